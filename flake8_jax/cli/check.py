@@ -52,7 +52,8 @@ def parser() -> argparse.ArgumentParser:
         prog="jaxlint check",
         usage="jaxlint [check] [options] [PATH ...]",
         description="Lint Python files for mistakes in their use of JAX.",
-        epilog="Exit status: 0 clean or all fixed, 1 findings, 2 wrong call or configuration, or a failure of jaxlint.",
+        epilog="Exit status: 0 clean or all fixed, 1 findings, 2 wrong call or configuration, a fix that could not be written, "
+        "or a failure of jaxlint.",
     )
     made.add_argument(
         "paths", nargs="*", metavar="PATH", help="files or directories; `-` for standard input; default: ."
@@ -302,7 +303,9 @@ def _fix(call: _Call) -> int:
         return max(_trouble_status(report), 1 if report.changes else 0)
     if stdin is not None:
         return _finish(call, _print_repaired(stdin, outcome.texts[stdin.path], report))
-    return _finish(call, _with_refusals(report, _write(report.changes)))
+    refused = _write(report.changes)
+    status = _finish(call, _with_refusals(call, report, refused))
+    return 2 if refused else status
 
 
 def _print_repaired(stdin: _Stdin, text: str, report: RunReport) -> RunReport:
@@ -333,10 +336,21 @@ def _write(changes: Sequence[Change]) -> dict[str, str]:
     return refused
 
 
-def _with_refusals(report: RunReport, refused: Mapping[str, str]) -> RunReport:
-    """The report with messages on what was not written, and without the fixes in it."""
+def _with_refusals(call: _Call, report: RunReport, refused: Mapping[str, str]) -> RunReport:
+    """The report with messages on what was not written, without the fixes in it, and with the findings that are left: those
+    of the files as they are on disk now."""
+    if not refused:
+        return report
     fixed = tuple(item for item in report.fixed if item.path not in refused)
-    return msgspec.structs.replace(report, messages=(*report.messages, *refused.values()), fixed=fixed)
+    left = call.workspace.check(call.question)
+    return msgspec.structs.replace(
+        report,
+        diagnostics=left.diagnostics,
+        texts=left.texts,
+        missing=left.missing,
+        messages=(*report.messages, *refused.values()),
+        fixed=fixed,
+    )
 
 
 def _print_source(data: bytes) -> None:
@@ -470,12 +484,12 @@ def _add_noqa(call: _Call) -> int:
         raise ConfigError("--add-noqa changes files; it cannot be used with standard input")
     silenced = add_noqa(call.workspace, call.question)
     refused = _write(silenced.changes)
-    report = _with_refusals(silenced, refused)
+    report = msgspec.structs.replace(silenced, messages=(*silenced.messages, *refused.values()))
     _trouble(call, report)
     if not (call.args.quiet or call.args.silent):
         added = sum(item.path not in refused for item in report.diagnostics)
         print(f"Silenced {added} problem{'s' if added != 1 else ''}.")
-    return _trouble_status(report)
+    return 2 if refused else _trouble_status(report)
 
 
 def _show_settings(resolver: Resolver, start: str) -> int:

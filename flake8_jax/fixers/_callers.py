@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
+from flake8_jax.core.style import DEFAULT_STYLE, CodeStyle
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import imported_name, uses
 from flake8_jax.fixers._source import FixSource, Use
@@ -28,13 +29,17 @@ from flake8_jax.knowledge import load
 
 
 class Program:
-    """The files of one analysis. ``files``: path, text, tree."""
+    """The files of one analysis. ``files``: path, text, tree. styles: how their code is laid out, by path."""
 
-    def __init__(self, files: Iterable[tuple[str, str, ir.Module]]) -> None:
+    def __init__(
+        self, files: Iterable[tuple[str, str, ir.Module]], styles: Mapping[str, CodeStyle] | None = None
+    ) -> None:
+        self._styles = styles or {}
         self._files = {path: (text, tree) for path, text, tree in files}
         self._sources: dict[str, FixSource] = {}
         self._own = _packages(self._files)
         self._said: dict[str, bool] = {}
+        self._modules: dict[str, bool] = {}
 
     def is_library(self, module: str) -> bool:
         """Whether the tables describe the library that a module belongs to, and it is not the project itself: its names are
@@ -42,10 +47,21 @@ class Program:
         root = module.partition(".")[0]
         return (root in load().libraries or root in ("numpy", "scipy")) and root not in self._own
 
+    def is_own(self, root: str) -> bool:
+        """Whether a top-level module is one of the project: a file, a package, or a folder with files that bears the name of
+        no known library."""
+        if root not in self._modules:
+            files = {re.split(r"[/\\]", path)[-1] for path in self._files}
+            folders = {os.path.basename(os.path.dirname(path)) for path in self._files}
+            packages = {os.path.basename(os.path.dirname(path)) for path in self._files if path.endswith("__init__.py")}
+            known = root in load().libraries or root in ("numpy", "scipy")
+            self._modules[root] = f"{root}.py" in files or root in (packages if known else folders)
+        return self._modules[root]
+
     def source(self, path: str) -> FixSource:
         """What fixers need to know of a file; the same object every time."""
         if path not in self._sources:
-            self._sources[path] = FixSource(path, *self._files[path], self)
+            self._sources[path] = FixSource(path, *self._files[path], self, self._styles.get(path, DEFAULT_STYLE))
         return self._sources[path]
 
     def uses(self, source: FixSource, definition: ir.FunctionDef) -> list[Use] | None:

@@ -13,15 +13,17 @@ Not modelled: star imports, imports inside ``try`` or ``if`` (they neither help 
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Iterable
 
 import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit
+from flake8_jax.fixers._import_order import ImportOrder, Line, parsed_line
+from flake8_jax.fixers._logical_lines import logical_lines, logical_spans
 from flake8_jax.fixers._names import identifiers, imported_name, uses
 from flake8_jax.fixers._source import FixSource, Refused
+from flake8_jax.syntax.edits import apply_edits
 
 # The import that makes a qualified name available where nothing does: (prefix, statement, name it binds). Elsewhere it
 # is the plain import of the library.
@@ -72,6 +74,7 @@ class Imports:
 
     def __init__(self, source: FixSource, at: msgspec.Struct) -> None:
         self.source = source
+        self._at: int = at.start if isinstance(at, ir.Node) else len(source.text)
         self.edits: list[Edit] = []
         self._visible = source.remember("imports", source.module, lambda: _of_module(source.module))
         for function in reversed(source.functions(at)):
@@ -96,6 +99,10 @@ class Imports:
             return None
         return ".".join([self._visible[node.id], *reversed(attributes)])
 
+    def means(self, name: str, qualified: str) -> bool:
+        """Whether a name stands for this here."""
+        return self._visible.get(name) == qualified
+
     def spell(self, qualified: str) -> str:
         """How to write the name here; an import is added to ``edits`` where it must be.
 
@@ -112,7 +119,7 @@ class Imports:
             return known
         if not free:
             raise Refused
-        self.edits.append(add_import(self.source, statement))
+        self.edits.append(add_import(self.source, statement, self._at))
         self._visible = {**self._visible, bound: prefix}
         return bound + qualified[len(prefix) :]
 
@@ -126,23 +133,89 @@ class Imports:
         return min(found, key=lambda s: (s.count("."), len(s))) if found else None
 
 
-def add_import(source: FixSource, statement: str) -> Edit:
-    """Insert an import statement among the others of its kind at the top of the file.
+def add_import(source: FixSource, statement: str, before: int) -> Edit:
+    """Insert an import statement among the others of its kind: at the top of the file or, where only other statements are there
+    (a notebook that installs what it needs), at its first imports if they run before the offset ``before``.
 
     Raises:
         Refused: no line of its own can be found for it.
     """
     body = source.module.body
     docstring = body[:1] if body and isinstance(body[0], ir.ExprStmt) and _is_string(body[0].value) else []
-    block = _leading_imports(body[len(docstring) :])
+    block = _leading_imports(body[len(docstring) :]) or _first_imports(body, before)
     futures = [s for s in block if isinstance(s, ir.ImportFrom) and s.module == "__future__"]
     others = [s for s in block if s not in futures]
     if others:
         return _among(source, others, statement)
     if futures or docstring:
         return _after(source, (futures or docstring)[-1], source.newline + statement)
-    first = _first_offset(body[0]) if body else 0
-    return _checked(source, source.line_start(first), statement + source.newline * 2, None)
+    if not body:
+        return _checked(source, 0, statement + source.newline * 2, None)
+    first = body[0]
+    gap = 3 if isinstance(first, (ir.FunctionDef, ir.ClassDef)) else 2
+    return _checked(source, _above_comments(source, _first_offset(first)), statement + source.newline * gap, None)
+
+
+def _first_imports(body: list[ir.Stmt], before: int) -> list[ir.Import | ir.ImportFrom]:
+    """The first imports at the top level that stand next to each other, if all that runs in front of them are installations
+    and the like: no functions or classes."""
+    for at, statement in enumerate(body):
+        if isinstance(statement, (ir.FunctionDef, ir.ClassDef)):
+            return []
+        if isinstance(statement, (ir.Import, ir.ImportFrom)):
+            found = _leading_imports(body[at:])
+            return found if found[-1].end <= before else []
+    return []
+
+
+def import_order(source: FixSource) -> ImportOrder:
+    """The order of the imports of a file."""
+    program = source.program
+    return ImportOrder(source.style, lambda root: program is not None and program.is_own(root))
+
+
+def in_order(source: FixSource, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
+    """The edits, with blocks of imports put in order again that were in order before."""
+    found = list(edits)
+    for start, end in _import_blocks(source):
+        inside = [edit for edit in found if start <= edit.start and edit.end <= end and edit.start < end]
+        if not inside:
+            continue
+        before = source.text[start:end]
+        after = apply_edits(before, [Edit(e.start - start, e.end - start, e.content) for e in inside])
+        wanted = _in_order(source, before.replace("\r\n", "\n"), after.replace("\r\n", "\n"))
+        if wanted is not None and (wanted != after or any(edit.start < edit.end for edit in inside)):
+            # The whole block: no other fix may change it in the same pass, for both together may not be in order.
+            found = [edit for edit in found if edit not in inside] + [Edit(start, end, wanted)]
+    return tuple(found) if found != list(edits) else edits
+
+
+def _in_order(source: FixSource, before: str, after: str) -> str | None:
+    """A block of imports in order; None where it never was, or is no longer one block."""
+    order = import_order(source)
+    old, new = _statements(before), _statements(after)
+    if order.sorted_lines(old) != old or "\n\n" in after:
+        return None
+    wanted = order.sorted_lines(new)
+    return None if wanted is None else "".join(line + "\n" for line in wanted)
+
+
+def _statements(block: str) -> list[str]:
+    rows = block.split("\n")
+    return ["\n".join(rows[line.first : line.last]) for line in logical_lines(block)]
+
+
+def _import_blocks(source: FixSource) -> list[tuple[int, int]]:
+    """The offsets of import statements at the top level with nothing between them."""
+    blocks: list[tuple[int, int]] = []
+    for start, end in logical_spans(source):
+        if not source.text.startswith(("import ", "from "), start):
+            continue
+        if blocks and blocks[-1][1] == start:
+            blocks[-1] = (blocks[-1][0], end)
+        else:
+            blocks.append((start, end))
+    return blocks
 
 
 def _leading_imports(body: list[ir.Stmt]) -> list[ir.Import | ir.ImportFrom]:
@@ -155,18 +228,56 @@ def _leading_imports(body: list[ir.Stmt]) -> list[ir.Import | ir.ImportFrom]:
 
 
 def _among(source: FixSource, others: list[ir.Import | ir.ImportFrom], statement: str) -> Edit:
-    """Insert an import where it sorts among others, with an empty line to another section."""
-    module, newline = statement.split()[1], source.newline
-    order = (_group(module), 0, module)
-    following = next((s for s in others if _order(s) > order), None)
-    if following is not None and _group_of(following) == _group(module):
-        return _checked(source, source.line_start(following.start), statement + newline, following)
-    previous = next((s for s in reversed(others) if _order(s) < order), None)
-    if previous is not None:
-        gap = "" if _group_of(previous) == _group(module) else newline
-        return _after(source, previous, gap + statement)
-    assert following is not None
-    return _checked(source, source.line_start(following.start), statement + newline * 2, following)
+    """Insert an import where it sorts among others, with an empty line to another section.
+
+    Where its section is not in order, it goes behind the last import of the same library, or else of the section.
+    """
+    order, newline = import_order(source), source.newline
+    new = parsed_line(statement)
+    assert new is not None
+    section = [s for s in others if order.section(_line(s)) == order.section(new)]
+    if not section:
+        return _new_section(source, order, others, statement)
+    keys = [order.key(_line(s)) for s in section]
+    if keys == sorted(keys):
+        following = next((s for s, key in zip(section, keys) if key > order.key(new)), None)
+        if following is not None:
+            heads = following is section[0]
+            place = _above_comments(source, following.start, heading=heads)
+            return _checked(source, place, statement + newline, following)
+        return _after(source, section[-1], statement)
+    root = new.module.partition(".")[0]
+    alike = [s for s in section if _line(s).module.partition(".")[0] == root]
+    return _after(source, (alike or section)[-1], statement)
+
+
+def _new_section(
+    source: FixSource, order: ImportOrder, others: list[ir.Import | ir.ImportFrom], statement: str
+) -> Edit:
+    """Insert the first import of a section between the sections before and behind it."""
+    new = parsed_line(statement)
+    assert new is not None
+    before = [s for s in others if order.section(_line(s)) < order.section(new)]
+    if before:
+        return _after(source, before[-1], source.newline + statement)
+    first = others[0]
+    return _checked(source, _above_comments(source, first.start), statement + source.newline * 2, first)
+
+
+def _above_comments(source: FixSource, offset: int, *, heading: bool = False) -> int:
+    """The start of the line of ``offset``, or of the comments that stand directly above it.
+
+    heading: comments above an empty line are those of a section, and stay above what is inserted. The comments that begin a
+    file are about the file.
+    """
+    place = source.line_start(offset)
+    while place:
+        above = source.line_start(place - 1)
+        if not source.text[above:place].lstrip(" \t").startswith("#"):
+            is_empty = not source.text[above:place].strip()
+            return source.line_start(offset) if heading and is_empty else place
+        place = above
+    return source.line_start(offset)
 
 
 def _after(source: FixSource, statement: ir.Stmt, text: str) -> Edit:
@@ -195,19 +306,7 @@ def _is_string(node: ir.Expr) -> bool:
     return isinstance(node, ir.Constant) and node.kind == "str"
 
 
-def _group(module: str) -> int:
-    """isort's sections: standard library, then third party."""
-    return 1 if module.partition(".")[0] in sys.stdlib_module_names else 2
-
-
-def _group_of(statement: ir.Import | ir.ImportFrom) -> int:
+def _line(statement: ir.Import | ir.ImportFrom) -> Line:
     if isinstance(statement, ir.ImportFrom):
-        return 3 if statement.level else _group(statement.module)
-    return _group(statement.names[0].name)
-
-
-def _order(statement: ir.Import | ir.ImportFrom) -> tuple[int, int, str]:
-    """Where a statement sorts: by section, plain imports before ``from`` ones, then by name."""
-    if isinstance(statement, ir.ImportFrom):
-        return _group_of(statement), 1, statement.module
-    return _group_of(statement), 0, statement.names[0].name
+        return Line(statement.module, statement.level, tuple(n.name for n in statement.names))
+    return Line(statement.names[0].name, alias=statement.names[0].alias or "")

@@ -17,12 +17,14 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._names import fresh
+from flake8_jax.fixers._names import fresh, uses
 from flake8_jax.fixers._source import FixSource, Refused
 from flake8_jax.semantics.domain.boundary import LANE
 from flake8_jax.semantics.domain.values import Array, Opaque, canonical_key
 from flake8_jax.semantics.events.events import KeyUse
 
+SUBKEY = "subkey"
+_SPLIT = "jax.random.split"
 _ONCE = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt, ir.Return, ir.If, ir.For, ir.With, ir.Assert, ir.Raise)
 
 
@@ -101,9 +103,74 @@ def split_before(source: FixSource, use: ir.Expr) -> list[Edit]:
     if not isinstance(use, ir.Name) or not is_local(source, use, use.id):
         raise Refused
     imports = Imports(source, use)
-    subkey = fresh(source, use, "subkey")[0]
+    spare = _spare_subkey(source, statement, use.id, imports)
+    if spare is not None:
+        named = SUBKEY if spare.id == "_" else spare.id
+        if spare.id != "_" or fresh(source, use, SUBKEY) == [SUBKEY]:
+            return [
+                *([Edit(spare.start, spare.end, named)] if spare.id == "_" else []),
+                Edit(use.start, use.end, named),
+            ]
+    subkey = SUBKEY if _may_reuse_subkey(source, statement, imports) else fresh(source, use, SUBKEY)[0]
     line = f"{use.id}, {subkey} = {imports.spell('jax.random.split')}({use.id})"
     return [source.insert_before(statement, [line]), Edit(use.start, use.end, subkey), *imports.edits]
+
+
+def _spare_subkey(source: FixSource, statement: ir.Stmt, key: str, imports: Imports) -> ir.Name | None:
+    """The name that the statement in front splits off the key and that nothing reads: it was meant for this use."""
+    place = source.place(statement)
+    before = place.block[place.index - 1] if place.index else None
+    around = source.functions(statement)
+    if not isinstance(before, ir.Assign) or not around or not _is_split(before, imports):
+        return None
+    target = before.targets[0]
+    if not isinstance(target, ir.Tuple) or len(target.elts) != 2:
+        return None
+    rest, spare = target.elts
+    if not isinstance(rest, ir.Name) or rest.id != key or not isinstance(spare, ir.Name):
+        return None
+    mentioned = [n for n in walk(around[-1]) if isinstance(n, ir.Name) and n.id == spare.id]
+    read = mentioned != [spare] if spare.id != "_" else spare.id in uses(*around[0].body).reads
+    return None if read else spare
+
+
+def _is_split(statement: ir.Assign, imports: Imports) -> bool:
+    value = statement.value
+    return len(statement.targets) == 1 and isinstance(value, ir.Call) and imports.resolve(value.func) == _SPLIT
+
+
+def _may_reuse_subkey(source: FixSource, statement: ir.Stmt, imports: Imports) -> bool:
+    """Whether the function has the name already for keys that the statement right behind the split takes, and for nothing
+    else: then the statement may take one more."""
+    around = source.functions(statement)
+    if not around or SUBKEY not in around[0].local_names or any(SUBKEY in f.local_names for f in around[1:]):
+        return False
+    place = source.place(statement)
+    if place.index and _splits_off(source, place.block[place.index - 1], imports):
+        return False
+    for node in walk(around[0]):
+        if isinstance(node, ir.Name) and node.id == SUBKEY:
+            taking = source.statement(node)
+            if source.functions(node) != around:
+                return False
+            if _splits_off(source, taking, imports):
+                continue
+            there = source.place(taking)
+            if not there.index or not _splits_off(source, there.block[there.index - 1], imports):
+                return False
+            if not isinstance(taking, (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt, ir.Return)):
+                return False
+    return True
+
+
+def _splits_off(source: FixSource, statement: ir.Stmt, imports: Imports) -> bool:
+    """``key, subkey = jax.random.split(key)``."""
+    if not isinstance(statement, ir.Assign) or not _is_split(statement, imports):
+        return False
+    target = statement.targets[0]
+    if not isinstance(target, ir.Tuple) or len(target.elts) != 2:
+        return False
+    return isinstance(target.elts[1], ir.Name) and target.elts[1].id == SUBKEY
 
 
 def split_for_both(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Edit]:

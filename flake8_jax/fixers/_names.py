@@ -208,7 +208,8 @@ def identifiers(root: msgspec.Struct) -> set[str]:
 
 
 def fresh(source: FixSource, at: msgspec.Struct, *wanted: str) -> list[str]:
-    """Names like those wanted that are unused in the outermost function around ``at`` and at the module's top level."""
+    """Names like those wanted that are unused in the outermost function around ``at``. Variables of the module may have them
+    as well, where the function does not know them; its functions, classes and imports may not."""
     around = source.functions(at)
     outermost = around[-1] if around else source.module
     taken = source.remember("taken names", outermost, lambda: _taken_names(source, outermost))
@@ -223,7 +224,11 @@ def fresh(source: FixSource, at: msgspec.Struct, *wanted: str) -> list[str]:
 
 def _taken_names(source: FixSource, outermost: msgspec.Struct) -> set[str]:
     """The names that mean something in a function or at the module's top level."""
-    return identifiers(outermost).union(source.module.bound_names, dir(builtins), keyword.kwlist)
+    top = source.module.bound_names
+    if outermost is not source.module:
+        kinds = (ir.FunctionDef, ir.ClassDef, ir.Import, ir.ImportFrom)
+        top = [name for s in source.module.body if isinstance(s, kinds) for name in uses(s).binds]
+    return identifiers(outermost).union(top, dir(builtins), keyword.kwlist)
 
 
 def surely_binds(statement: ir.Stmt, name: str) -> bool:

@@ -30,6 +30,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import children, walk
 from flake8_jax.core.registry import fixer
+from flake8_jax.core.style import DEFAULT_STYLE, CodeStyle
 
 STATEMENTS: tuple[type, ...] = typing.get_args(ir.Stmt)
 _CLOSED = (ir.Name, ir.Attribute, ir.Call, ir.Subscript, ir.List, ir.Dict, ir.Set, ir.Comprehension)
@@ -96,6 +97,7 @@ class WholeProgram(Protocol):
     def says(self, pattern: str) -> bool: ...
     def called(self, source: FixSource, call: ir.Call) -> tuple[FixSource, ir.FunctionDef] | None: ...
     def imported_elsewhere(self, source: FixSource, name: str) -> bool: ...
+    def is_own(self, root: str) -> bool: ...
 
 
 def _start_of(node: Any) -> int:
@@ -106,11 +108,19 @@ class FixSource:
     """One file's text and IR, with the tables that fixers share; they are built when first asked for.
 
     ``path`` is for messages only; nothing is read from disk. program: the other files of the project; None where they
-    are not known, and then no function has known callers.
+    are not known, and then no function has known callers. style: how the project lays out its code.
     """
 
-    def __init__(self, path: str, text: str, module: ir.Module, program: WholeProgram | None = None) -> None:
+    def __init__(
+        self,
+        path: str,
+        text: str,
+        module: ir.Module,
+        program: WholeProgram | None = None,
+        style: CodeStyle = DEFAULT_STYLE,
+    ) -> None:
         self.path = path
+        self.style = style
         self.text = text
         self.module = module
         self.program = program

@@ -8,6 +8,7 @@ Limitations: imports inside ``try`` or ``if`` (nothing is reported there).
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Callable
 
@@ -17,11 +18,15 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._callers import names as names_of
 from flake8_jax.fixers._callers import scope_of
 from flake8_jax.fixers._imports import Imports, add_import
+from flake8_jax.fixers._names import identifiers
 from flake8_jax.fixers._safety import decided
 from flake8_jax.fixers._source import FixSource, Refused
 from flake8_jax.knowledge import load
 from flake8_jax.knowledge.history import load_histories
 from flake8_jax.semantics.events.events import ApiUse
+
+_SPEAKING = ("jit", "vmap", "grad", "shard_map", "make_mesh", "set_mesh", "Array", "Device")
+"""Names of ``jax`` that need no other name in a file."""
 
 
 def replaced(event: ApiUse, source: FixSource) -> Fix | None:
@@ -94,7 +99,7 @@ def _read(source: FixSource, node: ir.Attribute, name: str) -> tuple[Edit, ...]:
     edits = [Edit(node.start, node.end, spelled), *imports.edits]
     module = load_histories().module_of(name + "." if load_histories().is_module(name) else name)
     if module is not None and not module[1] and spelled == name and not _is_imported(source, module[0]):
-        edits.append(add_import(source, f"import {module[0]}"))
+        edits.append(add_import(source, f"import {module[0]}", node.start))
     return tuple(dict.fromkeys(edits))
 
 
@@ -129,16 +134,54 @@ def _from_import(source: FixSource, statement: ir.ImportFrom, start: int, name: 
     local = statement.names[at].alias or statement.names[at].name
     if not load_histories().is_module(module) or source.comments(statement.start, statement.end):
         raise Refused
-    line = f"from {module} import {last}" + (f" as {local}" if local != last else "")
+    is_known = Imports(source, statement).means(last, name)
+    renamed = _renamed_uses(source, statement, local, last, known=is_known) if local != last else ()
+    if renamed and is_known:
+        return (_without_name(source, statement, at), *renamed)
+    line = f"from {module} import {last}" + (f" as {local}" if local != last and not renamed else "")
     if len(statement.names) == 1:
-        return (Edit(statement.start, statement.end, line),)
+        return (Edit(statement.start, statement.end, line), *renamed)
     if not source.starts_line(statement) or not source.ends_line(statement):
         raise Refused
     names = statement.names
     gap = (names[at].start, names[at + 1].start) if at + 1 < len(names) else (names[at - 1].end, names[at].end)
     below = source.newline + source.indentation(statement) + line
     end = source.line_end(statement.end)
-    return Edit(*gap, ""), Edit(end, end, below)
+    return Edit(*gap, ""), Edit(end, end, below), *renamed
+
+
+def _without_name(source: FixSource, statement: ir.ImportFrom, at: int) -> Edit:
+    """Take one name out of an import, or the import away."""
+    names = statement.names
+    if len(names) == 1:
+        return source.delete_statement(statement)
+    if at + 1 < len(names):
+        return Edit(names[at].start, names[at + 1].start, "")
+    return Edit(names[at - 1].end, names[at].end, "")
+
+
+def _renamed_uses(
+    source: FixSource, statement: ir.ImportFrom, local: str, name: str, *, known: bool
+) -> tuple[Edit, ...]:
+    """Edits that spell every use of an imported name anew: ``jit`` says more than ``pjit`` for what is ``jax.jit`` by then.
+    known: the file has the new name for it already.
+
+    None where the author chose the old name, where the new one says little (``map``) or means something else in the file,
+    or where other files, strings or functions with names of their own may use the old one.
+    """
+    taken = identifiers(source.module) | set(dir(builtins)) | set(source.module.bound_names)
+    if not known and (statement.module.partition(".")[0] != "jax" or name in taken or name not in _SPEAKING):
+        return ()
+    if any(n.alias == local for n in statement.names) or source.functions(statement):
+        return ()
+    if source.program is None or source.program.imported_elsewhere(source, local):
+        return ()
+    if local in source.module.rebound_names or local in (source.module.star_exports or ()):
+        return ()
+    uses = names_of(source, local)
+    if any(scope_of(source, node) is not None for node in uses) or source.path.endswith("__init__.py"):
+        return ()
+    return tuple(Edit(node.start, node.end, name) for node in uses)
 
 
 def _module(source: FixSource, statement: ir.ImportFrom, old: str, new: str) -> Edit:

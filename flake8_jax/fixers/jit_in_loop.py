@@ -171,5 +171,8 @@ def _move_definition(source: FixSource, definition: ir.FunctionDef, outermost: i
         raise Refused
     while not source.text[end : source.next_line(end)].strip() and end < len(source.text):
         end = source.next_line(end)  # the empty lines behind it
+    if source.place(definition).index == 0:
+        while not source.text[source.line_start(start - 1) : start].strip():
+            start = source.line_start(start - 1)  # the empty lines in front of it
     place = source.line_start(outermost.start)
     return [Edit(place, place, "".join(lines) + source.newline), Edit(start, end, "")]

@@ -21,8 +21,10 @@ from flake8_jax.core.collector import collector_paused
 from flake8_jax.core.findings import Finding, Fix
 from flake8_jax.core.registry import DEFECTS, Fixer, traceback_of
 from flake8_jax.core.stack import run_deep
+from flake8_jax.core.style import CodeStyle
 from flake8_jax.fixers import all_fixers
 from flake8_jax.fixers._callers import Program
+from flake8_jax.fixers._layout import laid_out
 
 MAX_REPEATED = 1 << 20
 """Characters that a shared fix may take in all of its findings together. Further findings go without it."""
@@ -30,20 +32,24 @@ MAX_REPEATED = 1 << 20
 
 @dataclass
 class Proposals:
-    """The findings, with fixes where there are any. crashes: (fixer, path, traceback). refused: (path, reason)."""
+    """The findings, with fixes where there are any. crashes: (fixer, path, traceback). refused: (path, reason). laid_out:
+    the fixes as the project lays out its code, by path and as the fixer made them."""
 
     findings: list[Finding] = field(default_factory=list)
     crashes: list[tuple[str, str, str]] = field(default_factory=list)
     refused: list[tuple[str, str]] = field(default_factory=list)
+    laid_out: dict[tuple[str, Fix], Fix] = field(default_factory=dict)
 
 
 def propose_fixes(
     reported: Iterable[tuple[Finding, Any]],
     files: Iterable[tuple[str, str, ir.Module]],
     fixers: Mapping[str, tuple[Fixer, ...]] | None = None,
+    styles: Mapping[str, CodeStyle] | None = None,
 ) -> Proposals:
-    """Make fixes of findings and their events. ``files``: path, text and tree of each file of the program."""
-    program = Program(files)
+    """Make fixes of findings and their events. ``files``: path, text and tree of each file of the program; styles: how they
+    are laid out, by path."""
+    program = Program(files, styles)
     known = all_fixers() if fixers is None else fixers
     made = Proposals()
     repeated: dict[tuple[str, Fix], int] = {}
@@ -84,5 +90,7 @@ def _proposal(finding: Finding, event: Any, program: Program, fixers: tuple[Fixe
             made.crashes.append((f"fixer of {finding.name}", finding.path, traceback_of(error)))
             continue
         if fix is not None:
-            return fix
+            if (finding.path, fix) not in made.laid_out:
+                made.laid_out[finding.path, fix] = laid_out(source, fix)
+            return made.laid_out[finding.path, fix]
     return None

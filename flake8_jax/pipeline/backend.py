@@ -124,7 +124,9 @@ def _analyze(files: list[SourceFile], request: AnalysisRequest) -> AnalysisResul
 
     analysis = analyze(files, request, all_rules())
     proposals = propose_fixes(
-        [(one.finding, one.event) for one in analysis.reports], [(file.path, file.text, file.tree) for file in files]
+        [(one.finding, one.event) for one in analysis.reports],
+        [(file.path, file.text, file.tree) for file in files],
+        styles=request.styles,
     )
     cuts = {*analysis.cuts, *(Cut(path, "", reason) for path, reason in proposals.refused)}
     return AnalysisResult(

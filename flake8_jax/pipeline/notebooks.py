@@ -139,6 +139,19 @@ def rewritten(data: str, before: str, after: str) -> str:
     return dumps(notebook)
 
 
+def why_not_rewritten(data: bytes) -> str | None:
+    """Why the cells of a notebook could not be changed; None where they could."""
+    from flake8_jax.syntax.errors import SourceError
+    from flake8_jax.syntax.source import decode
+
+    try:
+        text = decode(data).text
+        _writer(text, _parsed(text))
+    except (NotebookError, SourceError) as error:
+        return str(error)
+    return None
+
+
 def without_magics(source: str) -> str:
     """A cell that Python can read, line by line."""
     magic = _CELL_MAGIC.match(source)

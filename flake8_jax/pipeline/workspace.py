@@ -26,9 +26,10 @@ from flake8_jax.core import ir
 from flake8_jax.core.cells import SUFFIX, Rows, broken_cells, evidence_in_cells
 from flake8_jax.core.collector import collector_paused
 from flake8_jax.core.findings import Edit, Finding
-from flake8_jax.core.reading import NO_LIMITS, SizeLimits, TooLarge
+from flake8_jax.core.reading import NO_LIMITS, SizeLimits, TooLarge, read_regular
 from flake8_jax.core.recorded import RecordedFunction
 from flake8_jax.core.report import Diagnostic, RunReport, as_text
+from flake8_jax.core.style import DEFAULT_STYLE, CodeStyle
 from flake8_jax.pipeline.backend import UNUSED_NOQA, Backend
 from flake8_jax.pipeline.cache import Cache, cache_home, digest, why_unusable
 from flake8_jax.pipeline.diagnosis import Selection, placed, syntax_diagnostic
@@ -239,10 +240,20 @@ class Workspace:
             preview=settings.preview,
             wanted=wanted,
             collect_functions=question.collect_functions,
+            styles=self._styles(run),
         )
         self._forget_texts(run, seen, question.texts)
         self._analyze(run, links.modules, request, anew=question.anew)
         return run
+
+    def _styles(self, run: ProjectRun) -> dict[str, CodeStyle]:
+        """How the files in question are laid out, where that is not the default."""
+        found = {
+            path: self.resolver.style_in(os.path.dirname(path), run.settings)
+            for path in run.asked
+            if path in run.digests
+        }
+        return {path: style for path, style in found.items() if style != DEFAULT_STYLE}
 
     def _linked(self, glances: Mapping[str, Glance], settings: Settings) -> _Links:
         """What imports what: as at the last time, if no import of any file is another one."""
@@ -456,7 +467,10 @@ class Workspace:
             said = [syntax_diagnostic(path, text, run.problems[path])] if path in run.problems else []
             module = self.module_of(run, path) if path in by_path else None
             if module is not None:
-                said += placed(path, by_path[path], text, module, selection, question.ignore_noqa)
+                findings = (
+                    by_path[path] if path in question.texts else self._with_usable_fixes(run, path, by_path[path])
+                )
+                said += placed(path, findings, text, module, selection, question.ignore_noqa)
             if said:
                 diagnostics += said
                 texts[path] = text
@@ -466,6 +480,23 @@ class Workspace:
             return Rows(self.text_of(path, run.digests[path])) if path in run.digests else None
 
         return [evidence_in_cells(item, rows_of) for item in diagnostics], texts
+
+    def _with_usable_fixes(self, run: ProjectRun, path: str, findings: list[Finding]) -> list[Finding]:
+        """The findings in a file, without their fixes if the file is a notebook that cannot be written as it was."""
+        from flake8_jax.pipeline.notebooks import why_not_rewritten
+
+        if not path.endswith(SUFFIX) or all(finding.fix is None for finding in findings):
+            return findings
+        try:
+            reason = why_not_rewritten(read_regular(path, NO_LIMITS.notebook))
+        except OSError as error:
+            reason = error.strerror
+        if reason is None:
+            return findings
+        note = f"{path}: its findings cannot be fixed: {reason}"
+        if note not in run.notes:
+            run.notes.append(note)
+        return [msgspec.structs.replace(finding, fix=None) for finding in findings]
 
     def _text_of_run(self, run: ProjectRun, path: str, question: Question) -> str:
         """The text of a file as it was analyzed; what was asked, or nothing, of one that could not be decoded."""

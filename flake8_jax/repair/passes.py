@@ -14,14 +14,16 @@ again. Nothing is written here; the outcome holds the texts before and after.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import msgspec
 
 from flake8_jax.core.findings import Edit, Finding, Fix
 from flake8_jax.core.report import Change, Repair, RunReport
+from flake8_jax.fixers.unneeded_imports import unneeded_imports
 from flake8_jax.pipeline.workspace import ProjectRun, Question, Workspace
 from flake8_jax.syntax.edits import apply_edits
 
@@ -62,11 +64,14 @@ class _Origins:
         found = next(iter(exact or inside), None)
         return None if found is None else (*kind, found)
 
-    def settle(self, settled: Sequence[Finding], edits: Mapping[str, Sequence[Edit]]) -> None:
-        """These were repaired by these edits; the others move."""
+    def settle(self, settled: Sequence[Finding]) -> None:
+        """These were repaired."""
         for origin in {found for finding in settled if (found := self.of(finding)) is not None}:
             self.applied.append(origin)
             del self._places[origin[:2]][origin[2]]
+
+    def move(self, edits: Mapping[str, Sequence[Edit]]) -> None:
+        """The others are somewhere else after these edits."""
         for (path, _), places in self._places.items():
             changed = edits.get(path, ())
             for start, (first, last) in places.items():
@@ -103,6 +108,14 @@ class _State:
             reasons.setdefault((path, code, withdrawn.name), []).append(withdrawn.reason)
         return [Repair(*key, len(said), said[0]) for key, said in sorted(reasons.items())]
 
+    def move(self, edits: Mapping[str, Sequence[Edit]]) -> None:
+        """The places that are known are those of the edited texts from now on."""
+        self.origins.move(edits)
+        self.withdrawn = {
+            (path, code, moved(start, edits.get(path, ()))[0]): _moved_along(withdrawn, edits.get(path, ()))
+            for (path, code, start), withdrawn in self.withdrawn.items()
+        }
+
     def is_withdrawn(self, finding: Finding) -> bool:
         known = self.withdrawn.get((finding.path, finding.code, finding.start))
         return known is not None and known.inserted == _inserted(finding)
@@ -129,6 +142,7 @@ def repair(
         for _ in range(MOST_PASSES):
             if not _one_pass(workspace, replace(question, anew=True), state, allowed, only):
                 break
+        _drop_imports(workspace, replace(question, anew=True), state)
         texts = state.texts
         states.append(state)
     report = workspace.report([state.run for state in states], replace(question, texts=texts), found)
@@ -171,10 +185,14 @@ def _one_pass(
     workspace: Workspace, question: Question, state: _State, unsafe: bool, only: Collection[Origin] | None
 ) -> bool:
     """Apply what can be applied together; False when nothing changed."""
-    chosen = compatible(_candidates(workspace, question, state, unsafe, only))
+    trial = _Trial(workspace, question, state)
+    chosen = within_lines(
+        compatible(_candidates(workspace, question, state, unsafe, only)),
+        trial.text,
+        lambda path: workspace.resolver.style_in(os.path.dirname(path), state.run.settings).line_length,
+    )
     if not chosen:
         return False
-    trial = _Trial(workspace, question, state)
     settled, run, texts = trial.settle(chosen)
     for finding, reason in trial.refused:
         state.withdrawn[finding.path, finding.code, finding.start] = _Withdrawn(
@@ -188,13 +206,30 @@ def _one_pass(
     for finding in settled:
         state.withdrawn.pop((finding.path, finding.code, finding.start), None)
         state.fixed[finding.path, finding.code, finding.name] += 1
-    state.origins.settle(settled, edits)
-    state.withdrawn = {
-        (path, code, moved(start, edits.get(path, ()))[0]): _moved_along(withdrawn, edits.get(path, ()))
-        for (path, code, start), withdrawn in state.withdrawn.items()
-    }
+    state.origins.settle(settled)
+    state.move(edits)
     state.run, state.texts = run, texts
     return True
+
+
+def _drop_imports(workspace: Workspace, question: Question, state: _State) -> None:
+    """Take away the imports that the fixes left without a use, unless that changes what is found."""
+    trial = _Trial(workspace, question, state)
+    edits: dict[str, tuple[Edit, ...]] = {}
+    for path, before in state.before.items():
+        others = (trial.text(other) for other in state.run.digests if other != path)
+        style = workspace.resolver.style_in(os.path.dirname(path), state.run.settings)
+        if found := unneeded_imports(path, before, trial.text(path), others, style):
+            edits[path] = tuple(sorted(found))
+    if not edits:
+        return
+    texts = {**state.texts, **{path: apply_edits(trial.text(path), found) for path, found in edits.items()}}
+    run = workspace.run(state.run.settings, state.run.asked, replace(question, texts=texts))
+    kinds = [Counter((finding.path, finding.code) for finding in one.findings) for one in (state.run, run)]
+    if kinds[0] != kinds[1] or len(run.crashes) > len(state.run.crashes):
+        return
+    state.move(edits)
+    state.run, state.texts = run, texts
 
 
 def compatible(findings: Sequence[Finding]) -> list[Finding]:
@@ -208,6 +243,40 @@ def compatible(findings: Sequence[Finding]) -> list[Finding]:
             there.extend(edit for edit in edits if edit not in there)
             chosen.append(finding)
     return chosen
+
+
+def within_lines(
+    findings: Sequence[Finding], text_of: Callable[[str], str], width_of: Callable[[str], int]
+) -> list[Finding]:
+    """The findings without those whose fixes make a line too long only together with others: each fix is laid out as if it
+    were the only one, so they are left for a later pass."""
+    chosen: list[Finding] = []
+    there: dict[str, set[Edit]] = {}
+    for finding in findings:
+        taken = there.setdefault(finding.path, set())
+        new = set(_fix(finding).edits) - taken
+        if taken and new and _is_crowded(text_of(finding.path), new, taken, width_of(finding.path)):
+            continue
+        taken |= new
+        chosen.append(finding)
+    return chosen
+
+
+def _is_crowded(text: str, new: Collection[Edit], taken: Collection[Edit], width: int) -> bool:
+    """Whether a line that both have edits in would be longer than ``width``."""
+    for edit in new:
+        start, end = _line_around(text, edit.start)
+        others = [other for other in taken if start <= other.start <= end]
+        if others:
+            inside = [*others, *(other for other in new if start <= other.start <= end)]
+            if end - start + sum(len(one.content) - (one.end - one.start) for one in inside) > width:
+                return True
+    return False
+
+
+def _line_around(text: str, offset: int) -> tuple[int, int]:
+    end = text.find("\n", offset)
+    return text.rfind("\n", 0, offset) + 1, len(text) if end < 0 else end
 
 
 def _inserted(finding: Finding) -> tuple[tuple[int, str], ...]:

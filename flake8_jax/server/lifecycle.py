@@ -17,6 +17,7 @@ from flake8_jax.server.documents import Documents, file_path, path_of
 from flake8_jax.server.preferences import ours, preferences, usable
 from flake8_jax.server.schedule import Schedule
 from flake8_jax.server.state import Server
+from flake8_jax.settings.code_style import says_style
 from flake8_jax.settings.options import FILE_NAMES
 from flake8_jax.settings.requirements import says_versions
 
@@ -39,7 +40,7 @@ _ENCODINGS = {"utf-8": "utf-8", "utf-32": "utf-32"}
 
 def _configures(name: str) -> bool:
     """A file of this name holds settings."""
-    return name in _CONFIGURING or says_versions(name)
+    return name in _CONFIGURING or says_versions(name) or says_style(name)
 
 
 def register(server: Server) -> None:

@@ -19,7 +19,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from flake8_jax.core.reading import SizeLimits
+from flake8_jax.core.style import CodeStyle
 from flake8_jax.knowledge.requirement import COMPANIONS
+from flake8_jax.settings.code_style import StyleReader
 from flake8_jax.settings.options import (
     DEFAULT_EXCLUDE,
     DEFAULT_TEST_FILES,
@@ -123,6 +125,7 @@ class Resolver:
         self._settings: dict[tuple[str | None, str | None], Settings] = {}
         self._required: dict[tuple[str, str | None], dict[str, str]] = {}
         self._environments: dict[str, dict[str, str]] = {}
+        self._style_reader = StyleReader()
 
     def config_of(self, directory: str) -> str | None:
         """The configuration file that counts in an absolute directory."""
@@ -187,6 +190,10 @@ class Resolver:
         return {library: bound for library, bound in asked.items() if library not in COMPANIONS} | {
             "jax": settings.target_jax
         }
+
+    def style_in(self, directory: str, settings: Settings) -> CodeStyle:
+        """How the project lays out the files of a directory."""
+        return self._style_reader.style_in(directory, settings.project_root)
 
     def _environments_of(self, project_root: str) -> dict[str, str]:
         if project_root not in self._environments:

@@ -27,6 +27,7 @@ _CODES = r"[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*"
 _candidate = re.compile(r"#[^\r\n]*?noqa", re.IGNORECASE)
 _line_directive = re.compile(rf"#\s*(noqa)\b(?:\s*:\s*({_CODES})(?![\w-]))?", re.IGNORECASE)
 _file_directive = re.compile(rf"#\s*(?:jaxlint|flake8)\s*:\s*(noqa)\b(?:\s*:\s*({_CODES})(?![\w-]))?", re.IGNORECASE)
+_reason = re.compile(r"\A(?:-+|\u2013|\u2014|:|\().*?(?=\s#\s|\Z)")
 _separator = re.compile(r"[,\s]+")
 
 
@@ -151,7 +152,8 @@ def _new_comment(text: str, module: ir.Module, row: int, codes: list[str]) -> Ed
 
 
 def remove_codes(text: str, module: ir.Module, directive: Directive, unused: Iterable[str]) -> Edit:
-    """The edit that takes unused codes out of a directive; one that would be left without codes goes altogether."""
+    """The edit that takes unused codes out of a directive; one that would be left without codes goes altogether, with its
+    reason: the text behind a dash, a colon or an opening parenthesis."""
     dropped = {code.upper() for code in unused}
     kept = [code for code in directive.codes if code not in dropped]
     if kept:
@@ -159,7 +161,7 @@ def remove_codes(text: str, module: ir.Module, directive: Directive, unused: Ite
     line_start = module.line_starts[bisect_right(module.line_starts, directive.start) - 1]
     end = line_end(text, module, directive.start)
     before = text[line_start : directive.start].rstrip()
-    rest = text[directive.end : end].lstrip(" \t")
+    rest = _reason.sub("", text[directive.end : end].lstrip(" \t")).lstrip(" \t")
     if rest and not rest.startswith("#"):
         rest = f"# {rest}"  # an explanation behind the codes stays a comment
     if not before and not rest:

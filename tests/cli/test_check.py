@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import importlib
 import io
 import json
 import os
@@ -322,15 +324,61 @@ def test_fix_keeps_mode_link_mark_and_newlines(project: Project) -> None:
 def test_read_only_file_stays(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     path = project.write("a.py", JAX + "np.sin\n")
     monkeypatch.setattr(os, "access", lambda *_: False)
-    assert project.check("--fix") == 1
+    assert project.check("--fix", "--output-format", "concise") == 2
     assert path.read_text() == JAX + "np.sin\n"
     assert "read-only" in project.err
+    assert "a.py:2:1: JAX203" in project.out
+
+
+def test_a_full_disk_takes_nothing(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = project.write("a.py", JAX + "np.sin\n")
+    kept = project.write("b.py", JAX + "np.sin\n")
+    replace = os.replace
+
+    def full(source: str, target: str) -> None:
+        if target == str(path):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", full)
+    assert project.check("--fix", "--output-format", "concise") == 2
+    assert path.read_text() == JAX + "np.sin\n"
+    assert kept.read_text() == JAX + "jnp.sin\n"
+    assert "a.py:2:1: JAX203" in project.out
+    assert "b.py" not in project.out
+    assert "No space left on device" in project.err
+    assert not list(project.root.glob(".jaxlint-*"))
+
+
+@pytest.mark.parametrize("change", ["edited", "a folder"])
+def test_a_file_that_changes_while_it_is_linted_stays(
+    project: Project, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    path = project.write("a.py", JAX + "np.sin\n")
+    passes = importlib.import_module("flake8_jax.repair.passes")
+    repair = passes.repair
+
+    def meanwhile(*arguments: object, **options: object) -> object:
+        outcome = repair(*arguments, **options)
+        path.unlink()
+        if change == "a folder":
+            path.mkdir()
+        else:
+            path.write_text(JAX + "np.sin\nnp.sin\n")
+        return outcome
+
+    monkeypatch.setattr(passes, "repair", meanwhile)
+    assert project.check("--fix", "--output-format", "concise") == 2
+    assert "a.py: left as it is" in project.err
+    if change == "edited":
+        assert path.read_text() == JAX + "np.sin\nnp.sin\n"
+        assert "a.py:3:1: JAX203" in project.out
 
 
 def test_file_that_cannot_take_the_fix_stays(project: Project) -> None:
     """The euro sign that the fix would write has no place in Latin-1."""
     path = project.write("a.py", b"# coding: latin-1\nimport jax\nEURO\n")
-    assert project.check("--fix") == 1
+    assert project.check("--fix") == 2
     assert path.read_bytes() == b"# coding: latin-1\nimport jax\nEURO\n"
     assert "a.py: left as it is: '\u20ac' cannot be written in" in project.err
 
@@ -344,7 +392,7 @@ def test_fixes_end_their_lines_like_the_file(project: Project) -> None:
 def test_what_was_not_silenced_does_not_count(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.write("a.py", JAX + "BAD\n")
     monkeypatch.setattr(os, "access", lambda *_: False)
-    assert project.check("--add-noqa") == 1
+    assert project.check("--add-noqa") == 2
     assert (project.out, "read-only" in project.err) == ("Silenced 0 problems.\n", True)
 
 

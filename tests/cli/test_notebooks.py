@@ -154,6 +154,17 @@ def test_an_unusual_layout_is_left_alone(folder: Path, capsys: pytest.CaptureFix
     assert (folder / "a.ipynb").read_text(encoding="utf-8") == text
 
 
+def test_an_unusual_layout_promises_no_fix(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    usual = write(folder / "a.ipynb", notebook(SETUP, BRANCH))
+    options = (".", "--unsafe-fixes", "--output-format", "concise")
+    assert "JAX101 [*]" in lint(capsys, *options)[1]
+    (folder / "a.ipynb").write_text(usual.replace('"metadata": {}', '"metadata":   {}', 1), encoding="utf-8")
+    said = lint(capsys, *options)[1]
+    assert "JAX101" in said and "[*]" not in said
+    main(["check", "--no-cache", "--isolated", ".", "--fix", "--unsafe-fixes"])
+    assert "its findings cannot be fixed: its JSON is laid out in an unusual way" in capsys.readouterr().err
+
+
 def test_comments_suppress_and_are_added(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(folder / "a.ipynb", notebook(SETUP, BRANCH, KEYS))
     lint(capsys, ".", "--add-noqa")

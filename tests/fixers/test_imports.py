@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from flake8_jax.core import ir
-from flake8_jax.fixers._imports import Imports
+from flake8_jax.core.findings import Edit
+from flake8_jax.fixers._imports import Imports, in_order
 from flake8_jax.fixers._source import FixSource, Refused, walk
 from flake8_jax.syntax.edits import apply_edits
 from flake8_jax.syntax.lower import lower
@@ -49,8 +50,25 @@ def test_the_files_own_names_are_used(imports: str, spelling: str) -> None:
         ("import os\nimport numpy as np\nHERE\n", "import os\nimport jax.numpy as jnp\nimport numpy as np\nHERE\n"),
         ("import os  # a\n\nHERE\n", "import os  # a\n\nimport jax.numpy as jnp\n\nHERE\n"),
         ("import os\r\nimport sys\r\nHERE\r\n", "import os\r\nimport sys\r\n\r\nimport jax.numpy as jnp\r\nHERE\r\n"),
+        (
+            "try:\n    import a\nexcept ImportError:\n    a = 1\nimport jax\n\nHERE\n",
+            "try:\n    import a\nexcept ImportError:\n    a = 1\nimport jax\nimport jax.numpy as jnp\n\nHERE\n",
+        ),
+        ("print(1)\nHERE\nimport jax\n", "import jax.numpy as jnp\n\nprint(1)\nHERE\nimport jax\n"),
+        (
+            "import jax\n# about numpy\nimport numpy\nHERE\n",
+            "import jax\nimport jax.numpy as jnp\n# about numpy\nimport numpy\nHERE\n",
+        ),
+        (
+            "import os\n\n# third parties\nimport numpy\nHERE\n",
+            "import os\n\n# third parties\nimport jax.numpy as jnp\nimport numpy\nHERE\n",
+        ),
+        (
+            "import jax\nimport optax\nimport flax\nHERE\n",
+            "import jax\nimport jax.numpy as jnp\nimport optax\nimport flax\nHERE\n",
+        ),
         ("from . import x\nHERE\n", "import jax.numpy as jnp\n\nfrom . import x\nHERE\n"),
-        ("@HERE\ndef f(): pass\n", "import jax.numpy as jnp\n\n@HERE\ndef f(): pass\n"),
+        ("@HERE\ndef f(): pass\n", "import jax.numpy as jnp\n\n\n@HERE\ndef f(): pass\n"),
     ],
 )
 def test_a_missing_import_goes_where_it_belongs(before: str, after: str) -> None:
@@ -81,3 +99,35 @@ def test_an_import_in_the_function_counts_behind_it() -> None:
 def test_standard_library_modules_come_first() -> None:
     text = "import jax\nHERE\n"
     assert spelled(text, "math.prod") == ("math.prod", "import math\n\nimport jax\nHERE\n")
+
+
+def blocks_in_order(before: str, after: str) -> str:
+    """The text ``after`` a fix of the imports of ``before``, put in order."""
+    source = FixSource("example.py", before, lower(before))
+    edits = in_order(source, (Edit(0, len(before), after),))
+    return apply_edits(before, edits)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "ordered"),
+    [
+        (
+            "import jax\nfrom jax import tree_map, vmap\n",
+            "import jax\nfrom jax.tree import map as tree_map\nfrom jax import vmap\n",
+            "import jax\nfrom jax import vmap\nfrom jax.tree import map as tree_map\n",
+        ),
+        (
+            "from jax import config\nfrom jax.b import c\n",
+            "from jax import config\nfrom jax import B, a\n",
+            "from jax import B, a, config\n",
+        ),
+        (
+            "from b import c\nfrom a import d\n",
+            "from b import d\nfrom a import d\n",
+            "from b import d\nfrom a import d\n",
+        ),
+    ],
+    ids=["moved", "merged", "never in order"],
+)
+def test_imports_that_a_fix_renames_stay_in_order(before: str, after: str, ordered: str) -> None:
+    assert blocks_in_order(before, after) == ordered

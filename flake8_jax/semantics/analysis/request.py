@@ -17,6 +17,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.call_graph import FunctionName
 from flake8_jax.core.recorded import RecordedFunction
+from flake8_jax.core.style import CodeStyle
 
 
 class SourceFile(msgspec.Struct, frozen=True):
@@ -45,6 +46,7 @@ class AnalysisRequest(msgspec.Struct, frozen=True):
     wanted: absolute paths whose findings matter; None for all.
     collect_functions: whether to record what is known of each function, for ``inspect``.
     collect_calls: whether to record which functions call which.
+    styles: by path, how code is laid out where that is not the default. For fixes.
     """
 
     codes: frozenset[str] | None = None
@@ -60,3 +62,4 @@ class AnalysisRequest(msgspec.Struct, frozen=True):
     wanted: frozenset[str] | None = None
     collect_functions: bool = False
     collect_calls: bool = False
+    styles: dict[str, CodeStyle] = {}

@@ -1,0 +1,120 @@
+"""Imports that nothing needs once fixes are made.
+
+An import goes if the file used its name before the fixes and does not afterwards. It stays in a package's ``__init__``, in
+``__all__``, behind ``# noqa``, in ``try`` and ``if``, where another file or a string may take the name from this one, and where
+importing may do something: only the libraries that the tables know and the standard library count.
+
+Limitations: names that other projects import from this file; notebooks, whose magics may use anything.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator
+
+from flake8_jax.core import ir
+from flake8_jax.core.cells import SUFFIX
+from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.core.nodes import walk
+from flake8_jax.core.style import CodeStyle
+from flake8_jax.fixers._layout import laid_out
+from flake8_jax.fixers._names import imported_name
+from flake8_jax.fixers._source import FixSource
+from flake8_jax.knowledge import load
+from flake8_jax.syntax.lower import lower
+
+_WORD = re.compile(r"\w+")
+
+
+def unneeded_imports(path: str, before: str, after: str, others: Iterable[str], style: CodeStyle) -> tuple[Edit, ...]:
+    """Edits of the text ``after`` that take away the imports which only ``before`` needed. others: the other files' texts."""
+    if os.path.basename(path) == "__init__.py" or path.endswith(SUFFIX):
+        return ()
+    source = FixSource(path, after, lower(after), style=style)
+    gone = _names_used(lower(before)) - _names_used(source.module) - set(source.module.star_exports or ())
+    candidates = [
+        (s, n) for s in source.module.body for n in _bound_by(s) if imported_name(n, from_import=_is_from(s)) in gone
+    ]
+    if not candidates:
+        return ()
+    stem = os.path.splitext(os.path.basename(path))[0]
+    texts = [text for text in others if stem in text]
+    taken = {name for _, one in candidates for name in [_name(one)] if any(_takes(text, stem, name) for text in texts)}
+    edits: list[Edit] = []
+    for statement in dict.fromkeys(id(s) for s, _ in candidates):
+        here = next(s for s, _ in candidates if id(s) == statement)
+        names = [n for s, n in candidates if s is here and _name(n) not in taken]
+        if names:
+            edits += _without(source, here, names)
+    return laid_out(source, Fix("", "safe", tuple(edits))).edits if edits else ()
+
+
+def _is_from(statement: ir.Stmt) -> bool:
+    return isinstance(statement, ir.ImportFrom)
+
+
+def _name(name: ir.ImportedName) -> str:
+    return name.alias or name.name
+
+
+def _names_used(module: ir.Module) -> set[str]:
+    """The names that a file reads, and the words of its strings that are no documentation."""
+    found: set[str] = set()
+    documentation = {id(n.value) for n in walk(module) if isinstance(n, ir.ExprStmt)}
+    for node in walk(module):
+        if isinstance(node, ir.Name):
+            found.add(node.id)
+        elif isinstance(node, ir.Constant) and isinstance(node.value, str) and id(node) not in documentation:
+            found.update(_WORD.findall(node.value))
+    return found
+
+
+def _bound_by(statement: ir.Stmt) -> Iterator[ir.ImportedName]:
+    """The names that an import of a known library binds and that may go."""
+    if not isinstance(statement, (ir.Import, ir.ImportFrom)):
+        return
+    for name in statement.names:
+        module = statement.module if isinstance(statement, ir.ImportFrom) else name.name
+        root = module.partition(".")[0]
+        if isinstance(statement, ir.ImportFrom) and (statement.level or root == "__future__"):
+            continue
+        dotted = isinstance(statement, ir.Import) and "." in name.name and not name.alias
+        if dotted or name.name == "*" or name.alias == name.name:
+            continue
+        if root in load().libraries or root in ("numpy", "scipy") or root in sys.stdlib_module_names:
+            yield name
+
+
+def _takes(text: str, stem: str, name: str) -> bool:
+    """Whether a file may take a name from the module ``stem``."""
+    if re.search(rf"\b{re.escape(stem)}\.{re.escape(name)}\b", text):
+        return True
+    imports = re.findall(rf"from\s+[\w.]*\b{re.escape(stem)}\s+import\s+(\([^)]*\)|[^\n]*)", text)
+    return any("*" in taken or re.search(rf"\b{re.escape(name)}\b", taken) for taken in imports)
+
+
+def _without(source: FixSource, statement: ir.Stmt, names: list[ir.ImportedName]) -> list[Edit]:
+    """Take names out of an import statement, or all of it."""
+    assert isinstance(statement, (ir.Import, ir.ImportFrom))
+    if not source.starts_line(statement) or not source.ends_line(statement):
+        return []
+    if source.comments(statement.start, source.line_end(statement.end)):
+        return []
+    left = [n for n in statement.names if not any(n is one for one in names)]
+    if not left:
+        return [_whole_lines(source, statement)]
+    text = ", ".join(source.text[n.start : n.end] for n in left)
+    first, last = statement.names[0], statement.names[-1]
+    return [Edit(first.start, last.end, text)]
+
+
+def _whole_lines(source: FixSource, statement: ir.Stmt) -> Edit:
+    """Delete a statement's lines, and an empty one if two would stand next to each other."""
+    start, end = source.line_start(statement.start), source.next_line(statement.end)
+    above = source.text[source.line_start(start - 1) : start] if start else "\n"
+    below = source.text[end : source.next_line(end)]
+    if not above.strip() and not below.strip():
+        end = source.next_line(end)
+    return Edit(start, end, "")
