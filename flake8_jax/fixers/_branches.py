@@ -21,6 +21,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._announced import BRANCHES, SELECTS, unsafe
 from flake8_jax.fixers._expressions import Effect, Kind, condition, guards, is_boolean
 from flake8_jax.fixers._names import bound_before, fresh, leaves, read_outside, surely_binds, uses
 from flake8_jax.fixers._selection import Setting, assignment, select, setting, suits_where, with_comparison_operands
@@ -98,8 +99,8 @@ def _guarded_ternary(source: FixSource, node: ir.IfExp, kept: list[ir.Expr], res
 
 
 def _fix(use: Setting, what: str, text: str, edits: list[Edit]) -> Fix:
-    form = "jax.lax.cond" if "cond(" in text else "jnp.where"
-    return Fix(f"Replace the {what} by `{form}`", "unsafe", (*edits, *use.imports.edits))
+    form, announced = ("jax.lax.cond", BRANCHES) if "cond(" in text else ("jnp.where", SELECTS)
+    return unsafe(f"Replace the {what} by `{form}`", announced, (*edits, *use.imports.edits))
 
 
 # --- statements ------------------------------------------------------------------------------------

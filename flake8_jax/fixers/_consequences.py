@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._announced import PASSED_ON, extended, sentences_of
 from flake8_jax.fixers._branches import convert_if, convert_ternary
 from flake8_jax.fixers._callers import binders
 from flake8_jax.fixers._flow import Dependent, follow
@@ -28,20 +29,20 @@ def with_consequences(source: FixSource, node: ir.Expr, fix: Fix) -> Fix:
     """The fix of an expression, and with it what its new value forces."""
     flow = follow(source, node)
     edits = list(fix.edits)
-    applicability = fix.applicability
+    sentences: list[str] = []
     for call, names in flow.passed:
         more, fits = _passed(source, call)
         if more and not any(_overlap(a, b) for a in more for b in edits):
             edits += [e for e in more if e not in edits]
             if not fits or not all(_is_bound_once(source, call, name) for name in names):
-                applicability = "unsafe"
+                sentences.append(PASSED_ON.sentence)
     if flow.dependents:
-        selected = _with_selections(source, edits, flow.dependents)
-        if selected is not None:
-            return Fix(f"{fix.message}, and select instead of testing the result", "unsafe", tuple(selected))
+        selected, of_tests = _with_selections(source, edits, flow.dependents)
+        if of_tests:
+            return extended(fix, "and select instead of testing the result", [*sentences, *of_tests], selected)
     if len(edits) == len(fix.edits):
         return fix
-    return Fix(f"{fix.message}, and so on for what takes the result", applicability, tuple(sorted(edits)))
+    return extended(fix, "and so on for what takes the result", sentences, sorted(edits))
 
 
 def _passed(source: FixSource, call: ir.Call) -> tuple[list[Edit], bool]:
@@ -66,9 +67,9 @@ def _overlap(one: Edit, other: Edit) -> bool:
 # --- tests -----------------------------------------------------------------------------------------
 
 
-def _with_selections(source: FixSource, edits: list[Edit], dependents: list[Dependent]) -> list[Edit] | None:
-    """The edits, and on top of them the conversion of each dependent that can be converted."""
-    merged, changed = edits, False
+def _with_selections(source: FixSource, edits: list[Edit], dependents: list[Dependent]) -> tuple[list[Edit], list[str]]:
+    """The edits, and on top of them the conversion of each dependent that can be converted; and what those may change."""
+    merged, sentences = edits, list[str]()
     for dependent in dependents:
         text = apply_edits(source.text, merged)
         now = FixSource(source.path, text, lower(text))
@@ -76,8 +77,9 @@ def _with_selections(source: FixSource, edits: list[Edit], dependents: list[Depe
         node = None if start is None else _node_at(now, start, type(dependent))
         conversion = None if node is None else _converted(now, node)
         if conversion is not None:
-            merged, changed = compose(source.text, merged, conversion.edits), True
-    return merged if changed else None
+            merged = compose(source.text, merged, conversion.edits)
+            sentences += sentences_of(conversion)
+    return merged, sentences
 
 
 def _node_at(source: FixSource, start: int, kind: type) -> Dependent | None:

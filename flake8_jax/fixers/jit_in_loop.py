@@ -15,6 +15,7 @@ import functools
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._announced import ONCE, unsafe
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import fresh, uses
 from flake8_jax.fixers._source import FixSource, Refused, repair
@@ -51,7 +52,7 @@ def fix(event: Repetition, source: FixSource) -> Fix | None:
         name = fresh(source, at, "compiled")[0]
         line = f"{name} = {source.argument(at)}"
         edits = [source.insert_before(outermost, [line]), Edit(at.start, at.end, name)]
-    return Fix("Apply `jit` before the loop", "unsafe", tuple(edits))
+    return unsafe("Apply `jit` before the loop", ONCE, edits)
 
 
 def _loops_around(source: FixSource, at: ir.Node) -> list[ir.For | ir.While | ir.Comprehension]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Fix
 from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._announced import OTHER_DRAWS, unsafe
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._keys import (
     evaluated_once,
@@ -42,10 +43,10 @@ def fix(event: KeyUse, source: FixSource) -> Fix | None:
         return None
     evaluated_once(source, second)
     if isinstance(second, ir.Name) and is_local(source, first, second.id):
-        return Fix(_MESSAGE, "unsafe", tuple(split_before(source, first)))
+        return unsafe(_MESSAGE, OTHER_DRAWS, split_before(source, first))
     if not isinstance(second, (ir.Name, ir.Attribute, ir.Subscript)):
         return None
-    return Fix(_MESSAGE, "unsafe", tuple(split_for_both(source, first, second)))
+    return unsafe(_MESSAGE, OTHER_DRAWS, split_for_both(source, first, second))
 
 
 def _shared(source: FixSource, event: KeyUse) -> ir.Expr:

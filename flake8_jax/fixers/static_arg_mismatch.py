@@ -6,6 +6,7 @@ import difflib
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._announced import OTHER_NAME, unsafe
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.semantics.domain.values import BoundMethod, FunctionValue
 from flake8_jax.semantics.events.events import RootMet
@@ -28,5 +29,5 @@ def fix(event: RootMet, source: FixSource) -> Fix | None:
             text = source.slice(node)
             if nearest and text[1:-1] == node.value:
                 edit = Edit(node.start, node.end, text[0] + nearest[0] + text[-1])
-                return Fix(f"Name the parameter `{nearest[0]}`", "unsafe", (edit,))
+                return unsafe(f"Name the parameter `{nearest[0]}`", OTHER_NAME, (edit,))
     return None

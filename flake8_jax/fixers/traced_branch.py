@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._announced import CHOOSES, LOGIC, unsafe
 from flake8_jax.fixers._branches import convert_if, convert_ternary
 from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._expressions import Effect, condition, effect, is_boolean, is_repeatable, test_root
@@ -56,9 +57,9 @@ def _value(source: FixSource, root: ir.BoolOp | ir.UnaryOp | ir.Compare) -> Fix:
     """A logical expression that is no test: its value is used."""
     imports = Imports(source, root)
     if isinstance(root, ir.BoolOp) and not all(is_boolean(v) for v in root.values):
-        text = _operand_value(source, root, imports)
+        text, announced = _operand_value(source, root, imports), CHOOSES
     else:
-        text = condition(source, root, imports)
+        text, announced = condition(source, root, imports), LOGIC
     plain = isinstance(source.parent(root), _PLAIN)
     if text.startswith("(") and not plain:
         text = f"({text})"
@@ -68,7 +69,7 @@ def _value(source: FixSource, root: ir.BoolOp | ir.UnaryOp | ir.Compare) -> Fix:
         raise Refused
     what = "membership test" if text.startswith("(") else "logical operator"
     edits = (Edit(root.start, root.end, text), *imports.edits)
-    return with_consequences(source, root, Fix(f"Replace the {what} by array operations", "unsafe", edits))
+    return with_consequences(source, root, unsafe(f"Replace the {what} by array operations", announced, edits))
 
 
 def _operand_value(source: FixSource, root: ir.BoolOp, imports: Imports) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._announced import CLAMPS, WRAPS, unsafe
 from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, Refused, repair
@@ -32,7 +33,7 @@ def fix(event: Slicing, source: FixSource) -> Fix | None:
         return None
     text = f"{imports.spell('jax.lax.dynamic_slice_in_dim')}({base}, {start}, {length}{where}){rest}"
     edit = Edit(event.at.start, event.at.end, text)
-    return Fix("Take a slice of fixed length with `jax.lax.dynamic_slice_in_dim`", "unsafe", (edit, *imports.edits))
+    return unsafe("Take a slice of fixed length with `jax.lax.dynamic_slice_in_dim`", CLAMPS, (edit, *imports.edits))
 
 
 def _start_and_length(source: FixSource, part: ir.Slice) -> tuple[str, str]:
@@ -105,4 +106,4 @@ def _update(source: FixSource, imports: Imports, at: ir.Subscript, part: ir.Slic
     assert part.lower is not None
     text = f"{source.atom(part.lower)} + {imports.spell('jax.numpy.arange')}({length})"
     edit = Edit(part.start, part.end, text)
-    return Fix("Update by an array of indices", "unsafe", (edit, *imports.edits))
+    return unsafe("Update by an array of indices", WRAPS, (edit, *imports.edits))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._announced import STABLE, unsafe
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.domain.values import Array, Recipe, Unknown, Value
@@ -91,7 +92,7 @@ def fix(event: Computation, source: FixSource) -> Fix | None:
     text = rewrite(Formula(whole, _drawn(event), source, imports))
     if any(comment.text not in text for comment in source.comments(whole.start, whole.end)):
         return None
-    return Fix(f"Use `{found.better}`", "unsafe", (Edit(whole.start, whole.end, text), *imports.edits))
+    return unsafe(f"Use `{found.better}`", STABLE, (Edit(whole.start, whole.end, text), *imports.edits))
 
 
 def _drawn(event: Computation) -> dict[int, str]:
