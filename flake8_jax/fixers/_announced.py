@@ -135,7 +135,8 @@ PASSED_ON = Announced(
 # --- indices and updates -----------------------------------------------------------------------------
 
 CLAMPS = Announced(
-    "a slice that does not fit is moved to the edge of the array and keeps its length", May.VALUES | May.SHAPE
+    "a start below zero counts from the end, and a slice that does not fit is moved until it does",
+    May.VALUES | May.SHAPE,
 )
 WRAPS = Announced("an index below zero counts from the end of the array", May.VALUES)
 OWNER = Announced("the owner has to take the new array, and other references keep the old one", May.VALUES | May.RAISE)

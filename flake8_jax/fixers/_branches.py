@@ -199,10 +199,11 @@ def _guarded_assignment(use: Setting, chain: Chain, place: Place, arm: ir.Stmt, 
         other = opposite[0].value
     elif not bound_before(source, place.statement, name.id):
         raise Refused
-    words = None
+    value, words = item.value, None
     if item.op:
+        value = ir.BinOp(value.start, value.end, name, item.op, value)
         words = [f"{name.id} {item.op} {_right_operand(source, item.value)}", source.argument(other)]
-    text = select(use, [test], [item.value, other], words)
+    text = select(use, [test], [value, other], words)
     if source.lost_comments(arm.start, arm.end, [(item.value.start, item.value.end)]):
         raise Refused
     return Edit(arm.start, arm.end, f"{name.id} = {text}"), text
@@ -375,7 +376,7 @@ def _assigning(use: Setting, node: ir.If, chain: Chain) -> Fix | None:
     if not targets:
         raise Refused
     rows = [_row(use, node, target, arms) for target in targets.values()]
-    if len(rows) > 1 and not all(row.words is not None or suits_where(use, row.values) for row in rows):
+    if len(rows) > 1 and not all(suits_where(use, row.values) for row in rows):
         return None
     return _write_rows(use, node, chain, rows)
 
@@ -399,13 +400,16 @@ def _row(use: Setting, node: ir.If, target: ir.Expr, arms: list[list[Assigned]])
             values.append(target)
             words.append(text)
             continue
-        values.append(item.value)
+        if text in use.called():
+            raise Refused  # a function
         if item.op:
+            values.append(ir.BinOp(item.value.start, item.value.end, target, item.op, item.value))
             words.append(f"{text} {item.op} {_right_operand(source, item.value)}")
             augmented = True
         elif not isinstance(target, ir.Name) and use.effect(target) is not Effect.PURE:
             raise Refused
         else:
+            values.append(item.value)
             words.append(source.argument(item.value))
     return Row(text, values, words if augmented else None)
 

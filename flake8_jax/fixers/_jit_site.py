@@ -106,7 +106,7 @@ def donate(source: FixSource, function: ir.Function, site: tuple[int, int], name
     if isinstance(call, ir.Call) and call.args and _applies(Imports(source, call), call, "jax.pmap"):
         return unsafe(message, DELETED, (_numbered(source, call, function, names),))
     if isinstance(call, ir.Call) and call.args and _jits(Imports(source, call), call):
-        return unsafe(message, DELETED, (_extend(source, call, names, "donate_argnames"),))
+        return unsafe(message, DELETED, (_extend(source, call, function, names, "donate_argnames"),))
     return unsafe(message, DELETED, _name(source, function, names, "donate_argnames"))
 
 
@@ -118,8 +118,8 @@ def _name(source: FixSource, function: ir.Function, names: list[str], option: st
             edit = _partial(source, imports, decorator, names, option)
             return (edit, *imports.edits)
         if isinstance(decorator, ir.Call) and _jits(imports, decorator):
-            return (_extend(source, decorator, names, option),)
-    return (_extend(source, _call_site(source, definition), names, option),)
+            return (_extend(source, decorator, function, names, option),)
+    return (_extend(source, _call_site(source, definition), function, names, option),)
 
 
 def _partial(source: FixSource, imports: Imports, decorator: ir.Expr, names: list[str], option: str) -> Edit:
@@ -180,8 +180,8 @@ def _call_site(source: FixSource, definition: ir.FunctionDef) -> ir.Call:
     return found[0]
 
 
-def _extend(source: FixSource, call: ir.Call, names: list[str], option: str) -> Edit:
-    """Add names to an option of a call."""
+def _extend(source: FixSource, call: ir.Call, function: ir.Function, names: list[str], option: str) -> Edit:
+    """Add names to an option of a call. Raises Refused where the option is wrong as it is: that is another finding."""
     # Where numbers are given too, JAX takes names for keywords alone: a positional argument would stay as it was.
     numbers = option.replace("argnames", "argnums")
     if any(a.star or a.keyword == numbers for a in call.args):
@@ -191,6 +191,8 @@ def _extend(source: FixSource, call: ir.Call, names: list[str], option: str) -> 
         last = call.args[-1]
         return Edit(last.end, last.end, f", {option}={_tuple(names)}")
     known = _names_in(given)
+    if not known <= {p.name for p in function.params}:
+        raise Refused
     new = [n for n in names if n not in known]
     if not new:
         raise Refused

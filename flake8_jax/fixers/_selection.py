@@ -5,8 +5,10 @@ Vocabulary
 select      ``jnp.where(test, a, b)``: both values are computed, shapes broadcast, dtypes promote.
 cond        ``jax.lax.cond``: one branch runs; both must give the same structure and dtypes.
 
-A select is chosen where the text shows that the values are arrays or numbers, a cond for tuples and for values of unknown
-kind.
+A select is chosen where the text shows that the values are arrays or numbers, and that each is finite, with its gradients,
+where another is taken (``_finite``). A cond is for all others: tuples, values of unknown kind, quotients, logarithms.
+
+Limitations: shapes are compared where both are written out.
 """
 
 from __future__ import annotations
@@ -16,10 +18,13 @@ from dataclasses import dataclass
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._callers import binders, scope_of
 from flake8_jax.fixers._expressions import Effect, Kind, array_names, effect, kind
+from flake8_jax.fixers._finite import is_finite, is_surely_real, written_shape
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import uses
 from flake8_jax.fixers._source import FixSource, Refused
+from flake8_jax.knowledge import load
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +37,25 @@ class Setting:
     function: ir.Function | None
 
     def kind(self, node: ir.Expr) -> Kind:
-        return kind(node, self.imports, self.numbers)
+        return Kind.UNFIT if self._is_function(node) else kind(node, self.imports, self.numbers)
+
+    def _is_function(self, node: ir.Expr) -> bool:
+        """A name of a function or class, of the file or a library, or one that is called."""
+        if not isinstance(node, (ir.Name, ir.Attribute)):
+            return False
+        name = self.imports.resolve(node)
+        if name is not None:
+            return name.partition(".")[0] in load().libraries and name.rpartition(".")[2] not in _CONSTANTS
+        if not isinstance(node, ir.Name):
+            return False
+        owner = scope_of(self.source, node)
+        bound = binders(self.source, owner if owner is not None else self.source.module, node.id)
+        return any(isinstance(b, (ir.FunctionDef, ir.ClassDef)) for b in bound) or node.id in self.called()
+
+    def called(self) -> set[str]:
+        """The names that the function around calls."""
+        root = self.function if self.function is not None else self.source.module
+        return self.source.remember("called names", root, lambda: _called_in(root))
 
     def effect(self, node: ir.Expr) -> Effect:
         return effect(node, self.imports)
@@ -43,6 +66,13 @@ class Setting:
             raise Refused
         if self.function is not None and not self.function.is_lambda and self.function.name in uses(node).reads:
             raise Refused
+
+
+_CONSTANTS = frozenset({"pi", "e", "inf", "nan", "euler_gamma"})
+
+
+def _called_in(root: ir.Function | ir.Module) -> set[str]:
+    return {n.func.id for n in walk(root) if isinstance(n, ir.Call) and isinstance(n.func, ir.Name)}
 
 
 def setting(source: FixSource, at: ir.Node) -> Setting:
@@ -58,30 +88,40 @@ def select(use: Setting, tests: list[str], values: list[ir.Expr], texts: list[st
     texts: what to write for the values, where that is not their own text (augmented assignments).
 
     Raises:
-        Refused: a value is none that JAX could choose.
+        Refused: a value is none that JAX could choose, or they have different shapes.
     """
     for value in values:
         use.movable(value)
+    check_shapes(use, values)
     kinds = [use.kind(v) for v in values]
     if Kind.UNFIT in kinds or (texts is not None and Kind.TREE in kinds):
         raise Refused
     words = texts or [use.source.argument(v) for v in values]
-    if texts is not None or suits_where(use, values):
+    if suits_where(use, values):
         return _where(use, tests, words)
     columns = _columns(values)
     if columns and all(suits_where(use, column) for column in columns):
         parts = [_where(use, tests, [use.source.argument(e) for e in column]) for column in columns]
         return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"
     cond = use.imports.spell("jax.lax.cond")
+    if any(is_surely_real(value, use.imports) for value in values):
+        words = [f"{word}.0" if word.isdigit() else word for word in words]
     return _nest(tests, words, lambda test, a, b: f"{cond}({test}, lambda: {a}, lambda: {b})")
 
 
 def suits_where(use: Setting, values: list[ir.Expr]) -> bool:
-    """Whether values are arrays that may all be computed: one is known to be an array, and not all cost unknown work."""
+    """Whether values are arrays that may all be computed: one is known to be an array, and each is finite."""
     kinds = [use.kind(value) for value in values]
     if Kind.TREE in kinds or Kind.ARRAY not in kinds:
         return False
-    return not all(use.effect(v) is Effect.OPAQUE for v in values)
+    return all(is_finite(value, use.imports) for value in values)
+
+
+def check_shapes(use: Setting, values: list[ir.Expr]) -> None:
+    """Raises Refused where the text shows that values have different shapes: one branch cannot give both."""
+    shapes = {shape for value in values if (shape := written_shape(value, use.imports)) is not None}
+    if len(shapes) > 1:
+        raise Refused
 
 
 def _columns(values: list[ir.Expr]) -> list[list[ir.Expr]]:

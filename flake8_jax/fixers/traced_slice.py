@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import CLAMPS, WRAPS, unsafe
 from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
@@ -95,6 +96,11 @@ def _axis(source: FixSource, at: ir.Subscript, part: ir.Slice) -> tuple[int, str
     return position, f"[{rest}]"
 
 
+def _subtracts(node: ir.Expr) -> bool:
+    """The value may be below zero although its operands are not."""
+    return any(isinstance(n, (ir.UnaryOp, ir.BinOp)) and n.op == "-" for n in walk(node))
+
+
 def _update(source: FixSource, imports: Imports, at: ir.Subscript, part: ir.Slice, event: Slicing) -> Fix:
     """``x.at[i:i+n]`` → ``x.at[i + jnp.arange(n)]``: same elements, and those outside are dropped as well."""
     others = at.index.elts if isinstance(at.index, ir.Tuple) else []
@@ -103,7 +109,8 @@ def _update(source: FixSource, imports: Imports, at: ir.Subscript, part: ir.Slic
     if source.comments(part.start, part.end):
         raise Refused
     _, length = _start_and_length(source, part)
-    assert part.lower is not None
+    if part.lower is None or _subtracts(part.lower):
+        raise Refused  # a slice that starts below zero is empty, or starts at the end
     text = f"{source.atom(part.lower)} + {imports.spell('jax.numpy.arange')}({length})"
     edit = Edit(part.start, part.end, text)
     return unsafe("Update by an array of indices", WRAPS, (edit, *imports.edits))
