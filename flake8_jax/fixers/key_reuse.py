@@ -1,5 +1,7 @@
 """JAX301: the key is split before its first use, which takes the new subkey.
 
+Where equal draws are meant (``_meant``) there is no fix.
+
 Not modelled: keys that reach both uses under different spellings, or in different functions.
 """
 
@@ -20,6 +22,7 @@ from flake8_jax.fixers._keys import (
     split_before,
     split_for_both,
 )
+from flake8_jax.fixers._meant import are_meant_to_be_equal
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.events.events import KeyUse
 
@@ -40,6 +43,8 @@ def fix(event: KeyUse, source: FixSource) -> Fix | None:
     if source.functions(first) != source.functions(second):
         return None
     if _used_between(source, first, second) or _comes_back(source, first, second):
+        return None
+    if are_meant_to_be_equal(source, first, second):
         return None
     evaluated_once(source, second)
     if isinstance(second, ir.Name) and is_local(source, first, second.id):

@@ -1,5 +1,7 @@
 """JAX302: the key gets fresh in every iteration: split in the body, folded with the index, or split over a scan.
 
+Where equal draws are meant (``_meant``) there is no fix.
+
 Not modelled: helpers that the loop calls and that capture the key, ``while_loop`` bodies that capture it.
 """
 
@@ -19,6 +21,7 @@ from flake8_jax.fixers._keys import (
     plain_arguments,
     split_before,
 )
+from flake8_jax.fixers._meant import is_ranked, is_said_to_be_equal
 from flake8_jax.fixers._names import fresh, target_names, uses
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.events.events import KeyUse
@@ -39,9 +42,13 @@ def fix(event: KeyUse, source: FixSource) -> Fix | None:
     for above in source.ancestors(key):
         if feeds(above, key):
             continue
+        if isinstance(above, (ir.Comprehension, ir.For, ir.While)) and is_ranked(source, above, key):
+            return None
         if isinstance(above, ir.Comprehension):
             return _comprehension(source, above, key)
         if isinstance(above, ir.Function):
+            if is_said_to_be_equal(source, key):
+                return None
             return _structured(source, above, key)
         if isinstance(above, (ir.For, ir.While)):
             return _python_loop(source, above, key)
