@@ -21,7 +21,7 @@ from flake8_jax.fixers._host_calls import edits_for
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._loops import convert_for_range, convert_while
 from flake8_jax.fixers._source import FixSource, Refused
-from flake8_jax.syntax.edits import apply_edits
+from flake8_jax.syntax.edits import apply_edits, compose
 from flake8_jax.syntax.lower import lower
 
 
@@ -112,49 +112,3 @@ def _moved(offset: int, edits: Sequence[Edit]) -> int | None:
         if edit.end <= offset:
             shift += len(edit.content) - (edit.end - edit.start)
     return offset + shift
-
-
-_Piece = tuple[int, int] | str
-"""A span of the old text that is kept, or new text."""
-
-
-def compose(text: str, first: Sequence[Edit], second: Sequence[Edit]) -> list[Edit]:
-    """One set of edits of ``text`` that does what ``first`` and then, on the result, ``second`` do."""
-    made: list[Edit] = []
-    done, content = 0, ""
-    for piece in [*_edited(_edited([(0, len(text))], first), second), (len(text), len(text))]:
-        if isinstance(piece, str):
-            content += piece
-            continue
-        if content or piece[0] > done:
-            made.append(Edit(done, piece[0], content))
-        done, content = piece[1], ""
-    return made
-
-
-def _edited(pieces: Sequence[_Piece], edits: Sequence[Edit]) -> list[_Piece]:
-    """The pieces of a text after edits of it."""
-    result: list[_Piece] = []
-    rest = list(pieces)
-    position = 0
-    for edit in sorted(edits):
-        before, rest = _split(rest, edit.start - position)
-        _, rest = _split(rest, edit.end - edit.start)
-        result += [*before, edit.content]
-        position = edit.end
-    return [*result, *rest]
-
-
-def _split(pieces: Sequence[_Piece], length: int) -> tuple[list[_Piece], list[_Piece]]:
-    """The pieces of the first ``length`` characters, and the others."""
-    head: list[_Piece] = []
-    for at, piece in enumerate(pieces):
-        size = len(piece) if isinstance(piece, str) else piece[1] - piece[0]
-        if size > length:
-            if isinstance(piece, str):
-                return [*head, piece[:length]], [piece[length:], *pieces[at + 1 :]]
-            middle = piece[0] + length
-            return [*head, (piece[0], middle)], [(middle, piece[1]), *pieces[at + 1 :]]
-        head.append(piece)
-        length -= size
-    return head, []

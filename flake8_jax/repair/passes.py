@@ -5,6 +5,8 @@ Vocabulary
 pass      fixes that do not overlap, applied together to the texts in memory, and a new analysis of the result.
 settled   the fixes of a pass that stay. withdrawn: a fix after which the file did not parse, the finding was still
           there or a new one had appeared; it is not tried again.
+uncovered findings that a fix brings to light. Once nothing else can be repaired, a withdrawn fix is tried together with those
+          of what it uncovers, and of what those uncover, until nothing is left or one has no fix.
 region    what an edit put into the new text. Offsets outside regions only shift.
 origin    path, code and offset of a finding before any repair: what it is known by, however often its text moves.
 
@@ -15,7 +17,7 @@ again. Nothing is written here; the outcome holds the texts before and after.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import msgspec
@@ -23,9 +25,14 @@ import msgspec
 from flake8_jax.core.findings import Edit, Finding, Fix
 from flake8_jax.core.report import Change, Repair, RunReport
 from flake8_jax.pipeline.workspace import ProjectRun, Question, Workspace
-from flake8_jax.syntax.edits import apply_edits
+from flake8_jax.syntax.edits import apply_edits, compose
 
 MOST_PASSES = 100
+MOST_UNCOVERED = 8
+"""So many times the fixes of uncovered findings are added to a fix."""
+MOST_COMPLETED = 32
+"""So many withdrawn fixes are tried together with those of what they uncover: each try analyzes the project."""
+_BRINGS = "it would bring"
 
 Origin = tuple[str, str, int]
 
@@ -95,6 +102,8 @@ class _State:
     before: dict[str, str] = field(default_factory=dict)
     withdrawn: dict[tuple[str, str, int], _Withdrawn] = field(default_factory=dict)
     fixed: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    tried: set[tuple[str, str, tuple[str, ...]]] = field(default_factory=set)
+    """The withdrawn fixes that were tried with those of what they uncover: path, code and what they insert."""
 
     def taken_back(self) -> list[Repair]:
         """The fixes that did not hold, by path and rule."""
@@ -151,19 +160,34 @@ def _with_repairs(
 
 
 def _candidates(
-    workspace: Workspace, question: Question, state: _State, unsafe: bool, only: Collection[Origin] | None
+    workspace: Workspace,
+    question: Question,
+    state: _State,
+    unsafe: bool,
+    only: Collection[Origin] | None,
+    *,
+    withdrawn: bool = False,
 ) -> list[Finding]:
-    """The findings whose fixes are to be applied."""
-    selection = workspace.selection(state.run.settings)
-    said, _ = workspace.diagnose(state.run, replace(question, texts=state.texts))
+    """The findings whose fixes are to be applied. withdrawn: those whose fixes did not hold, and no others."""
+    return [
+        finding
+        for finding in _fixable(workspace, question, state.run, state.texts, unsafe)
+        if state.is_withdrawn(finding) == withdrawn and (only is None or state.origins.of(finding) in only)
+    ]
+
+
+def _fixable(
+    workspace: Workspace, question: Question, run: ProjectRun, texts: Mapping[str, str], unsafe: bool
+) -> list[Finding]:
+    """The findings of a run that have a fix of a kind and a rule that is to be applied."""
+    selection = workspace.selection(run.settings)
+    said, _ = workspace.diagnose(run, replace(question, texts=texts))
     return [
         item.finding
         for item in said
         if (fix := item.finding.fix) is not None
         and (unsafe or fix.applicability == "safe")
         and item.code in selection.fixable
-        and not state.is_withdrawn(item.finding)
-        and (only is None or state.origins.of(item.finding) in only)
     ]
 
 
@@ -173,7 +197,7 @@ def _one_pass(
     """Apply what can be applied together; False when nothing changed."""
     chosen = compatible(_candidates(workspace, question, state, unsafe, only))
     if not chosen:
-        return False
+        return _complete_one(workspace, question, state, unsafe, only)
     trial = _Trial(workspace, question, state)
     settled, run, texts = trial.settle(chosen)
     for finding, reason in trial.refused:
@@ -182,6 +206,12 @@ def _one_pass(
         )
     if not settled:
         return bool(trial.refused)
+    _keep(trial, state, settled, run, texts)
+    return True
+
+
+def _keep(trial: _Trial, state: _State, settled: Sequence[Finding], run: ProjectRun, texts: dict[str, str]) -> None:
+    """These fixes stay."""
     edits = _edits_by_path(settled)
     for path in edits:
         state.before.setdefault(path, trial.text(path))
@@ -194,7 +224,24 @@ def _one_pass(
         for (path, code, start), withdrawn in state.withdrawn.items()
     }
     state.run, state.texts = run, texts
-    return True
+
+
+def _complete_one(
+    workspace: Workspace, question: Question, state: _State, unsafe: bool, only: Collection[Origin] | None
+) -> bool:
+    """Apply one withdrawn fix together with the fixes of what it uncovers; False when there is none that holds."""
+    for finding in _candidates(workspace, question, state, unsafe, only, withdrawn=True):
+        known = state.withdrawn[finding.path, finding.code, finding.start]
+        key = (finding.path, finding.code, tuple(content for _, content in known.inserted))
+        if key in state.tried or len(state.tried) >= MOST_COMPLETED or not known.reason.startswith(_BRINGS):
+            continue
+        state.tried.add(key)
+        trial = _Trial(workspace, question, state)
+        found = trial.complete(finding, lambda run, texts: _fixable(workspace, question, run, texts, unsafe))
+        if found is not None:
+            _keep(trial, state, *found)
+            return True
+    return False
 
 
 def compatible(findings: Sequence[Finding]) -> list[Finding]:
@@ -293,6 +340,32 @@ class _Trial:
         self.settle(batch[:middle])
         return self.settle(batch[middle:])
 
+    def complete(
+        self, finding: Finding, fixable: Callable[[ProjectRun, dict[str, str]], list[Finding]]
+    ) -> tuple[list[Finding], ProjectRun, dict[str, str]] | None:
+        """The finding with a fix that also repairs what its own uncovers, and what comes of it; None where that does not end.
+
+        fixable: the findings of a run that may be repaired. Fixes of other files do not count.
+        """
+        opinions = {code for code, rule in self.workspace.backend.rules.items() if rule.opt_in}
+        for _ in range(MOST_UNCOVERED):
+            texts = {**self.state.texts, **self._edited([finding])}
+            if self.workspace.problem_in(texts[finding.path]) is not None:
+                return None
+            run = self.workspace.run(self.state.run.settings, self.state.run.asked, replace(self.question, texts=texts))
+            raised = objections(self.state.run, run, [finding], opinions)
+            if not raised:
+                return [finding], run, texts
+            new = {(objection.path, objection.offset) for objection in raised if objection.reason.startswith(_BRINGS)}
+            repairs = [f for f in fixable(run, texts) if (f.path, f.start) in new and f.path == finding.path]
+            if len(new) < len(raised) or {(f.path, f.start) for f in repairs} != new:
+                return None
+            added = _edits_by_path(compatible(repairs))[finding.path]
+            edits = compose(self.text(finding.path), _fix(finding).edits, added)
+            fix = msgspec.structs.replace(_fix(finding), edits=tuple(edits))
+            finding = msgspec.structs.replace(finding, fix=fix)
+        return None
+
     def _edited(self, fixes: Sequence[Finding]) -> dict[str, str]:
         return {path: apply_edits(self.text(path), edits) for path, edits in _edits_by_path(fixes).items()}
 
@@ -378,9 +451,7 @@ def objections(
         if finding.code in opinions and kind not in repaired:
             continue
         remains = _holding(repaired.get(kind), finding.start) is not None
-        reason = (
-            f"{finding.code} would still be there" if remains else f"it would bring {finding.code}: {finding.message}"
-        )
+        reason = f"{finding.code} would still be there" if remains else f"{_BRINGS} {finding.code}: {finding.message}"
         raised.append(Objection(reason, finding.path, finding.start))
     return raised
 

@@ -27,7 +27,9 @@ def findings(folder: Path, rule: str) -> list[dict[str, Any]]:
             (folder / f"{case.module}.py").write_text(case.before, encoding="utf-8")
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
-        main(["check", "--isolated", "--no-cache", "--preview", "--select", rule, "--output-format", "json", str(folder)])
+        main(
+            ["check", "--isolated", "--no-cache", "--preview", "--select", rule, "--output-format", "json", str(folder)]
+        )
     found: list[dict[str, Any]] = json.loads(said.getvalue())
     return found
 
