@@ -382,6 +382,18 @@ def test_read_only_file_stays(project: Project, monkeypatch: pytest.MonkeyPatch)
     assert project.check("--fix") == 1
     assert path.read_text() == JAX + "np.sin\n"
     assert "read-only" in project.err
+    assert "Found 1 problem.\n" in project.out
+    assert "a.py:2:1" in project.out
+
+
+def test_what_is_written_beside_a_refused_file_counts(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.write("a.py", JAX + "np.sin\n")
+    other = project.write("b.py", JAX + "np.sin\n")
+    monkeypatch.setattr(os, "access", lambda path, *_: not str(path).endswith("a.py"))
+    assert project.check("--fix") == 1
+    assert other.read_text() == JAX + "jnp.sin\n"
+    assert "Found 2 problems (1 fixed, 1 remaining)." in project.out
+    assert ("a.py:2:1" in project.out, "b.py:2:1" in project.out) == (True, False)
 
 
 def test_file_that_cannot_take_the_fix_stays(project: Project) -> None:
@@ -389,6 +401,7 @@ def test_file_that_cannot_take_the_fix_stays(project: Project) -> None:
     path = project.write("a.py", b"# coding: latin-1\nimport jax\nEURO\n")
     assert project.check("--fix") == 1
     assert path.read_bytes() == b"# coding: latin-1\nimport jax\nEURO\n"
+    assert "a.py:3:1" in project.out
     assert "a.py: left as it is: '\u20ac' cannot be written in" in project.err
 
 
