@@ -23,7 +23,8 @@ class May(enum.Flag):
 
     VALUES: other numbers. ROUNDING: numbers that differ by the rounding of their dtype. DTYPE: another dtype or weak type, with
     the rounding that comes with it. KIND: an array of JAX in place of a number of Python or an array of NumPy. SHAPE: another
-    shape. RAISE: an error, or none, or another one. PRINT: other text, or the same at another time.
+    shape. CONTAINER: an array in place of a list. RAISE: an error, or none, or another one. PRINT: other text, or the same at
+    another time.
     """
 
     NOTHING = 0
@@ -32,6 +33,7 @@ class May(enum.Flag):
     DTYPE = enum.auto()
     KIND = enum.auto()
     SHAPE = enum.auto()
+    CONTAINER = enum.auto()
     RAISE = enum.auto()
     PRINT = enum.auto()
 
@@ -102,6 +104,10 @@ BUILTIN = Announced(
     "the result is an array with a shape and dtype that fit all operands, and NaN is passed on",
     May.DTYPE | May.KIND | May.SHAPE | May.VALUES,
 )
+SORTED = Announced(
+    "the result is an array and no list, and rows are sorted one by one",
+    May.DTYPE | May.KIND | May.SHAPE | May.CONTAINER | May.VALUES | May.RAISE,
+)
 OF_MATH = Announced(
     "the result is an array of JAX's dtypes, and NaN or infinity where Python raises",
     May.DTYPE | May.KIND | May.RAISE | May.ROUNDING,
@@ -169,8 +175,8 @@ BOUND_EARLY = Announced("the function keeps the value of its own iteration", May
 # --- numerics ----------------------------------------------------------------------------------------
 
 STABLE = Announced(
-    "the result differs by rounding, and by more where the old formula overflowed or lost digits",
-    May.VALUES | May.ROUNDING | May.DTYPE,
+    "the result differs by rounding, and by more where the old formula lost digits, and booleans are an error",
+    May.VALUES | May.ROUNDING | May.DTYPE | May.RAISE,
 )
 GUARDED = Announced("gradients that were NaN become finite", May.VALUES)
 FLOATS = Announced("the function gets a float in place of an integer", May.DTYPE | May.KIND)

@@ -23,6 +23,7 @@ from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import BRANCHES, SELECTS, unsafe
 from flake8_jax.fixers._expressions import Effect, Kind, condition, guards, is_boolean
+from flake8_jax.fixers._finite import is_finite
 from flake8_jax.fixers._names import bound_before, fresh, leaves, read_outside, surely_binds, uses
 from flake8_jax.fixers._selection import Setting, assignment, select, setting, suits_where, with_comparison_operands
 from flake8_jax.fixers._source import FixSource, Place, Refused
@@ -289,7 +290,17 @@ def _may_always_run(use: Setting, steps: list[ir.Stmt]) -> bool:
     """Whether statements only bind names, without effects: they may run though their values are not used."""
     if not all(isinstance(s, (ir.Assign, ir.AnnAssign, ir.AugAssign)) and binds_only_names(s) for s in steps):
         return False
+    if not all(is_finite(_step_value(s), use.imports) for s in steps if s.value is not None):  # type: ignore[union-attr]
+        return False
     return not any(use.effect(e) is Effect.EFFECT for s in steps for e in expressions_of(s))
+
+
+def _step_value(step: ir.Stmt) -> ir.Expr:
+    """What a step computes, the operation of an augmented assignment included."""
+    if isinstance(step, ir.AugAssign):
+        return ir.BinOp(step.value.start, step.value.end, step.target, step.op, step.value)
+    assert isinstance(step, (ir.Assign, ir.AnnAssign)) and step.value is not None
+    return step.value
 
 
 def _removed(source: FixSource, node: ir.If, following: ir.Stmt, kept: list[ir.Expr]) -> Edit | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
-from flake8_jax.fixers._announced import BUILTIN, OF_MATH, unsafe
+from flake8_jax.fixers._announced import BUILTIN, OF_MATH, SORTED, unsafe
 from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._host_calls import MATH
 from flake8_jax.fixers._imports import Imports
@@ -72,7 +72,8 @@ def _whole(source: FixSource, imports: Imports, event: LibraryCall) -> Fix:
     if source.lost_comments(call.start, call.end, [(first.value.start, first.value.end)]):
         raise Refused
     text = f"{imports.spell(twin)}({operand})" + ("[::-1]" if reverse else "")
-    return unsafe(f"Use `{_short(twin)}`", BUILTIN, (Edit(call.start, call.end, text), *imports.edits))
+    announced = SORTED if event.name == "builtins.sorted" else BUILTIN
+    return unsafe(f"Use `{_short(twin)}`", announced, (Edit(call.start, call.end, text), *imports.edits))
 
 
 def _operand(source: FixSource, imports: Imports, argument: ir.Argument, value: Value) -> str:
