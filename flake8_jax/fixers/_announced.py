@@ -77,7 +77,7 @@ SELECTS = Announced(
     May.DTYPE | May.KIND | May.SHAPE | May.ROUNDING,
 )
 BRANCHES = Announced(
-    "the branches have to give arrays of one shape and dtype, and under `vmap` both are computed",
+    "the branches give arrays of one shape and dtype, and under `vmap` both run, so gradients may be NaN",
     May.DTYPE | May.KIND | May.RAISE | May.ROUNDING,
 )
 LOOPS = Announced(

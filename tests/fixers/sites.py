@@ -124,8 +124,8 @@ _BRANCHES = (
 )  # fmt: skip
 _LOOPS = (
     "s = jnp.sum(x)\nwhile s < 100.0:\n    s = s * 2.0 + 1.0\nreturn s",
-    "s = jnp.sum(x)\nn = 0\nwhile s > 1.0:\n    s = s / 2\n    n += 1\nreturn s, n",
-    "s = jnp.abs(jnp.sum(x)) * 1.0\nwhile True:\n    s = s * 0.5\n    if s < 1.0:\n        break\nreturn s",
+    "s = jnp.sum(jnp.isfinite(x)) * 1.0\nn = 0\nwhile s > 1.0:\n    s = s / 2\n    n += 1\nreturn s, n",
+    "s = jnp.abs(jnp.sum(jnp.isfinite(x))) * 1.0\nwhile True:\n    s = s * 0.5\n    if s < 1.0:\n        break\nreturn s",
 )
 _RANGES = (
     "n = jnp.argmax(x) + 2\ny = jnp.zeros(3)\nfor _ in range(n):\n    y = y + 1.0\nreturn y",
