@@ -68,6 +68,7 @@ class Setting:
             raise Refused
 
 
+_CALLBACKS = frozenset({"jax.pure_callback", "jax.debug.callback", "jax.experimental.io_callback"})
 _CONSTANTS = frozenset({"pi", "e", "inf", "nan", "euler_gamma"})
 
 
@@ -75,8 +76,28 @@ def _called_in(root: ir.Function | ir.Module) -> set[str]:
     return {n.func.id for n in walk(root) if isinstance(n, ir.Call) and isinstance(n.func, ir.Name)}
 
 
+def _called_back(source: FixSource) -> frozenset[str]:
+    """The names of functions and methods that the file hands to ``pure_callback`` and the like."""
+    return source.remember("called back", source.module, lambda: _find_called_back(source))
+
+
+def _find_called_back(source: FixSource) -> frozenset[str]:
+    found: set[str] = set()
+    for node in walk(source.module):
+        if isinstance(node, ir.Call) and node.args:
+            host = node.args[0].value
+            name = Imports(source, node).resolve(node.func)
+            if name in _CALLBACKS and isinstance(host, (ir.Name, ir.Attribute)):
+                found.add(host.id if isinstance(host, ir.Name) else host.attr)
+    return frozenset(found)
+
+
 def setting(source: FixSource, at: ir.Node) -> Setting:
+    """Raises Refused in a function that JAX calls back: it gets values, and a computation that waits for the device that waits
+    for it may never end."""
     around = source.functions(at)
+    if any(function.name in _called_back(source) for function in around):
+        raise Refused
     root = around[0] if around else source.module
     numbers = source.remember("array names", root, lambda: array_names(root))
     return Setting(source, Imports(source, at), numbers, around[0] if around else None)

@@ -115,8 +115,17 @@ def _parts(shown: list[Any]) -> list[tuple[str, Any]] | None:
     if len(shown) < 2 or not isinstance(shown[1], list):
         return None
     if shown[0].endswith("dict"):
-        return [(key, part) for key, part in shown[1]]
+        return [pair for key, part in shown[1] for pair in _entry(key, part)]
     return [(str(place), part) for place, part in enumerate(shown[1])]
+
+
+def _entry(key: str, part: Any) -> list[tuple[str, Any]]:
+    """An item of a dict; a key that is a float is a part as well, for it may have been rounded."""
+    try:
+        float(key)
+    except ValueError:
+        return [(key, part)]
+    return [("key", ["float" if "." in key else "int", key]), ("item", part)]
 
 
 @dataclass(frozen=True)

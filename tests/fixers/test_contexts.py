@@ -155,6 +155,7 @@ KINDS = {
     "inside": (["tuple", [["int", "1"], ["int", "2"]]], ["tuple", [["int", "1"], ["int", "3"]]], May.VALUES),
     "in-a-dict": (["dict", [["'a'", ["int", "1"]]]], ["dict", [["'a'", ["int", "3"]]]], May.VALUES),
     "keys-of-a-dict": (["dict", [["'a'", ["int", "1"]]]], ["dict", [["'b'", ["int", "1"]]]], May.CONTAINER),
+    "number-as-a-key": (["dict", [["1.5", ["int", "1"]]]], ["dict", [["1.5000001", ["int", "1"]]]], May.ROUNDING),
     "text": (["str", "'a'"], ["str", "'b'"], May.CONTAINER),
     "typed-key": (["jax", "uint32", "strong", [2], ""], ["key", ["jax", "uint32", "strong", [2], ""]], May.KIND | May.DTYPE),
 }  # fmt: skip
