@@ -156,9 +156,9 @@ class _Number:
         import ml_dtypes
         import numpy as np
 
-        if self.values.dtype.kind in "biu":
+        if self.kind == "python" or self.values.dtype.kind in "biu":  # a number of Python was mostly computed by JAX
             return float(np.finfo(np.float32).eps)
-        return float(ml_dtypes.finfo(self.values.dtype).eps)
+        return float(ml_dtypes.finfo(self.values.dtype).eps)  # type: ignore[no-untyped-call]
 
 
 def _of_numbers(one: _Number, other: _Number) -> May:
