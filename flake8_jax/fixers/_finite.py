@@ -46,6 +46,8 @@ def is_finite(node: ir.Expr, imports: Imports) -> bool:
     while todo:
         current = todo.pop()
         if isinstance(current, (ir.Name, ir.Constant, ir.Attribute)):
+            if current is not node and (imports.resolve(current) or "").endswith((".inf", ".nan")):
+                return False
             continue  # what it is read from was computed before
         answer = _OPERANDS.get(type(current))
         operands = answer(current, imports) if answer is not None else None
