@@ -30,9 +30,8 @@ from flake8_jax.syntax.edits import apply_edits, compose
 MOST_PASSES = 100
 MOST_UNCOVERED = 8
 """So many times the fixes of uncovered findings are added to a fix."""
-MOST_COMPLETED = 32
+MOST_COMPLETED = 16
 """So many withdrawn fixes are tried together with those of what they uncover: each try analyzes the project."""
-_BRINGS = "it would bring"
 
 Origin = tuple[str, str, int]
 
@@ -85,11 +84,13 @@ class _Origins:
 
 @dataclass(frozen=True)
 class _Withdrawn:
-    """A fix that did not hold. inserted: what it would have written: another fix for the same place is tried again."""
+    """A fix that did not hold. inserted: what it would have written: another fix for the same place is tried again.
+    uncovers: it only brings findings that have fixes, as far as is known."""
 
     name: str
     reason: str
     inserted: tuple[tuple[int, str], ...]
+    uncovers: bool
 
 
 @dataclass
@@ -200,9 +201,9 @@ def _one_pass(
         return _complete_one(workspace, question, state, unsafe, only)
     trial = _Trial(workspace, question, state)
     settled, run, texts = trial.settle(chosen)
-    for finding, reason in trial.refused:
+    for finding, objection in trial.refused:
         state.withdrawn[finding.path, finding.code, finding.start] = _Withdrawn(
-            finding.name, reason, _inserted(finding)
+            finding.name, objection.reason, _inserted(finding), objection.is_repairable
         )
     if not settled:
         return bool(trial.refused)
@@ -233,7 +234,7 @@ def _complete_one(
     for finding in _candidates(workspace, question, state, unsafe, only, withdrawn=True):
         known = state.withdrawn[finding.path, finding.code, finding.start]
         key = (finding.path, finding.code, tuple(content for _, content in known.inserted))
-        if key in state.tried or len(state.tried) >= MOST_COMPLETED or not known.reason.startswith(_BRINGS):
+        if key in state.tried or len(state.tried) >= MOST_COMPLETED or not known.uncovers:
             continue
         state.tried.add(key)
         trial = _Trial(workspace, question, state)
@@ -306,7 +307,7 @@ class _Trial:
         self.workspace = workspace
         self.question = question
         self.state = state
-        self.refused: list[tuple[Finding, str]] = []
+        self.refused: list[tuple[Finding, Objection]] = []
         self._best: tuple[list[Finding], ProjectRun, dict[str, str]] = ([], state.run, state.texts)
 
     def text(self, path: str) -> str:
@@ -331,7 +332,7 @@ class _Trial:
             return self._best
         blamed = blame(raised, batch, settled)
         if blamed is None and len(batch) == 1:
-            blamed = {batch[0]: raised[0].reason}
+            blamed = {batch[0]: raised[0]}
         if blamed is not None:
             self.refused += blamed.items()
             rest = [finding for finding in batch if finding not in blamed]
@@ -356,7 +357,7 @@ class _Trial:
             raised = objections(self.state.run, run, [finding], opinions)
             if not raised:
                 return [finding], run, texts
-            new = {(objection.path, objection.offset) for objection in raised if objection.reason.startswith(_BRINGS)}
+            new = {(objection.path, objection.offset) for objection in raised if objection.is_repairable}
             repairs = [f for f in fixable(run, texts) if (f.path, f.start) in new and f.path == finding.path]
             if len(new) < len(raised) or {(f.path, f.start) for f in repairs} != new:
                 return None
@@ -385,7 +386,7 @@ class _Trial:
                     good += part
                     kept += part
                 elif len(part) == 1:
-                    self.refused.append((part[0], f"the file would no longer parse: {problem}"))
+                    self.refused.append((part[0], Objection(f"the file would no longer parse: {problem}")))
                 else:
                     middle = len(part) // 2
                     pending += [part[middle:], part[:middle]]
@@ -394,19 +395,21 @@ class _Trial:
 
 @dataclass(frozen=True)
 class Objection:
-    """Why fixes must not stay. ``offset`` is a place in the new text of ``path``; -1 for no place in particular."""
+    """Why fixes must not stay. ``offset`` is a place in the new text of ``path``; -1 for no place in particular.
+    is_repairable: it is about a new finding that has a fix."""
 
     reason: str
     path: str = ""
     offset: int = -1
+    is_repairable: bool = False
 
 
 def blame(
     raised: Sequence[Objection], batch: Sequence[Finding], settled: Sequence[Finding]
-) -> dict[Finding, str] | None:
-    """The fixes of a batch that the objections are about, each with a reason; None where one is about no one."""
+) -> dict[Finding, Objection] | None:
+    """The fixes of a batch that the objections are about, each with one of them; None where one is about no one."""
     edits = _edits_by_path(settled)
-    blamed: dict[Finding, str] = {}
+    blamed: dict[Finding, Objection] = {}
     for objection in raised:
         in_file = [finding for finding in batch if finding.path == objection.path]
         touching = [finding for finding in in_file if _touches(finding, objection.offset, edits[finding.path])]
@@ -414,7 +417,7 @@ def blame(
         if not culprits:
             return None
         for finding in culprits:
-            blamed.setdefault(finding, objection.reason)
+            blamed.setdefault(finding, objection)
     return blamed
 
 
@@ -451,8 +454,10 @@ def objections(
         if finding.code in opinions and kind not in repaired:
             continue
         remains = _holding(repaired.get(kind), finding.start) is not None
-        reason = f"{finding.code} would still be there" if remains else f"{_BRINGS} {finding.code}: {finding.message}"
-        raised.append(Objection(reason, finding.path, finding.start))
+        reason = (
+            f"{finding.code} would still be there" if remains else f"it would bring {finding.code}: {finding.message}"
+        )
+        raised.append(Objection(reason, finding.path, finding.start, not remains and finding.fix is not None))
     return raised
 
 
