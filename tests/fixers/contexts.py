@@ -82,6 +82,7 @@ class Site:
     eager: bool = False
     first: tuple[str, ...] = ()
     """The contexts of which the first is one, where not any will do."""
+    inputs: tuple[str, ...] = INPUTS
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def drawn(sites: Sequence[Site], count: int, seed: int) -> Iterator[Made]:
     for number in range(count):
         site = sites[number % len(sites)]
         others = choose.sample(sorted(OTHERS), choose.choice((0, 0, 1, 1, 2)))
-        inputs = [choose.choice(INPUTS) for _ in range(1 + len(others))]
+        inputs = [choose.choice(site.inputs) for _ in range(1 + len(others))]
         staged = choose.choice(site.first or (EAGER if site.eager else ("jit", "jit", *STAGED)))
         form = choose.choice(FORMS)
         name = "-".join([str(number), form, staged, *others])

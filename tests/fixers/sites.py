@@ -256,6 +256,7 @@ _INTEGERS = ("return jax.grad(lambda v: v * 1.5)(3) + x",)
 
 UNSAFE = (
     *(Site("JAX101", body) for body in _BRANCHES),
+    *(Site("JAX101", body, first=("grad", "jit"), inputs=("jnp.zeros((3,))", "np.zeros(3)")) for body in _BRANCHES),
     *(Site("JAX102", body) for body in _LOOPS),
     *(Site("JAX103", body) for body in _RANGES),
     *(Site("JAX106", body) for body in _MASKS),
