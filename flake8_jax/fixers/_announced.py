@@ -101,8 +101,8 @@ NO_NUMBER = Announced(
     May.DTYPE | May.KIND | May.SHAPE | May.ROUNDING,
 )
 BUILTIN = Announced(
-    "the result is an array with a shape and dtype that fit all operands, and NaN is passed on",
-    May.DTYPE | May.KIND | May.SHAPE | May.VALUES,
+    "the result is an array that fits all operands, NaN is passed on, and several axes are no error",
+    May.DTYPE | May.KIND | May.SHAPE | May.VALUES | May.RAISE,
 )
 SORTED = Announced(
     "the result is an array and no list, and rows are sorted one by one",
