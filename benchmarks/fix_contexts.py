@@ -67,7 +67,7 @@ def programs(changed: dict[str, Made], after: dict[str, dict[str, str]]) -> list
     """Each changed program twice."""
     observing = ROOT / "tests" / "fixers" / "observing.py"
     return [
-        Program(f"{name}/{when}", observing, "fixes", files=files)
+        Program(f"{name}/{when}", observing, "fixes", files=one.run_with(files))
         for name, one in changed.items()
         for when, files in (("before", one.files), ("after", after[name]))
     ]

@@ -87,11 +87,17 @@ class Site:
 
 @dataclass(frozen=True)
 class Made:
-    """A program: its files, and the rule whose findings are repaired."""
+    """A program: its files, and the rule whose findings are repaired. meant: functions that are added to ``main.py`` where it
+    is run, and that jaxlint does not see: each would be one more caller."""
 
     rule: str
     name: str
     files: dict[str, str]
+    meant: str = ""
+
+    def run_with(self, files: dict[str, str]) -> dict[str, str]:
+        """The files to run, before or after the repair."""
+        return {**files, "main.py": files["main.py"] + self.meant}
 
 
 def drawn(sites: Sequence[Site], count: int, seed: int) -> Iterator[Made]:
@@ -104,13 +110,29 @@ def drawn(sites: Sequence[Site], count: int, seed: int) -> Iterator[Made]:
         staged = choose.choice(site.first or (EAGER if site.eager else ("jit", "jit", *STAGED)))
         form = choose.choice(FORMS)
         name = "-".join([str(number), form, staged, *others])
-        yield Made(site.rule, name, _files(site, form, [staged, *others], inputs))
+        contexts = [staged, *others]
+        yield Made(site.rule, name, _files(site, form, contexts, inputs), _meant(site, form, contexts, inputs))
+
+
+def _meant(site: Site, form: str, contexts: Sequence[str], inputs: Sequence[str]) -> str:
+    """What the traced cases compute without tracing."""
+    parts = []
+    for number, (context, value) in enumerate(zip(contexts, inputs, strict=True)):
+        if context in MEANT and not site.eager:
+            plain = MEANT[context].replace("TARGET", _name(form))
+            lines = f"    value = {value}\n    with jax.disable_jit():\n        return {plain}, value\n"
+            parts.append(f"\n\ndef meant_{number}():\n{lines}")
+    return "".join(parts)
+
+
+def _name(form: str) -> str:
+    return "model.target" if form == "method" else "target"
 
 
 def _files(site: Site, form: str, contexts: Sequence[str], inputs: Sequence[str]) -> dict[str, str]:
     """The files of a program, with one case for each context and its input."""
     files = {}
-    name = "model.target" if form == "method" else "target"
+    name = _name(form)
     text = _definition(site, form)
     if form == "module":
         files["module.py"] = f"{HEAD}\n\n{text}"
@@ -131,10 +153,6 @@ def _files(site: Site, form: str, contexts: Sequence[str], inputs: Sequence[str]
     for number, (context, value) in enumerate(zip(contexts, inputs, strict=True)):
         call = calls[context].replace("TARGET", name)
         parts.append(f"def case_{number}():\n    value = {value}\n    return {call}, value\n")
-        if context in MEANT and not site.eager:
-            plain = MEANT[context].replace("TARGET", name)
-            lines = f"    value = {value}\n    with jax.disable_jit():\n        return {plain}, value\n"
-            parts.append(f"def meant_{number}():\n{lines}")
     files["main.py"] = HEAD + imports + "\n\n" + "\n\n".join(parts)
     return files
 

@@ -60,7 +60,7 @@ def test_unsafe_fixes_change_what_they_announce(tmp_path: Path) -> None:
     assert len(repairs) >= 25, "too few fixes to say anything of them"
     shown = run_all(
         [
-            observed(f"{name}/{when}", files)
+            observed(f"{name}/{when}", made.run_with(files))
             for name, (made, after, _) in repairs.items()
             for when, files in (("before", made.files), ("after", after))
         ],
