@@ -43,7 +43,7 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str
 def is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Whether a case shows the same, or showed the mistake that was repaired."""
     if "raised" in one:
-        of_tracer = any(word in f"{one['raised']}: {one['says']}" for word in _OF_TRACERS)
+        of_tracer = any(word in f"{one['raised']}: {one.get('says')}" for word in _OF_TRACERS)
         return of_tracer or one["raised"] == other.get("raised")
     printed = _PRINTED_TRACER.search(one.get("printed", "")) or one.get("printed") == other.get("printed")
     return one.get("value") == other.get("value") and bool(printed)
@@ -75,7 +75,7 @@ _OF_TRACING = May.KIND | May.DTYPE | May.ROUNDING | May.PRINT
 
 
 def _is_of_tracer(one: Mapping[str, Any]) -> bool:
-    return "raised" in one and any(word in f"{one['raised']}: {one['says']}" for word in _OF_TRACERS)
+    return "raised" in one and any(word in f"{one['raised']}: {one.get('says')}" for word in _OF_TRACERS)
 
 
 def changed(one: Mapping[str, Any], other: Mapping[str, Any]) -> May:
