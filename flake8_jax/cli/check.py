@@ -302,25 +302,37 @@ def _fix(call: _Call) -> int:
             print(f"Would fix {fixed} problem{'s' if fixed != 1 else ''}.", file=sys.stderr)
         return max(_trouble_status(report), 1 if report.changes else 0)
     if stdin is not None:
-        return _finish(call, _print_repaired(stdin, outcome.texts[stdin.path], report))
-    refused = _write(report.changes)
-    status = _finish(call, _with_refusals(call, report, refused))
+        refused = _print_repaired(stdin, outcome.texts[stdin.path])
+    else:
+        refused = _write(report.changes)
+    status = _finish(call, _as_written(call, report, refused) if refused else report)
     return 2 if refused else status
 
 
-def _print_repaired(stdin: _Stdin, text: str, report: RunReport) -> RunReport:
-    """Print the repaired source, or the given one where the repaired one cannot be encoded."""
+def _print_repaired(stdin: _Stdin, text: str) -> dict[str, str]:
+    """Print the repaired source; the given one where the repaired one cannot be encoded, and then why, by path."""
     from flake8_jax.repair.writing import NotWritten, encoded_like
 
-    if text == stdin.text:
-        _print_source(stdin.data)
-        return report
     try:
-        _print_source(encoded_like(stdin.data, stdin.text, text, stdin.path))
+        repaired = encoded_like(stdin.data, stdin.text, text, stdin.path) if text != stdin.text else stdin.data
     except NotWritten as error:
         _print_source(stdin.data)
-        return msgspec.structs.replace(report, messages=(*report.messages, f"{stdin.path}: left as it is: {error}"))
-    return report
+        return {stdin.path: f"{stdin.path}: left as it is: {error}"}
+    _print_source(repaired)
+    return {}
+
+
+def _as_written(call: _Call, repaired: RunReport, refused: Mapping[str, str]) -> RunReport:
+    """The report on the files as they are now, where some could not be written: their findings are still there."""
+    report = call.workspace.check(call.question)
+    messages = dict.fromkeys((*report.messages, *repaired.messages, *refused.values()))
+    return msgspec.structs.replace(
+        report,
+        messages=tuple(messages),
+        fixed=tuple(item for item in repaired.fixed if item.path not in refused),
+        withdrawn=repaired.withdrawn,
+        changes=tuple(change for change in repaired.changes if change.path not in refused),
+    )
 
 
 def _write(changes: Sequence[Change]) -> dict[str, str]:
@@ -334,23 +346,6 @@ def _write(changes: Sequence[Change]) -> dict[str, str]:
         except NotWritten as error:
             refused[change.path] = str(error)
     return refused
-
-
-def _with_refusals(call: _Call, report: RunReport, refused: Mapping[str, str]) -> RunReport:
-    """The report with messages on what was not written, without the fixes in it, and with the findings that are left: those
-    of the files as they are on disk now."""
-    if not refused:
-        return report
-    fixed = tuple(item for item in report.fixed if item.path not in refused)
-    left = call.workspace.check(call.question)
-    return msgspec.structs.replace(
-        report,
-        diagnostics=left.diagnostics,
-        texts=left.texts,
-        missing=left.missing,
-        messages=(*report.messages, *refused.values()),
-        fixed=fixed,
-    )
 
 
 def _print_source(data: bytes) -> None:

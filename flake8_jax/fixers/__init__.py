@@ -5,7 +5,8 @@ Vocabulary
 fixer       a function from the event of a finding and the source to a fix, or to None where it cannot be sure.
 source      the file under repair: its text and its IR, and the other files of the program (``_source``, ``_callers``).
 fix         text edits that go together or not at all, with a message.
-safe        the fixed program does what the old one did or meant (``_safety``). Other fixes are unsafe.
+safe        the fixed program does what the old one did or meant (``_safety``). Other fixes are unsafe, and their message
+            announces what may change.
 twin        the ``jax.numpy`` function that does the same as a NumPy function (``_twins``).
 
 ::
@@ -14,7 +15,8 @@ twin        the ``jax.numpy`` function that does the same as a NumPy function (`
                                     │
                                     ├─ what does the text show? _names, _flow, _references, _staging, _callers
                                     ├─ what is the new text? _expressions, _branches, _loops, _steps, _imports …
-                                    └─ is it safe? _safety, _consequences
+                                    ├─ is it safe? _safety, _consequences, _finite, _unchanged, _meant
+                                    └─ what may it change? _announced
 
 Files with a leading underscore hold what fixers share.
 """

@@ -21,7 +21,9 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._announced import BRANCHES, SELECTS, unsafe
 from flake8_jax.fixers._expressions import Effect, Kind, condition, guards, is_boolean
+from flake8_jax.fixers._finite import is_finite
 from flake8_jax.fixers._names import bound_before, fresh, leaves, read_outside, surely_binds, uses
 from flake8_jax.fixers._selection import Setting, assignment, select, setting, suits_where, with_comparison_operands
 from flake8_jax.fixers._source import FixSource, Place, Refused
@@ -98,8 +100,8 @@ def _guarded_ternary(source: FixSource, node: ir.IfExp, kept: list[ir.Expr], res
 
 
 def _fix(use: Setting, what: str, text: str, edits: list[Edit]) -> Fix:
-    form = "jax.lax.cond" if "cond(" in text else "jnp.where"
-    return Fix(f"Replace the {what} by `{form}`", "unsafe", (*edits, *use.imports.edits))
+    form, announced = ("jax.lax.cond", BRANCHES) if "cond(" in text else ("jnp.where", SELECTS)
+    return unsafe(f"Replace the {what} by `{form}`", announced, (*edits, *use.imports.edits))
 
 
 # --- statements ------------------------------------------------------------------------------------
@@ -198,10 +200,11 @@ def _guarded_assignment(use: Setting, chain: Chain, place: Place, arm: ir.Stmt, 
         other = opposite[0].value
     elif not bound_before(source, place.statement, name.id):
         raise Refused
-    words = None
+    value, words = item.value, None
     if item.op:
+        value = ir.BinOp(value.start, value.end, name, item.op, value)
         words = [f"{name.id} {item.op} {_right_operand(source, item.value)}", source.argument(other)]
-    text = select(use, [test], [item.value, other], words)
+    text = select(use, [test], [value, other], words)
     if source.lost_comments(arm.start, arm.end, [(item.value.start, item.value.end)]):
         raise Refused
     return Edit(arm.start, arm.end, f"{name.id} = {text}"), text
@@ -287,7 +290,17 @@ def _may_always_run(use: Setting, steps: list[ir.Stmt]) -> bool:
     """Whether statements only bind names, without effects: they may run though their values are not used."""
     if not all(isinstance(s, (ir.Assign, ir.AnnAssign, ir.AugAssign)) and binds_only_names(s) for s in steps):
         return False
+    if not all(is_finite(_step_value(s), use.imports) for s in steps if s.value is not None):  # type: ignore[union-attr]
+        return False
     return not any(use.effect(e) is Effect.EFFECT for s in steps for e in expressions_of(s))
+
+
+def _step_value(step: ir.Stmt) -> ir.Expr:
+    """What a step computes, the operation of an augmented assignment included."""
+    if isinstance(step, ir.AugAssign):
+        return ir.BinOp(step.value.start, step.value.end, step.target, step.op, step.value)
+    assert isinstance(step, (ir.Assign, ir.AnnAssign)) and step.value is not None
+    return step.value
 
 
 def _removed(source: FixSource, node: ir.If, following: ir.Stmt, kept: list[ir.Expr]) -> Edit | None:
@@ -374,7 +387,7 @@ def _assigning(use: Setting, node: ir.If, chain: Chain) -> Fix | None:
     if not targets:
         raise Refused
     rows = [_row(use, node, target, arms) for target in targets.values()]
-    if len(rows) > 1 and not all(row.words is not None or suits_where(use, row.values) for row in rows):
+    if len(rows) > 1 and not all(suits_where(use, row.values) for row in rows):
         return None
     return _write_rows(use, node, chain, rows)
 
@@ -398,13 +411,16 @@ def _row(use: Setting, node: ir.If, target: ir.Expr, arms: list[list[Assigned]])
             values.append(target)
             words.append(text)
             continue
-        values.append(item.value)
+        if text in use.called():
+            raise Refused  # a function
         if item.op:
+            values.append(ir.BinOp(item.value.start, item.value.end, target, item.op, item.value))
             words.append(f"{text} {item.op} {_right_operand(source, item.value)}")
             augmented = True
         elif not isinstance(target, ir.Name) and use.effect(target) is not Effect.PURE:
             raise Refused
         else:
+            values.append(item.value)
             words.append(source.argument(item.value))
     return Row(text, values, words if augmented else None)
 

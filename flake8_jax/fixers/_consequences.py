@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._announced import PASSED_ON, extended, sentences_of
 from flake8_jax.fixers._branches import convert_if, convert_ternary
 from flake8_jax.fixers._callers import binders
 from flake8_jax.fixers._flow import Dependent, follow
@@ -20,7 +21,7 @@ from flake8_jax.fixers._host_calls import edits_for
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._loops import convert_for_range, convert_while
 from flake8_jax.fixers._source import FixSource, Refused
-from flake8_jax.syntax.edits import apply_edits
+from flake8_jax.syntax.edits import apply_edits, compose
 from flake8_jax.syntax.lower import lower
 
 
@@ -28,20 +29,20 @@ def with_consequences(source: FixSource, node: ir.Expr, fix: Fix) -> Fix:
     """The fix of an expression, and with it what its new value forces."""
     flow = follow(source, node)
     edits = list(fix.edits)
-    applicability = fix.applicability
+    sentences: list[str] = []
     for call, names in flow.passed:
         more, fits = _passed(source, call)
         if more and not any(_overlap(a, b) for a in more for b in edits):
             edits += [e for e in more if e not in edits]
             if not fits or not all(_is_bound_once(source, call, name) for name in names):
-                applicability = "unsafe"
+                sentences.append(PASSED_ON.sentence)
     if flow.dependents:
-        selected = _with_selections(source, edits, flow.dependents)
-        if selected is not None:
-            return Fix(f"{fix.message}, and select instead of testing the result", "unsafe", tuple(selected))
+        selected, of_tests = _with_selections(source, edits, flow.dependents)
+        if of_tests:
+            return extended(fix, "and select instead of testing the result", [*sentences, *of_tests], selected)
     if len(edits) == len(fix.edits):
         return fix
-    return Fix(f"{fix.message}, and so on for what takes the result", applicability, tuple(sorted(edits)))
+    return extended(fix, "and so on for what takes the result", sentences, sorted(edits))
 
 
 def _passed(source: FixSource, call: ir.Call) -> tuple[list[Edit], bool]:
@@ -66,9 +67,9 @@ def _overlap(one: Edit, other: Edit) -> bool:
 # --- tests -----------------------------------------------------------------------------------------
 
 
-def _with_selections(source: FixSource, edits: list[Edit], dependents: list[Dependent]) -> list[Edit] | None:
-    """The edits, and on top of them the conversion of each dependent that can be converted."""
-    merged, changed = edits, False
+def _with_selections(source: FixSource, edits: list[Edit], dependents: list[Dependent]) -> tuple[list[Edit], list[str]]:
+    """The edits, and on top of them the conversion of each dependent that can be converted; and what those may change."""
+    merged, sentences = edits, list[str]()
     for dependent in dependents:
         text = apply_edits(source.text, merged)
         now = FixSource(source.path, text, lower(text))
@@ -76,8 +77,9 @@ def _with_selections(source: FixSource, edits: list[Edit], dependents: list[Depe
         node = None if start is None else _node_at(now, start, type(dependent))
         conversion = None if node is None else _converted(now, node)
         if conversion is not None:
-            merged, changed = compose(source.text, merged, conversion.edits), True
-    return merged if changed else None
+            merged = compose(source.text, merged, conversion.edits)
+            sentences += sentences_of(conversion)
+    return merged, sentences
 
 
 def _node_at(source: FixSource, start: int, kind: type) -> Dependent | None:
@@ -110,49 +112,3 @@ def _moved(offset: int, edits: Sequence[Edit]) -> int | None:
         if edit.end <= offset:
             shift += len(edit.content) - (edit.end - edit.start)
     return offset + shift
-
-
-_Piece = tuple[int, int] | str
-"""A span of the old text that is kept, or new text."""
-
-
-def compose(text: str, first: Sequence[Edit], second: Sequence[Edit]) -> list[Edit]:
-    """One set of edits of ``text`` that does what ``first`` and then, on the result, ``second`` do."""
-    made: list[Edit] = []
-    done, content = 0, ""
-    for piece in [*_edited(_edited([(0, len(text))], first), second), (len(text), len(text))]:
-        if isinstance(piece, str):
-            content += piece
-            continue
-        if content or piece[0] > done:
-            made.append(Edit(done, piece[0], content))
-        done, content = piece[1], ""
-    return made
-
-
-def _edited(pieces: Sequence[_Piece], edits: Sequence[Edit]) -> list[_Piece]:
-    """The pieces of a text after edits of it."""
-    result: list[_Piece] = []
-    rest = list(pieces)
-    position = 0
-    for edit in sorted(edits):
-        before, rest = _split(rest, edit.start - position)
-        _, rest = _split(rest, edit.end - edit.start)
-        result += [*before, edit.content]
-        position = edit.end
-    return [*result, *rest]
-
-
-def _split(pieces: Sequence[_Piece], length: int) -> tuple[list[_Piece], list[_Piece]]:
-    """The pieces of the first ``length`` characters, and the others."""
-    head: list[_Piece] = []
-    for at, piece in enumerate(pieces):
-        size = len(piece) if isinstance(piece, str) else piece[1] - piece[0]
-        if size > length:
-            if isinstance(piece, str):
-                return [*head, piece[:length]], [piece[length:], *pieces[at + 1 :]]
-            middle = piece[0] + length
-            return [*head, (piece[0], middle)], [(middle, piece[1]), *pieces[at + 1 :]]
-        head.append(piece)
-        length -= size
-    return head, []

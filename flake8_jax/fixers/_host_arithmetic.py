@@ -9,8 +9,8 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import children
+from flake8_jax.fixers._announced import ON_HOST, decided
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._safety import decided
 from flake8_jax.fixers._source import FixSource, Refused
 from flake8_jax.fixers._staging import runs_only_traced
 
@@ -46,8 +46,7 @@ def on_host(source: FixSource, node: ir.Node) -> Fix:
     if not edits:
         raise Refused
     fix = Fix("Compute the size with `math`, on the host", "safe", (*edits, *imports.edits))
-    otherwise = "callers outside tracing get a Python number, computed in double precision"
-    return decided(fix, safe=runs_only_traced(source, node), otherwise=otherwise)
+    return decided(fix, safe=runs_only_traced(source, node), otherwise=ON_HOST)
 
 
 def reads_only_shapes(imports: Imports, node: ir.Expr) -> bool:

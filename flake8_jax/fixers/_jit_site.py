@@ -21,6 +21,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._announced import DELETED, STATIC, unsafe
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import binder_before, uses
 from flake8_jax.fixers._source import FixSource, Refused
@@ -88,7 +89,7 @@ def make_static(source: FixSource, function: ir.Function, names: list[str]) -> F
         Refused: there is no site in this file, or none that can be extended.
     """
     message = f"Make {' and '.join(f'`{n}`' for n in names)} static"
-    return Fix(message, "unsafe", _name(source, function, names, "static_argnames"))
+    return unsafe(message, STATIC, _name(source, function, names, "static_argnames"))
 
 
 def donate(source: FixSource, function: ir.Function, site: tuple[int, int], names: list[str]) -> Fix:
@@ -103,10 +104,10 @@ def donate(source: FixSource, function: ir.Function, site: tuple[int, int], name
     message = f"Donate {' and '.join(f'`{n}`' for n in names)}"
     call = source.at_span(*site, ir.Call)
     if isinstance(call, ir.Call) and call.args and _applies(Imports(source, call), call, "jax.pmap"):
-        return Fix(message, "unsafe", (_numbered(source, call, function, names),))
+        return unsafe(message, DELETED, (_numbered(source, call, function, names),))
     if isinstance(call, ir.Call) and call.args and _jits(Imports(source, call), call):
-        return Fix(message, "unsafe", (_extend(source, call, names, "donate_argnames"),))
-    return Fix(message, "unsafe", _name(source, function, names, "donate_argnames"))
+        return unsafe(message, DELETED, (_extend(source, call, function, names, "donate_argnames"),))
+    return unsafe(message, DELETED, _name(source, function, names, "donate_argnames"))
 
 
 def _name(source: FixSource, function: ir.Function, names: list[str], option: str) -> tuple[Edit, ...]:
@@ -117,8 +118,8 @@ def _name(source: FixSource, function: ir.Function, names: list[str], option: st
             edit = _partial(source, imports, decorator, names, option)
             return (edit, *imports.edits)
         if isinstance(decorator, ir.Call) and _jits(imports, decorator):
-            return (_extend(source, decorator, names, option),)
-    return (_extend(source, _call_site(source, definition), names, option),)
+            return (_extend(source, decorator, function, names, option),)
+    return (_extend(source, _call_site(source, definition), function, names, option),)
 
 
 def _partial(source: FixSource, imports: Imports, decorator: ir.Expr, names: list[str], option: str) -> Edit:
@@ -179,8 +180,8 @@ def _call_site(source: FixSource, definition: ir.FunctionDef) -> ir.Call:
     return found[0]
 
 
-def _extend(source: FixSource, call: ir.Call, names: list[str], option: str) -> Edit:
-    """Add names to an option of a call."""
+def _extend(source: FixSource, call: ir.Call, function: ir.Function, names: list[str], option: str) -> Edit:
+    """Add names to an option of a call. Raises Refused where the option is wrong as it is: that is another finding."""
     # Where numbers are given too, JAX takes names for keywords alone: a positional argument would stay as it was.
     numbers = option.replace("argnames", "argnums")
     if any(a.star or a.keyword == numbers for a in call.args):
@@ -190,6 +191,8 @@ def _extend(source: FixSource, call: ir.Call, names: list[str], option: str) -> 
         last = call.args[-1]
         return Edit(last.end, last.end, f", {option}={_tuple(names)}")
     known = _names_in(given)
+    if not known <= {p.name for p in function.params}:
+        raise Refused
     new = [n for n in names if n not in known]
     if not new:
         raise Refused

@@ -11,6 +11,8 @@ Not modelled: keys that are stored in containers between the uses, uses in diffe
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
 from flake8_jax.core import ir
@@ -26,6 +28,11 @@ from flake8_jax.semantics.events.events import KeyUse
 SUBKEY = "subkey"
 _SPLIT = "jax.random.split"
 _ONCE = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt, ir.Return, ir.If, ir.For, ir.With, ir.Assert, ir.Raise)
+
+_KEY_NAME = re.compile(
+    r"(?:^|[._])(?:k|prng|rng|(?:sub|prng_?|rng_?)?key)(?:_\w*[^s\W])?\d*(?:\[[^\]]*\])?\Z", re.IGNORECASE
+)
+"""One key by its name: ``key``, ``rng_1``, ``self.key_init``, ``subkey``, and no ``keys``."""
 
 
 def is_taken_from_batch(event: KeyUse) -> bool:
@@ -210,14 +217,15 @@ def passed_key(source: FixSource, call: ir.Node, callee: str, candidates: list[i
     """The one of some arguments that is the key that the callee uses.
 
     Raises:
-        Refused: neither their number nor a callee in this file tells.
+        Refused: neither a callee in this file nor its name tells. An object that holds a key is no key.
     """
-    if len(candidates) == 1:
-        return candidates[0]
     wanted = callee.rpartition(".")[2]
     definitions = [n for n in walk(source.module) if isinstance(n, ir.FunctionDef) and n.function.name == wanted]
     if len(definitions) != 1 or not isinstance(call, ir.Call):
-        raise Refused
+        named = [c for c in candidates if _KEY_NAME.search(source.slice(c))]
+        if len(candidates) != 1 or not named:
+            raise Refused
+        return named[0]
     arguments = _by_parameter(source, call, definitions[0])
     keys = _key_parameters(source, definitions[0].function, 3)
     found = [v for name, v in arguments.items() if name in keys and any(v is c for c in candidates)]

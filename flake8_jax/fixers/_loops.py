@@ -21,6 +21,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Fix
 from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._announced import LOOPS, Announced, unsafe
 from flake8_jax.fixers._expressions import Effect, condition
 from flake8_jax.fixers._names import binder_before, bound_before, fresh, read_outside, surely_binds, target_names, uses
 from flake8_jax.fixers._selection import Setting, assignment, setting
@@ -217,7 +218,7 @@ def convert_while(source: FixSource, node: ir.While) -> Fix:
     loop = use.imports.spell("jax.lax.while_loop")
     lines.append(f"{result} = {loop}({cond_fun}, {body_fun}, {start})")
     edit = source.replace_statement(node, lines, [(k.start, k.end) for k in kept])
-    return Fix("Replace the loop by `jax.lax.while_loop`", "unsafe", (edit, *use.imports.edits))
+    return unsafe("Replace the loop by `jax.lax.while_loop`", LOOPS, (edit, *use.imports.edits))
 
 
 def _test_function(source: FixSource, name: str, carry: Carry, parameter: str, test: str) -> list[str]:
@@ -235,8 +236,9 @@ def _body_function(
     return [lines[0], *(source.indent_unit + line for line in carry.unpacking(parameter)), *lines[1:]]
 
 
-def convert_for_range(source: FixSource, node: ir.For) -> Fix:
-    """``for i in range(…)`` with step 1 over assignments.
+def convert_for_range(source: FixSource, node: ir.For, announced: Announced = LOOPS) -> Fix:
+    """``for i in range(…)`` with step 1 over assignments. announced: what that may change; with traced bounds, more than with
+    others.
 
     Raises:
         Refused: see the module's vocabulary.
@@ -261,7 +263,7 @@ def convert_for_range(source: FixSource, node: ir.For) -> Fix:
     lines.append(f"{carry.unpacked} = {loop}({low}, {high}, {body_fun}, {carry.packed})")
     kept = [*bounds, *moved(source, node.body)]
     edit = source.replace_statement(node, lines, [(k.start, k.end) for k in kept])
-    return Fix("Replace the loop by `jax.lax.fori_loop`", "unsafe", (edit, *use.imports.edits))
+    return unsafe("Replace the loop by `jax.lax.fori_loop`", announced, (edit, *use.imports.edits))
 
 
 def _bounds(iterable: ir.Expr) -> list[ir.Expr]:

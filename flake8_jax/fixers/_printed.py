@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Fix
+from flake8_jax.fixers._announced import NEVER_RUN, NO_EXPORT, PRINTED_ARRAYS, decided
 from flake8_jax.fixers._callers import binders, scope_of
-from flake8_jax.fixers._safety import decided
 from flake8_jax.fixers._source import FixSource, Refused
 from flake8_jax.fixers._staging import is_surely_traced
 from flake8_jax.semantics.domain.values import ClassValue, Const, External, Static, TupleValue, Value
@@ -24,10 +24,10 @@ def decided_print(fix: Fix, source: FixSource, nodes: list[ir.Expr]) -> Fix:
     traced = [is_surely_traced(source, node) for node in nodes]
     certain = any(traced) and all(t or _is_small(source, node) for t, node in zip(traced, nodes, strict=True))
     if certain and source.program is not None and source.program.says(_EXPORTS):
-        return decided(fix, safe=False, otherwise="`jax.export` does not take a function that prints")
+        return decided(fix, safe=False, otherwise=NO_EXPORT)
     if certain and source.program is not None and source.program.says(_NEVER_RUN):
-        return decided(fix, safe=False, otherwise="a function that is traced and never run prints nothing")
-    return decided(fix, safe=certain, otherwise="values that are not traced are printed as arrays of JAX's dtypes")
+        return decided(fix, safe=False, otherwise=NEVER_RUN)
+    return decided(fix, safe=certain, otherwise=PRINTED_ARRAYS)
 
 
 def refuse_static(source: FixSource, node: ir.Expr, value: Value | None) -> None:

@@ -68,7 +68,7 @@ def is_local_array(source: FixSource, name: ir.Name, statement: ir.Stmt) -> bool
     if not all(_binds_new_array(source, one) for one in bound):
         return False
     reads = [node for node in names(source, name.id) if scope_of(source, node) is owner and not is_bound(source, node)]
-    return all(_keeps_no_reference(source, node, owner) for node in reads)
+    return all(keeps_no_reference(source, node, owner) for node in reads)
 
 
 def _is_new_in_every_run(source: FixSource, name: ir.Name, owner: ir.Function, statement: ir.Stmt) -> bool:
@@ -137,7 +137,7 @@ def _is_stored(source: FixSource, node: msgspec.Struct) -> bool:
     return isinstance(above, (ir.AugAssign, ir.AnnAssign, ir.For, ir.WithItem, ir.Generator)) and above.target is node
 
 
-def _keeps_no_reference(source: FixSource, node: ir.Expr, owner: ir.Function | None) -> bool:
+def keeps_no_reference(source: FixSource, node: ir.Expr, owner: ir.Function | None) -> bool:
     """What an array is read for leaves no second reference to it, and no view of it."""
     below, above = node, source.parent(node)
     while _is_view(source, below, above):

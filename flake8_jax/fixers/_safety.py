@@ -18,7 +18,6 @@ from collections.abc import Callable
 from typing import Any
 
 from flake8_jax.core import ir
-from flake8_jax.core.findings import Fix
 from flake8_jax.fixers._callers import binders, names, scope_of
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import STATEMENTS, FixSource, Use
@@ -29,13 +28,6 @@ _NUMBERS = frozenset({"float", "int", "uint", "bool", "complex", "double", "sing
 _OF_NUMBERS = frozenset({"zeros", "ones", "empty", "eye", "identity", "arange"})
 _FROZEN = frozenset({"typing.NamedTuple", "flax.struct.dataclass", "flax.struct.PyTreeNode", "equinox.Module"})
 _ALWAYS_NUMBERS = frozenset({"linspace", "sqrt", "exp", "log", "sin", "cos"})
-
-
-def decided(fix: Fix, *, safe: bool, otherwise: str) -> Fix:
-    """The fix, safe if ``safe``; else unsafe, and its message ends in ``otherwise``: one sentence on what may change."""
-    if safe:
-        return fix
-    return Fix(f"{fix.message}; {otherwise}", "unsafe", fix.edits)
 
 
 # --- NumPy arrays, and containers ------------------------------------------------------------------

@@ -5,8 +5,10 @@ Vocabulary
 select      ``jnp.where(test, a, b)``: both values are computed, shapes broadcast, dtypes promote.
 cond        ``jax.lax.cond``: one branch runs; both must give the same structure and dtypes.
 
-A select is chosen where the text shows that the values are arrays or numbers, a cond for tuples and for values of unknown
-kind.
+A select is chosen where the text shows that the values are arrays or numbers, and that each is finite, with its gradients,
+where another is taken (``_finite``). A cond is for all others: tuples, values of unknown kind, quotients, logarithms.
+
+Limitations: shapes are compared where both are written out.
 """
 
 from __future__ import annotations
@@ -16,10 +18,13 @@ from dataclasses import dataclass
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._callers import binders, scope_of
 from flake8_jax.fixers._expressions import Effect, Kind, array_names, effect, kind
+from flake8_jax.fixers._finite import is_finite, is_surely_real, written_shape
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import uses
 from flake8_jax.fixers._source import FixSource, Refused
+from flake8_jax.knowledge import load
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +37,25 @@ class Setting:
     function: ir.Function | None
 
     def kind(self, node: ir.Expr) -> Kind:
-        return kind(node, self.imports, self.numbers)
+        return Kind.UNFIT if self._is_function(node) else kind(node, self.imports, self.numbers)
+
+    def _is_function(self, node: ir.Expr) -> bool:
+        """A name of a function or class, of the file or a library, or one that is called."""
+        if not isinstance(node, (ir.Name, ir.Attribute)):
+            return False
+        name = self.imports.resolve(node)
+        if name is not None:
+            return name.partition(".")[0] in load().libraries and name.rpartition(".")[2] not in _CONSTANTS
+        if not isinstance(node, ir.Name):
+            return False
+        owner = scope_of(self.source, node)
+        bound = binders(self.source, owner if owner is not None else self.source.module, node.id)
+        return any(isinstance(b, (ir.FunctionDef, ir.ClassDef)) for b in bound) or node.id in self.called()
+
+    def called(self) -> set[str]:
+        """The names that the function around calls."""
+        root = self.function if self.function is not None else self.source.module
+        return self.source.remember("called names", root, lambda: _called_in(root))
 
     def effect(self, node: ir.Expr) -> Effect:
         return effect(node, self.imports)
@@ -45,8 +68,36 @@ class Setting:
             raise Refused
 
 
+_CALLBACKS = frozenset({"jax.pure_callback", "jax.debug.callback", "jax.experimental.io_callback"})
+_CONSTANTS = frozenset({"pi", "e", "inf", "nan", "euler_gamma"})
+
+
+def _called_in(root: ir.Function | ir.Module) -> set[str]:
+    return {n.func.id for n in walk(root) if isinstance(n, ir.Call) and isinstance(n.func, ir.Name)}
+
+
+def _called_back(source: FixSource) -> frozenset[str]:
+    """The names of functions and methods that the file hands to ``pure_callback`` and the like."""
+    return source.remember("called back", source.module, lambda: _find_called_back(source))
+
+
+def _find_called_back(source: FixSource) -> frozenset[str]:
+    found: set[str] = set()
+    for node in walk(source.module):
+        if isinstance(node, ir.Call) and node.args:
+            host = node.args[0].value
+            name = Imports(source, node).resolve(node.func)
+            if name in _CALLBACKS and isinstance(host, (ir.Name, ir.Attribute)):
+                found.add(host.id if isinstance(host, ir.Name) else host.attr)
+    return frozenset(found)
+
+
 def setting(source: FixSource, at: ir.Node) -> Setting:
+    """Raises Refused in a function that JAX calls back: it gets values, and a computation that waits for the device that waits
+    for it may never end."""
     around = source.functions(at)
+    if any(function.name in _called_back(source) for function in around):
+        raise Refused
     root = around[0] if around else source.module
     numbers = source.remember("array names", root, lambda: array_names(root))
     return Setting(source, Imports(source, at), numbers, around[0] if around else None)
@@ -58,30 +109,40 @@ def select(use: Setting, tests: list[str], values: list[ir.Expr], texts: list[st
     texts: what to write for the values, where that is not their own text (augmented assignments).
 
     Raises:
-        Refused: a value is none that JAX could choose.
+        Refused: a value is none that JAX could choose, or they have different shapes.
     """
     for value in values:
         use.movable(value)
+    check_shapes(use, values)
     kinds = [use.kind(v) for v in values]
     if Kind.UNFIT in kinds or (texts is not None and Kind.TREE in kinds):
         raise Refused
     words = texts or [use.source.argument(v) for v in values]
-    if texts is not None or suits_where(use, values):
+    if suits_where(use, values):
         return _where(use, tests, words)
     columns = _columns(values)
     if columns and all(suits_where(use, column) for column in columns):
         parts = [_where(use, tests, [use.source.argument(e) for e in column]) for column in columns]
         return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"
     cond = use.imports.spell("jax.lax.cond")
+    if any(is_surely_real(value, use.imports) for value in values):
+        words = [f"{word}.0" if word.isdigit() else word for word in words]
     return _nest(tests, words, lambda test, a, b: f"{cond}({test}, lambda: {a}, lambda: {b})")
 
 
 def suits_where(use: Setting, values: list[ir.Expr]) -> bool:
-    """Whether values are arrays that may all be computed: one is known to be an array, and not all cost unknown work."""
+    """Whether values are arrays that may all be computed: one is known to be an array, and each is finite."""
     kinds = [use.kind(value) for value in values]
     if Kind.TREE in kinds or Kind.ARRAY not in kinds:
         return False
-    return not all(use.effect(v) is Effect.OPAQUE for v in values)
+    return all(is_finite(value, use.imports) for value in values)
+
+
+def check_shapes(use: Setting, values: list[ir.Expr]) -> None:
+    """Raises Refused where the text shows that values have different shapes: one branch cannot give both."""
+    shapes = {shape for value in values if (shape := written_shape(value, use.imports)) is not None}
+    if len(shapes) > 1:
+        raise Refused
 
 
 def _columns(values: list[ir.Expr]) -> list[list[ir.Expr]]:

@@ -13,13 +13,21 @@ import re
 from collections.abc import Callable
 
 from flake8_jax.core import ir
-from flake8_jax.core.findings import Applicability, Edit, Fix
+from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._announced import (
+    NEW_MODULE,
+    NO_MESH,
+    REPLACED_IN_TESTS,
+    SETS_MESH,
+    Announced,
+    decided,
+    unsafe,
+)
 from flake8_jax.fixers._callers import names as names_of
 from flake8_jax.fixers._callers import scope_of
 from flake8_jax.fixers._imports import Imports, add_import
 from flake8_jax.fixers._names import identifiers
-from flake8_jax.fixers._safety import decided
 from flake8_jax.fixers._source import FixSource, Refused
 from flake8_jax.knowledge import load
 from flake8_jax.knowledge.history import load_histories
@@ -40,12 +48,12 @@ def replaced(event: ApiUse, source: FixSource) -> Fix | None:
         return None
     if event.keyword is not None:
         return _keyword(event, event.keyword, name)
-    fix = renamed(event, source, name, "safe")
+    fix = renamed(event, source, name)
     last = event.name.rpartition(".")[2]
     if fix is None:
         return None
     if is_patched(source, last):
-        return decided(fix, safe=False, otherwise=f"a test replaces `{last}` under its old name")
+        return decided(fix, safe=False, otherwise=REPLACED_IN_TESTS)
     judge = _SAME_CALLS.get(event.name)
     if judge is None:
         return fix
@@ -62,8 +70,8 @@ def is_patched(source: FixSource, last: str) -> bool:
     )
 
 
-def renamed(event: ApiUse, source: FixSource, name: str, applicability: Applicability) -> Fix | None:
-    """Write ``name`` in place of the name that was met."""
+def renamed(event: ApiUse, source: FixSource, name: str, announced: Announced | None = None) -> Fix | None:
+    """Write ``name`` in place of the name that was met. announced: what that may change, None for nothing."""
     at = event.at
     if isinstance(at, ir.Attribute):
         edits = _read(source, at, name)
@@ -72,10 +80,11 @@ def renamed(event: ApiUse, source: FixSource, name: str, applicability: Applicab
         known = load_histories().of(event.name)
         moved = [known.change(f"{event.name}.{imported.name}") if known else None for imported in at.names]
         if not all(c is not None and c.replacement.startswith(name + ".") for c in moved):
-            applicability = "unsafe"  # the new module may lack what is imported
+            announced = NEW_MODULE
     else:
-        edits, applicability = _imported(event, source, name, applicability)
-    return Fix(f"Use `{name}`", applicability, tuple(sorted(edits)))
+        edits, announced = _imported(event, source, name, announced)
+    fix = Fix(f"Use `{name}`", "safe", tuple(sorted(edits)))
+    return fix if announced is None else unsafe(fix.message, announced, fix.edits)
 
 
 def _called_by_position(event: ApiUse, source: FixSource) -> bool:
@@ -111,11 +120,11 @@ def _is_imported(source: FixSource, module: str) -> bool:
 
 
 def _imported(
-    event: ApiUse, source: FixSource, name: str, applicability: Applicability
-) -> tuple[tuple[Edit, ...], Applicability]:
+    event: ApiUse, source: FixSource, name: str, announced: Announced | None
+) -> tuple[tuple[Edit, ...], Announced | None]:
     for statement in walk(source.module):
         if isinstance(statement, ir.ImportFrom) and statement.start <= event.start < statement.end:
-            return _from_import(source, statement, event.start, name), applicability
+            return _from_import(source, statement, event.start, name), announced
         if isinstance(statement, ir.Import) and statement.start <= event.start < statement.end:
             imported = next(n for n in statement.names if n.start == event.start)
             if imported.alias is None:
@@ -123,7 +132,7 @@ def _imported(
             end = imported.start + len(event.name)
             if source.text[imported.start : end] != event.name:
                 raise Refused
-            return (Edit(imported.start, end, name),), "unsafe"
+            return (Edit(imported.start, end, name),), NEW_MODULE
     raise Refused
 
 
@@ -264,10 +273,10 @@ def _is_context(source: FixSource, use: ir.Expr | None) -> bool:
     return isinstance(above, ir.Call) and above.func is use and isinstance(source.parent(above), ir.WithItem)
 
 
-_SAME_CALLS: dict[str, tuple[Callable[[FixSource, ir.Expr | None], bool], str]] = {
+_SAME_CALLS: dict[str, tuple[Callable[[FixSource, ir.Expr | None], bool], Announced]] = {
     "jax.experimental.pjit.pjit": (
         _is_jit_of_known_shardings,
-        "`jax.jit` reads no mesh from the context, so a `PartitionSpec` needs a `NamedSharding`",
+        NO_MESH,
     ),
-    "jax.sharding.use_mesh": (_is_context, "`jax.set_mesh` sets the mesh as soon as it is called"),
+    "jax.sharding.use_mesh": (_is_context, SETS_MESH),
 }

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._announced import INDEX_FIRST, NEGATIVE, NUMPY_CALLER, OTHER_REFERENCES, OWNER, TWICE, decided
 from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._references import is_local_array, is_read_after
-from flake8_jax.fixers._safety import decided, is_kernel, selects_each_item_once, takes_no_attribute
+from flake8_jax.fixers._safety import is_kernel, selects_each_item_once, takes_no_attribute
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.fixers._staging import is_surely_array
 from flake8_jax.fixers._updates import rebindable
@@ -58,23 +59,19 @@ def _decided(fix: Fix, source: FixSource, target: ir.Subscript, statement: ir.As
     if not isinstance(array, ir.Name):
         if isinstance(array, ir.Attribute) and takes_no_attribute(source, array):
             raise Refused
-        return decided(
-            fix, safe=False, otherwise="the owner has to take the new array, and other references keep the old one"
-        )
+        return decided(fix, safe=False, otherwise=OWNER)
     if not is_local_array(source, array, statement):
         if source.functions(array) and not is_read_after(source, array, statement):
             raise Refused
         if not is_surely_array(source, array):
-            return decided(fix, safe=False, otherwise="a caller that passes a NumPy array gets an error, or no change")
-        return decided(fix, safe=False, otherwise="other references to the array keep the old values")
+            return decided(fix, safe=False, otherwise=NUMPY_CALLER)
+        return decided(fix, safe=False, otherwise=OTHER_REFERENCES)
     if isinstance(statement, ir.Assign) and not _any_order(target.index, statement.value, Imports(source, target)):
-        return decided(fix, safe=False, otherwise="the index is computed before the value")
+        return decided(fix, safe=False, otherwise=INDEX_FIRST)
     if isinstance(statement, ir.AugAssign) and statement.op == "-" and not _is_signed(statement.value):
-        return decided(
-            fix, safe=False, otherwise="the negative of an unsigned or boolean value is not what is subtracted"
-        )
+        return decided(fix, safe=False, otherwise=NEGATIVE)
     once = isinstance(statement, ir.Assign) or selects_each_item_once(source, target.index)
-    return decided(fix, safe=once, otherwise="an item whose index occurs twice is updated twice")
+    return decided(fix, safe=once, otherwise=TWICE)
 
 
 def _any_order(index: ir.Expr, value: ir.Expr, imports: Imports) -> bool:

@@ -17,6 +17,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._announced import WAITS, unsafe
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import target_names, uses
 from flake8_jax.fixers._source import FixSource, Refused, repair
@@ -42,11 +43,11 @@ def fix(event: Timed, source: FixSource) -> Fix | None:
             text = ", ".join(source.slice(target) for target in kept)
             waiting = f"{imports.spell(_WAIT)}({f'({text})' if len(kept) > 1 else text})"
             edit = source.insert_before(stop, [waiting])
-            return Fix("Wait for the result before the clock is stopped", "unsafe", (*imports.edits, edit))
+            return unsafe("Wait for the result before the clock is stopped", WAITS, (*imports.edits, edit))
     if isinstance(work, (ir.Name, ir.Attribute)) or source.comments(work.start, work.end):
         return None
     before = Edit(work.start, work.start, f"{imports.spell(_WAIT)}(")
-    return Fix("Wait for the result", "unsafe", (*imports.edits, before, Edit(work.end, work.end, ")")))
+    return unsafe("Wait for the result", WAITS, (*imports.edits, before, Edit(work.end, work.end, ")")))
 
 
 def _kept(source: FixSource, work: ir.Node, statement: ir.Stmt) -> list[ir.Expr]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._announced import BUILTIN, OF_MATH, SORTED, unsafe
 from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._host_calls import MATH
 from flake8_jax.fixers._imports import Imports
@@ -51,13 +52,13 @@ def _pairwise(source: FixSource, imports: Imports, call: ir.Call, values: list[i
     name = imports.spell(twin)
     message = f"Use `{_short(twin)}`"
     if len(values) == 2:
-        return Fix(message, "unsafe", (Edit(call.func.start, call.func.end, name), *imports.edits))
+        return unsafe(message, BUILTIN, (Edit(call.func.start, call.func.end, name), *imports.edits))
     text = source.argument(values[0])
     for value in values[1:]:
         text = f"{name}({text}, {source.argument(value)})"
     if source.lost_comments(call.start, call.end, [(v.start, v.end) for v in values]):
         raise Refused
-    return Fix(message, "unsafe", (Edit(call.start, call.end, text), *imports.edits))
+    return unsafe(message, BUILTIN, (Edit(call.start, call.end, text), *imports.edits))
 
 
 def _whole(source: FixSource, imports: Imports, event: LibraryCall) -> Fix:
@@ -71,7 +72,8 @@ def _whole(source: FixSource, imports: Imports, event: LibraryCall) -> Fix:
     if source.lost_comments(call.start, call.end, [(first.value.start, first.value.end)]):
         raise Refused
     text = f"{imports.spell(twin)}({operand})" + ("[::-1]" if reverse else "")
-    return Fix(f"Use `{_short(twin)}`", "unsafe", (Edit(call.start, call.end, text), *imports.edits))
+    announced = SORTED if event.name == "builtins.sorted" else BUILTIN
+    return unsafe(f"Use `{_short(twin)}`", announced, (Edit(call.start, call.end, text), *imports.edits))
 
 
 def _operand(source: FixSource, imports: Imports, argument: ir.Argument, value: Value) -> str:
@@ -126,7 +128,7 @@ def _math(source: FixSource, imports: Imports, event: LibraryCall) -> Fix | None
         text = f"({log}({value}) / {log}({base}))"
         if source.comments(call.start, call.end):
             return None
-        return Fix("Use `jnp.log`", "unsafe", (Edit(call.start, call.end, text), *imports.edits))
+        return unsafe("Use `jnp.log`", OF_MATH, (Edit(call.start, call.end, text), *imports.edits))
     if short in _SPECIAL:
         twin = f"jax.scipy.special.{_SPECIAL[short]}"
     elif short in _TO_INTEGER:
@@ -138,7 +140,7 @@ def _math(source: FixSource, imports: Imports, event: LibraryCall) -> Fix | None
     edits = [Edit(call.func.start, call.func.end, imports.spell(twin))]
     if short in _TO_INTEGER:
         edits.append(Edit(call.end, call.end, ".astype(int)"))
-    return Fix(f"Use `{_short(twin)}`", "unsafe", (*edits, *imports.edits))
+    return unsafe(f"Use `{_short(twin)}`", OF_MATH, (*edits, *imports.edits))
 
 
 def _short(qualified: str) -> str:

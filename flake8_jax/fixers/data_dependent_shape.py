@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._announced import COUNTED, MASKED, unsafe
 from flake8_jax.fixers._expressions import Effect, condition, effect
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, repair
@@ -46,7 +47,7 @@ def fix(event: Indexing | LibraryCall | MethodCall, source: FixSource) -> Fix | 
         return None
     text = f"{imports.spell(f'jax.numpy.{name}')}({array}, where={where})"
     edit = Edit(call.start, call.end, text)
-    return Fix("Reduce over the whole array with `where=`", "unsafe", (edit, *imports.edits))
+    return unsafe("Reduce over the whole array with `where=`", MASKED, (edit, *imports.edits))
 
 
 def _count(source: FixSource, imports: Imports, event: Indexing) -> Fix | None:
@@ -56,7 +57,7 @@ def _count(source: FixSource, imports: Imports, event: Indexing) -> Fix | None:
         return None
     text = f"{imports.spell('jax.numpy.sum')}({condition(source, event.at.index, imports)})"
     edit = Edit(node.start, node.end, text)
-    return Fix("Count the true elements of the mask", "unsafe", (edit, *imports.edits))
+    return unsafe("Count the true elements of the mask", COUNTED, (edit, *imports.edits))
 
 
 def _counting(source: FixSource, event: Indexing) -> ir.Expr | None:

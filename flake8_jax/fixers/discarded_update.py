@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._announced import UPDATED, unsafe
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.fixers._updates import rebindable
 from flake8_jax.semantics.events.events import Discarded
@@ -16,7 +17,7 @@ def fix(event: Discarded, source: FixSource) -> Fix | None:
     if array is None or not isinstance(statement, ir.ExprStmt) or statement.value is not event.at:
         return None
     text = f"{rebindable(source, array)} = "
-    return Fix("Assign the new array", "unsafe", (Edit(statement.start, statement.start, text),))
+    return unsafe("Assign the new array", UPDATED, (Edit(statement.start, statement.start, text),))
 
 
 def _updated(node: ir.Node) -> ir.Expr | None:

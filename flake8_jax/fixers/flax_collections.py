@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._announced import WINDOWS, unsafe
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.semantics.events.events import LibraryCall
 from flake8_jax.semantics.events.pools import POOLS, sliding_window
@@ -25,4 +26,4 @@ def fix(event: LibraryCall, source: FixSource) -> Fix | None:
     if source.comments(last.end, event.at.end):
         return None
     text = source.argument(written.value)
-    return Fix(f"Pass `{step}`", "unsafe", (Edit(last.end, last.end, f", {step}={text}"),))
+    return unsafe(f"Pass `{step}`", WINDOWS, (Edit(last.end, last.end, f", {step}={text}"),))

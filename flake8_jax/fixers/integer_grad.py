@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._announced import FLOATS, unsafe
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.semantics.events.events import TransformCall
 
@@ -15,4 +16,4 @@ def fix(event: TransformCall, source: FixSource) -> Fix | None:
         node = event.nodes[position] if -len(event.nodes) <= position < len(event.nodes) else None
         if isinstance(node, ir.Constant) and source.slice(node).isdigit():
             edits.append(Edit(node.end, node.end, ".0"))
-    return Fix("Write a float", "unsafe", tuple(edits)) if edits else None
+    return unsafe("Write a float", FLOATS, edits) if edits else None

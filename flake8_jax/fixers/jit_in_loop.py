@@ -5,7 +5,7 @@ Vocabulary
 moved       the assignment, the decorated function, or the call of ``jit`` alone, which then gets a name.
 disturbed   a variable that the loops bind, an attribute that they set, or an object of which they call other methods.
 
-Not modelled: functions called in the loops that change what the moved function reads.
+Code in the loops that may change what the function reads in some other way: see ``_unchanged``.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ import functools
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._announced import ONCE, unsafe
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import fresh, uses
 from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.fixers._unchanged import stays_the_same
 from flake8_jax.semantics.domain.code import bound_paths, path_of, paths_read
 from flake8_jax.semantics.events.events import Repetition
 
@@ -51,7 +53,7 @@ def fix(event: Repetition, source: FixSource) -> Fix | None:
         name = fresh(source, at, "compiled")[0]
         line = f"{name} = {source.argument(at)}"
         edits = [source.insert_before(outermost, [line]), Edit(at.start, at.end, name)]
-    return Fix("Apply `jit` before the loop", "unsafe", tuple(edits))
+    return unsafe("Apply `jit` before the loop", ONCE, edits)
 
 
 def _loops_around(source: FixSource, at: ir.Node) -> list[ir.For | ir.While | ir.Comprehension]:
@@ -86,6 +88,8 @@ def _check(source: FixSource, moved: ir.Node, at: ir.Node, loops: list[ir.For | 
         root = path.partition(".")[0]
         if root in free and (path in disturbed or any(d.startswith(path + ".") for d in disturbed)):
             raise Refused
+    if not stays_the_same(source, moved, loops):
+        raise Refused
     for expression in moved.decorators if isinstance(moved, ir.FunctionDef) else [moved]:
         _check_calls(expression, imports)
 

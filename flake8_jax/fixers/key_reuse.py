@@ -1,5 +1,7 @@
 """JAX301: the key is split before its first use, which takes the new subkey.
 
+Where equal draws are meant (``_meant``) there is no fix.
+
 Not modelled: keys that reach both uses under different spellings, or in different functions.
 """
 
@@ -8,6 +10,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Fix
 from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._announced import OTHER_DRAWS, unsafe
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._keys import (
     evaluated_once,
@@ -19,6 +22,7 @@ from flake8_jax.fixers._keys import (
     split_before,
     split_for_both,
 )
+from flake8_jax.fixers._meant import are_meant_to_be_equal
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.events.events import KeyUse
 
@@ -40,12 +44,14 @@ def fix(event: KeyUse, source: FixSource) -> Fix | None:
         return None
     if _used_between(source, first, second) or _comes_back(source, first, second):
         return None
+    if are_meant_to_be_equal(source, first, second):
+        return None
     evaluated_once(source, second)
     if isinstance(second, ir.Name) and is_local(source, first, second.id):
-        return Fix(_MESSAGE, "unsafe", tuple(split_before(source, first)))
+        return unsafe(_MESSAGE, OTHER_DRAWS, split_before(source, first))
     if not isinstance(second, (ir.Name, ir.Attribute, ir.Subscript)):
         return None
-    return Fix(_MESSAGE, "unsafe", tuple(split_for_both(source, first, second)))
+    return unsafe(_MESSAGE, OTHER_DRAWS, split_for_both(source, first, second))
 
 
 def _shared(source: FixSource, event: KeyUse) -> ir.Expr:

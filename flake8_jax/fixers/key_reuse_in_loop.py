@@ -1,5 +1,7 @@
 """JAX302: the key gets fresh in every iteration: split in the body, folded with the index, or split over a scan.
 
+Where equal draws are meant (``_meant``) there is no fix.
+
 Not modelled: helpers that the loop calls and that capture the key, ``while_loop`` bodies that capture it.
 """
 
@@ -8,6 +10,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._announced import OTHER_DRAWS, unsafe
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._keys import (
     evaluated_once,
@@ -18,6 +21,7 @@ from flake8_jax.fixers._keys import (
     plain_arguments,
     split_before,
 )
+from flake8_jax.fixers._meant import is_ranked, is_said_to_be_equal
 from flake8_jax.fixers._names import fresh, target_names, uses
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.events.events import KeyUse
@@ -38,9 +42,13 @@ def fix(event: KeyUse, source: FixSource) -> Fix | None:
     for above in source.ancestors(key):
         if feeds(above, key):
             continue
+        if isinstance(above, (ir.Comprehension, ir.For, ir.While)) and is_ranked(source, above, key):
+            return None
         if isinstance(above, ir.Comprehension):
             return _comprehension(source, above, key)
         if isinstance(above, ir.Function):
+            if is_said_to_be_equal(source, key):
+                return None
             return _structured(source, above, key)
         if isinstance(above, (ir.For, ir.While)):
             return _python_loop(source, above, key)
@@ -69,7 +77,7 @@ def _python_loop(source: FixSource, loop: ir.For | ir.While, key: ir.Expr) -> Fi
     if statement is loop:
         raise Refused
     if isinstance(key, ir.Name) and is_local(source, key, key.id):
-        return Fix(_SPLIT, "unsafe", tuple(split_before(source, key)))
+        return unsafe(_SPLIT, OTHER_DRAWS, split_before(source, key))
     index = _index(loop) if isinstance(loop, ir.For) else None
     if index not in (None, "_"):
         return _fold(source, key, str(index))
@@ -81,7 +89,7 @@ def _python_loop(source: FixSource, loop: ir.For | ir.While, key: ir.Expr) -> Fi
         source.insert_before(statement, [line]),
         Edit(key.start, key.end, subkey),
     ]
-    return Fix(_SPLIT, "unsafe", (*edits, *imports.edits))
+    return unsafe(_SPLIT, OTHER_DRAWS, (*edits, *imports.edits))
 
 
 def _is_counter(iterated: ir.Expr, function: str) -> bool:
@@ -101,7 +109,7 @@ def _index(loop: ir.For | ir.Generator) -> str | None:
 def _fold(source: FixSource, key: ir.Expr, index: str, *more: Edit) -> Fix:
     imports = Imports(source, key)
     text = f"{imports.spell('jax.random.fold_in')}({source.argument(key)}, {index})"
-    return Fix(_FOLD, "unsafe", (Edit(key.start, key.end, text), *more, *imports.edits))
+    return unsafe(_FOLD, OTHER_DRAWS, (Edit(key.start, key.end, text), *more, *imports.edits))
 
 
 def _comprehension(source: FixSource, node: ir.Comprehension, key: ir.Expr) -> Fix:
@@ -142,7 +150,7 @@ def _structured(source: FixSource, body: ir.Function, key: ir.Expr) -> Fix:
             raise Refused
         if not _goes_round(body, key.id):
             raise Refused
-        return Fix(_SPLIT, "unsafe", tuple(split_before(source, key)))
+        return unsafe(_SPLIT, OTHER_DRAWS, split_before(source, key))
     if name == "jax.lax.fori_loop" and body.params and body.params[0].kind in ("positional", "posonly"):
         return _fold(source, key, body.params[0].name)
     if name == "jax.lax.scan":
@@ -195,7 +203,7 @@ def _scan(source: FixSource, call: ir.Call, body: ir.Function, key: ir.Expr) -> 
     else:
         edits.append(Edit(xs.value.start, xs.value.end, keys))
         edits.append(_without_argument(source, call, length))
-    return Fix("Scan over keys", "unsafe", (*edits, *imports.edits))
+    return unsafe("Scan over keys", OTHER_DRAWS, (*edits, *imports.edits))
 
 
 def _items_of_scan(call: ir.Call) -> tuple[ir.Argument | None, ir.Argument | None]:

@@ -4,6 +4,7 @@ place, ``*args`` and keyword-only parameters."""
 from __future__ import annotations
 
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._announced import BOUND_EARLY, unsafe
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.semantics.events.events import LateBinding
 
@@ -31,4 +32,4 @@ def fix(event: LateBinding, source: FixSource) -> Fix | None:
             edit = Edit(opening + 1, opening + 1, f"{name}={name}")
         else:
             edit = Edit(start + 6, start + 6, f" {name}={name}")
-    return Fix(f"Bind `{name}` when the function is made", "unsafe", (edit,))
+    return unsafe(f"Bind `{name}` when the function is made", BOUND_EARLY, (edit,))

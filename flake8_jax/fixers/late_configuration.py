@@ -16,6 +16,7 @@ from typing import TypeGuard
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._announced import TAKES_EFFECT, unsafe
 from flake8_jax.fixers._names import uses
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.events.events import Setting
@@ -44,7 +45,7 @@ def fix(event: Setting, source: FixSource) -> Fix | None:
         return None
     moved: list[ir.Stmt] = [companion, statement] if companion is not None else [statement]
     edits = (_insertion(source, place.block, early, moved), *[_removal(source, s) for s in moved])
-    return Fix("Move it above what reads the setting", "unsafe", edits)
+    return unsafe("Move it above what reads the setting", TAKES_EFFECT, edits)
 
 
 def _statement_around(block: list[ir.Stmt], offset: int) -> ir.Stmt | None:

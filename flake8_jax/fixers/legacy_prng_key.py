@@ -5,6 +5,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._announced import TYPED_KEY, unsafe
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.events.events import NameUse
@@ -18,7 +19,7 @@ def fix(event: NameUse, source: FixSource) -> Fix | None:
     node = event.at
     if isinstance(node, ir.Attribute) and node.attr == "PRNGKey":
         edit = Edit(node.attr_start, node.attr_start + len(node.attr), "key")
-        return Fix(_MESSAGE, "unsafe", (edit,))
+        return unsafe(_MESSAGE, TYPED_KEY, (edit,))
     if isinstance(node, ir.Name):
         return _imported(source, node.id)
     return None
@@ -42,7 +43,7 @@ def _imported(source: FixSource, name: str) -> Fix:
             for at, imported in enumerate(statement.names):
                 if imported.name == "PRNGKey" and (imported.alias or imported.name) == name:
                     edits[_without(source, statement, at)] = None
-    return Fix(_MESSAGE, "unsafe", tuple(sorted(edits)))
+    return unsafe(_MESSAGE, TYPED_KEY, sorted(edits))
 
 
 def _without(source: FixSource, statement: ir.ImportFrom, at: int) -> Edit:

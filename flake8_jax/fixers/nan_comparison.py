@@ -6,8 +6,9 @@ The fix is safe where the value is one array of numbers in every run: for None, 
 from __future__ import annotations
 
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._announced import NUMBERS_ONLY, decided
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._safety import decided, is_surely_host_array_of_numbers, may_be_tree
+from flake8_jax.fixers._safety import is_surely_host_array_of_numbers, may_be_tree
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.fixers._staging import is_surely_array
 from flake8_jax.semantics.domain.values import Array, HostArray, Tree
@@ -34,4 +35,4 @@ def fix(event: NanComparison, source: FixSource) -> Fix | None:
     fix = Fix(f"Ask `{called}`", "safe", (Edit(whole.start, whole.end, text), *imports.edits))
     certain = is_surely_array(source, node) and not may_be_tree(source, node)
     certain = certain or is_surely_host_array_of_numbers(source, node)
-    return decided(fix, safe=certain, otherwise="a caller that passes no array of numbers gets an error")
+    return decided(fix, safe=certain, otherwise=NUMBERS_ONLY)

@@ -6,9 +6,9 @@ The fix is safe where every run of the call gives it a tracer (it raised) and th
 from __future__ import annotations
 
 from flake8_jax.core.findings import Fix
+from flake8_jax.fixers._announced import ARRAYS_ONLY, JAX_DTYPES, decided
 from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._safety import decided
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.fixers._staging import holds_surely_a_tracer
 from flake8_jax.fixers._twins import twin_call
@@ -52,9 +52,9 @@ def fix(event: LibraryCall, source: FixSource) -> Fix | None:
     short = twin.replace("jax.numpy.", "jnp.", 1)
     fix = Fix(f"Use `{short}`", "safe", (*made.edits, *imports.edits))
     if not made.fits:
-        fix = decided(fix, safe=False, otherwise="it takes arrays only, and not every option")
+        fix = decided(fix, safe=False, otherwise=ARRAYS_ONLY)
     elif not holds_surely_a_tracer(source, call):
-        fix = decided(fix, safe=False, otherwise="callers outside tracing get a JAX array and JAX's dtypes")
+        fix = decided(fix, safe=False, otherwise=JAX_DTYPES)
     return with_consequences(source, call, fix)
 
 

@@ -1,4 +1,7 @@
-"""JAX404: the parameter with the nearest name. Not modelled: names that are not written out at the transform."""
+"""JAX404: the parameters with the nearest names, all at once: JAX refuses the call until the last is right.
+
+Limitations: names that are not written out at the transform.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,12 @@ import difflib
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
-from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._announced import OTHER_NAME, unsafe
+from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.domain.values import BoundMethod, FunctionValue
 from flake8_jax.semantics.events.events import RootMet
+
+_OPTIONS = ("static_argnames", "donate_argnames")
 
 
 @repair("static-arg-mismatch")
@@ -17,16 +23,34 @@ def fix(event: RootMet, source: FixSource) -> Fix | None:
     if not isinstance(event.at, ir.Call) or not isinstance(function, FunctionValue):
         return None
     names = [p.name for p in function.fn.params if p.kind in ("positional", "kwonly")]
-    for argument in event.at.args:
-        if argument.keyword not in ("static_argnames", "donate_argnames"):
+    edits: list[Edit] = []
+    chosen: list[str] = []
+    right: list[str] = []
+    for node in [node for a in event.at.args if a.keyword in _OPTIONS for node in _written(a.value)]:
+        if node.value in names:
+            right.append(str(node.value))
             continue
-        written = argument.value.elts if isinstance(argument.value, (ir.Tuple, ir.List)) else [argument.value]
-        for node in written:
-            if not isinstance(node, ir.Constant) or not isinstance(node.value, str) or node.value in names:
-                continue
-            nearest = difflib.get_close_matches(node.value, names, n=1)
-            text = source.slice(node)
-            if nearest and text[1:-1] == node.value:
-                edit = Edit(node.start, node.end, text[0] + nearest[0] + text[-1])
-                return Fix(f"Name the parameter `{nearest[0]}`", "unsafe", (edit,))
-    return None
+        chosen.append(_nearest(source, node, names))
+        edits.append(Edit(node.start + 1, node.end - 1, chosen[-1]))
+    if not edits or len({*chosen, *right}) < len(chosen) + len(set(right)):
+        return None  # two names for one parameter
+    parameters = " and ".join(f"`{name}`" for name in chosen)
+    return unsafe(f"Name the parameter{'s' if len(chosen) > 1 else ''} {parameters}", OTHER_NAME, edits)
+
+
+def _written(value: ir.Expr) -> list[ir.Constant]:
+    """The names that are written out in an option."""
+    written = value.elts if isinstance(value, (ir.Tuple, ir.List)) else [value]
+    return [node for node in written if isinstance(node, ir.Constant) and isinstance(node.value, str)]
+
+
+def _nearest(source: FixSource, node: ir.Constant, names: list[str]) -> str:
+    """The parameter with the nearest name.
+
+    Raises:
+        Refused: none is near, or the name is written with escapes or another prefix: then no name of the call is repaired.
+    """
+    nearest = difflib.get_close_matches(str(node.value), names, n=1)
+    if not nearest or source.slice(node)[1:-1] != node.value:
+        raise Refused
+    return nearest[0]

@@ -11,9 +11,9 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._announced import NO_WAIT, decided
 from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._safety import decided
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.fixers._staging import is_surely_traced
 from flake8_jax.fixers.host_item import drop_method
@@ -26,8 +26,7 @@ def fix(event: LibraryCall | MethodCall, source: FixSource) -> Fix | None:
     if found is None:
         return None
     fix, value = found
-    otherwise = "callers outside tracing no longer wait, or get no NumPy array"
-    return decided(fix, safe=is_surely_traced(source, value), otherwise=otherwise)
+    return decided(fix, safe=is_surely_traced(source, value), otherwise=NO_WAIT)
 
 
 def _dropped(event: LibraryCall | MethodCall, source: FixSource) -> tuple[Fix, ir.Expr] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._announced import OLDER
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.fixers._versions import renamed
@@ -17,7 +18,7 @@ def fix(event: ApiUse, source: FixSource) -> Fix | None:
         return _partial(event.at, source)
     history = load_histories().of(event.name)
     older = history.older(event.name) if history is not None else None
-    return renamed(event, source, older, "unsafe") if older is not None else None
+    return renamed(event, source, older, OLDER) if older is not None else None
 
 
 def _partial(call: ir.Call, source: FixSource) -> Fix | None:
@@ -27,4 +28,4 @@ def _partial(call: ir.Call, source: FixSource) -> Fix | None:
     imports = Imports(source, call)
     partial = imports.spell("functools.partial")
     edits = (Edit(call.start, call.start, f"{partial}("), Edit(call.paren, call.paren + 1, ", "), *imports.edits)
-    return Fix("Use `functools.partial`", "unsafe", tuple(sorted(edits)))
+    return Fix("Use `functools.partial`", "safe", tuple(sorted(edits)))

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._announced import CHOOSES, LOGIC, unsafe
 from flake8_jax.fixers._branches import convert_if, convert_ternary
 from flake8_jax.fixers._consequences import with_consequences
-from flake8_jax.fixers._expressions import Effect, condition, effect, is_boolean, is_repeatable, test_root
+from flake8_jax.fixers._expressions import Effect, Kind, condition, effect, is_boolean, is_repeatable, test_root
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._loops import convert_while
+from flake8_jax.fixers._safety import may_be_tree
+from flake8_jax.fixers._selection import Setting, setting
 from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.fixers._staging import is_surely_array
 from flake8_jax.semantics.events.events import TruthTest
 
 _PLAIN = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.Return, ir.ExprStmt, ir.Argument, ir.Tuple, ir.List, ir.Dict)
@@ -56,9 +60,9 @@ def _value(source: FixSource, root: ir.BoolOp | ir.UnaryOp | ir.Compare) -> Fix:
     """A logical expression that is no test: its value is used."""
     imports = Imports(source, root)
     if isinstance(root, ir.BoolOp) and not all(is_boolean(v) for v in root.values):
-        text = _operand_value(source, root, imports)
+        text, announced = _operand_value(source, root, imports), CHOOSES
     else:
-        text = condition(source, root, imports)
+        text, announced = condition(source, root, imports), LOGIC
     plain = isinstance(source.parent(root), _PLAIN)
     if text.startswith("(") and not plain:
         text = f"({text})"
@@ -68,7 +72,7 @@ def _value(source: FixSource, root: ir.BoolOp | ir.UnaryOp | ir.Compare) -> Fix:
         raise Refused
     what = "membership test" if text.startswith("(") else "logical operator"
     edits = (Edit(root.start, root.end, text), *imports.edits)
-    return with_consequences(source, root, Fix(f"Replace the {what} by array operations", "unsafe", edits))
+    return with_consequences(source, root, unsafe(f"Replace the {what} by array operations", announced, edits))
 
 
 def _operand_value(source: FixSource, root: ir.BoolOp, imports: Imports) -> str:
@@ -87,14 +91,27 @@ def _operand_value(source: FixSource, root: ir.BoolOp, imports: Imports) -> str:
     where = imports.spell("jax.numpy.where")
     chosen = f"{one}, {other}" if root.op == "or" else f"{other}, {one}"
     text = f"{where}({test}, {chosen})"
-    if isinstance(first, ir.Name) and root.op == "or" and _may_be_none(source, first):
+    use = setting(source, root)
+    if not _is_number(use, second):
+        raise Refused
+    if isinstance(first, ir.Name) and root.op == "or" and _is_optional(source, first):
         if not isinstance(source.parent(root), (ir.Assign, ir.Return)):
             raise Refused
         return f"{other} if {one} is None else {text}"
+    if not _is_number(use, first):
+        raise Refused  # ``None or x`` is x, but an array of None is an error
     return text
 
 
-def _may_be_none(source: FixSource, name: ir.Name) -> bool:
+def _is_number(use: Setting, node: ir.Expr) -> bool:
+    """An array or a number, and never None."""
+    if isinstance(node, ir.Name) and _is_optional(use.source, node):
+        return False
+    known = is_surely_array(use.source, node) and not may_be_tree(use.source, node)
+    return known or use.kind(node) is Kind.ARRAY
+
+
+def _is_optional(source: FixSource, name: ir.Name) -> bool:
     around = source.functions(name)
     return bool(around) and any(
         p.name == name.id and isinstance(p.default, ir.Constant) and p.default.kind == "none" for p in around[0].params

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._announced import LOOKUP, unsafe
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.semantics.domain.values import Const, HostArray, ListValue, Static, TupleValue, Value
@@ -23,7 +24,7 @@ def fix(event: Indexing, source: FixSource) -> Fix | None:
         return None
     opening = f"{imports.spell('jax.numpy.asarray')}("
     edits = (Edit(base.start, base.start, opening), Edit(base.end, base.end, ")"))
-    return Fix("Index a JAX array instead", "unsafe", (*edits, *imports.edits))
+    return unsafe("Index a JAX array instead", LOOKUP, (*edits, *imports.edits))
 
 
 def _stacks(value: Value) -> bool:

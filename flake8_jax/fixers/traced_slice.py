@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._announced import CLAMPS, WRAPS, unsafe
 from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, Refused, repair
@@ -32,7 +34,7 @@ def fix(event: Slicing, source: FixSource) -> Fix | None:
         return None
     text = f"{imports.spell('jax.lax.dynamic_slice_in_dim')}({base}, {start}, {length}{where}){rest}"
     edit = Edit(event.at.start, event.at.end, text)
-    return Fix("Take a slice of fixed length with `jax.lax.dynamic_slice_in_dim`", "unsafe", (edit, *imports.edits))
+    return unsafe("Take a slice of fixed length with `jax.lax.dynamic_slice_in_dim`", CLAMPS, (edit, *imports.edits))
 
 
 def _start_and_length(source: FixSource, part: ir.Slice) -> tuple[str, str]:
@@ -94,6 +96,11 @@ def _axis(source: FixSource, at: ir.Subscript, part: ir.Slice) -> tuple[int, str
     return position, f"[{rest}]"
 
 
+def _subtracts(node: ir.Expr) -> bool:
+    """The value may be below zero although its operands are not."""
+    return any(isinstance(n, (ir.UnaryOp, ir.BinOp)) and n.op == "-" for n in walk(node))
+
+
 def _update(source: FixSource, imports: Imports, at: ir.Subscript, part: ir.Slice, event: Slicing) -> Fix:
     """``x.at[i:i+n]`` → ``x.at[i + jnp.arange(n)]``: same elements, and those outside are dropped as well."""
     others = at.index.elts if isinstance(at.index, ir.Tuple) else []
@@ -102,7 +109,8 @@ def _update(source: FixSource, imports: Imports, at: ir.Subscript, part: ir.Slic
     if source.comments(part.start, part.end):
         raise Refused
     _, length = _start_and_length(source, part)
-    assert part.lower is not None
+    if part.lower is None or _subtracts(part.lower):
+        raise Refused  # a slice that starts below zero is empty, or starts at the end
     text = f"{source.atom(part.lower)} + {imports.spell('jax.numpy.arange')}({length})"
     edit = Edit(part.start, part.end, text)
-    return Fix("Update by an array of indices", "unsafe", (edit, *imports.edits))
+    return unsafe("Update by an array of indices", WRAPS, (edit, *imports.edits))

@@ -16,9 +16,9 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._announced import LIST_OR_TUPLE, decided
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._references import is_bound
-from flake8_jax.fixers._safety import decided
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.fixers._staging import may_hold_argument
 from flake8_jax.knowledge import load
@@ -63,7 +63,7 @@ def fix(event: TransformCall, source: FixSource) -> Fix | None:
     if not edits or worst is Use.BREAKS:
         return None
     fix = Fix("Pass a tuple", "safe", tuple(edits))
-    return decided(fix, safe=worst is Use.ALIKE, otherwise="the function may treat a tuple otherwise than a list")
+    return decided(fix, safe=worst is Use.ALIKE, otherwise=LIST_OR_TUPLE)
 
 
 def _has_comma(source: FixSource, node: ir.List) -> bool:

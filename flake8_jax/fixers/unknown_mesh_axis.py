@@ -6,6 +6,7 @@ import difflib
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._announced import OTHER_NAME, unsafe
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.semantics.events.events import MeshMismatch
 
@@ -28,4 +29,4 @@ def fix(event: MeshMismatch, source: FixSource) -> Fix | None:
     if text[1:-1] != event.axis:
         return None
     edit = Edit(node.start, node.end, text[0] + nearest[0] + text[-1])
-    return Fix(f"Name the axis `{nearest[0]}`", "unsafe", (edit,))
+    return unsafe(f"Name the axis `{nearest[0]}`", OTHER_NAME, (edit,))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Fix
 from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._announced import COUNTS
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._loops import convert_for_range, start_of
 from flake8_jax.fixers._names import target_names, uses
@@ -38,7 +39,7 @@ def fix(event: UnrolledLoop, source: FixSource) -> Fix | None:
         for node in walk(statement):
             if isinstance(node, ir.Name) and node.id in counters:
                 _check_use(source, imports, node, event.after)
-    return convert_for_range(source, loop)
+    return convert_for_range(source, loop, COUNTS)
 
 
 def _is_scalar(value: Value | None) -> bool:

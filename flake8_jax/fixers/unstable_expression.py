@@ -3,7 +3,8 @@
 Vocabulary
 ----------
 drawn       a call of the formula, with the operation that the analysis knows it for: an alias counts, a helper does not.
-options     what a reduction is given behind its operand: ``axis`` and ``keepdims``.
+options     what a reduction is given behind its operand, by name: ``axis``, ``keepdims``, ``where`` and ``dtype``. The stable
+            function takes them in another order, so each is written with its name; one that it does not take is refused.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._announced import STABLE, unsafe
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.domain.values import Array, Recipe, Unknown, Value
@@ -21,7 +23,9 @@ from flake8_jax.semantics.events.events import Computation
 
 DEEPEST = 6
 _INSIDE = "-1.0 + 1e-6, 1.0 - 1e-6"
-_OPTIONS = ("axis", "keepdims")
+_PARAMETERS = ("axis", "dtype", "out", "keepdims", "initial", "where")
+"""Of a reduction, behind its operand: of ``jax.numpy``'s functions and of an array's methods."""
+_OPTIONS = ("axis", "keepdims", "where")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +56,13 @@ class Formula:
             raise Refused
         return call.args[0].value
 
-    def reduced(self, node: ir.Node | None, operation: str) -> tuple[ir.Expr, Sequence[ir.Argument]]:
-        """What ``sum(x, axis=0)`` or ``x.sum(axis=0)`` reduces, and the options."""
+    def reduced(self, node: ir.Node | None, operation: str, *more: str) -> tuple[ir.Expr, list[str]]:
+        """What ``sum(x, axis=0)`` or ``x.sum(axis=0)`` reduces, and the options as they are written: ``axis=0``. more: options
+        that the stable function takes, too.
+
+        Raises:
+            Refused: it does not take one of the options.
+        """
         call = self.call(node, operation)
         operand, options = None, call.args
         if options and options[0].keyword is None and not self._is_method(call):
@@ -62,9 +71,13 @@ class Formula:
             operand = call.func.value
             if any(isinstance(o.value, (ir.Name, ir.Attribute)) for o in options if o.keyword is None):
                 raise Refused  # maybe a module that is bound in some other way
-        if operand is None or any(o.keyword is not None and o.keyword not in _OPTIONS for o in options):
+        if operand is None or len(options) > len(_PARAMETERS):
             raise Refused
-        return operand, options
+        named = [(o.keyword or _PARAMETERS[place], o.value) for place, o in enumerate(options)]
+        given = [(name, value) for name, value in named if not _is_none(value)]
+        if any(name not in (*_OPTIONS, *more) for name, _ in given):
+            raise Refused
+        return operand, [f"{name}={self.source.argument(value)}" for name, value in given]
 
     def _is_method(self, call: ir.Call) -> bool:
         """What stands before the dot is the array, and no module."""
@@ -74,11 +87,15 @@ class Formula:
         full = function.replace("jnp.", "jax.numpy.", 1) if function.startswith("jnp.") else function
         return f"{self.imports.spell(full)}({', '.join(arguments)})"
 
-    def texts(self, options: Sequence[ir.Argument]) -> list[str]:
-        return [self.source.slice(option) for option in options]
+    def texts(self, arguments: Sequence[ir.Argument]) -> list[str]:
+        return [self.source.slice(argument) for argument in arguments]
 
     def is_same(self, a: ir.Node, b: ir.Node) -> bool:
         return self.source.slice(a) == self.source.slice(b)
+
+
+def _is_none(node: ir.Expr) -> bool:
+    return isinstance(node, ir.Constant) and node.kind == "none"
 
 
 @repair("unstable-expression")
@@ -91,7 +108,7 @@ def fix(event: Computation, source: FixSource) -> Fix | None:
     text = rewrite(Formula(whole, _drawn(event), source, imports))
     if any(comment.text not in text for comment in source.comments(whole.start, whole.end)):
         return None
-    return Fix(f"Use `{found.better}`", "unsafe", (Edit(whole.start, whole.end, text), *imports.edits))
+    return unsafe(f"Use `{found.better}`", STABLE, (Edit(whole.start, whole.end, text), *imports.edits))
 
 
 def _drawn(event: Computation) -> dict[int, str]:
@@ -165,14 +182,14 @@ def _negated(f: Formula, node: ir.Expr) -> str:
 
 def _logsumexp(f: Formula) -> str:
     terms, options = f.reduced(_operand(f), "sum")
-    return f.called(twins.LOGSUMEXP, f.source.argument(f.only(terms, "exp")), *f.texts(options))
+    return f.called(twins.LOGSUMEXP, f.source.argument(f.only(terms, "exp")), *options)
 
 
 def _sum_of_logs(f: Formula) -> str:
-    factors, options = f.reduced(_operand(f), "prod")
+    factors, options = f.reduced(_operand(f), "prod", "dtype")
     assert isinstance(f.whole, ir.Call)
     logs = f"{f.source.slice(f.whole.func)}({f.source.argument(factors)})"
-    return f.called("jnp.sum", logs, *f.texts(options))
+    return f.called("jnp.sum", logs, *options)
 
 
 def _log_sech2(f: Formula) -> str:
@@ -233,13 +250,12 @@ def _softmax(f: Formula) -> str:
     terms, options = f.reduced(quotient.right, "sum")
     if not f.is_same(x, f.only(terms, "exp")):
         raise Refused
-    given = {o.keyword or ("axis", "keepdims")[i]: o for i, o in enumerate(options) if o.keyword or i == 0}
     if not options:
         return f.called(twins.SOFTMAX, f.source.argument(x), "axis=None")
-    kept = given.get("keepdims")
-    if len(given) != 2 or kept is None or f.source.slice(kept.value) != "True":
+    axes = [option for option in options if option.startswith("axis=")]
+    if len(options) != 2 or len(axes) != 1 or "keepdims=True" not in options:
         raise Refused
-    return f.called(twins.SOFTMAX, f.source.argument(x), f"axis={f.source.argument(given['axis'].value)}")
+    return f.called(twins.SOFTMAX, f.source.argument(x), *axes)
 
 
 def _sigmoid(f: Formula) -> str:
@@ -254,11 +270,11 @@ def _sigmoid(f: Formula) -> str:
 
 def _var(f: Formula) -> str:
     difference = _binary(f.whole, "-")
-    squares, options = f.reduced(difference.left, "mean")
-    mean, others = f.reduced(_squared(f, difference.right), "mean")
-    if not f.is_same(_squared(f, squares), mean) or f.texts(options) != f.texts(others):
+    squares, options = f.reduced(difference.left, "mean", "dtype")
+    mean, others = f.reduced(_squared(f, difference.right), "mean", "dtype")
+    if not f.is_same(_squared(f, squares), mean) or sorted(options) != sorted(others):
         raise Refused
-    return f.called(twins.VAR, f.source.argument(mean), *f.texts(options))
+    return f.called(twins.VAR, f.source.argument(mean), *options)
 
 
 def _squared(f: Formula, node: ir.Expr) -> ir.Expr:

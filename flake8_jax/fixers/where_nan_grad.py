@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._announced import GUARDED, unsafe
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.semantics.events.events import Computation
 from flake8_jax.semantics.events.singularities import guarded_singularity
@@ -32,7 +33,7 @@ def fix(event: Computation, source: FixSource) -> Fix | None:
     chosen = source.argument(operand)
     pair = f"{chosen}, 1.0" if taken_when else f"1.0, {chosen}"
     text = f"{source.slice(call.func)}({guard}, {pair})"
-    return Fix("Guard the operand as well", "unsafe", (Edit(operand.start, operand.end, text),))
+    return unsafe("Guard the operand as well", GUARDED, (Edit(operand.start, operand.end, text),))
 
 
 def _operand_node(operation: ir.Node | None) -> ir.Expr | None:

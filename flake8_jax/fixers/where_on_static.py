@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._announced import ONE_BRANCH, unsafe
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.semantics.events.events import LibraryCall
 
@@ -22,7 +23,7 @@ def fix(event: LibraryCall, source: FixSource) -> Fix | None:
     text = f"{chosen} if {condition} else {other}"
     if "\n" in text or not _stands_alone(source, call):
         text = f"({text})"
-    return Fix("Use a Python conditional", "unsafe", (Edit(call.start, call.end, text),))
+    return unsafe("Use a Python conditional", ONE_BRANCH, (Edit(call.start, call.end, text),))
 
 
 def _stands_alone(source: FixSource, call: ir.Call) -> bool:

@@ -5,6 +5,8 @@ Vocabulary
 pass      fixes that do not overlap, applied together to the texts in memory, and a new analysis of the result.
 settled   the fixes of a pass that stay. withdrawn: a fix after which the file did not parse, the finding was still
           there or a new one had appeared; it is not tried again.
+uncovered findings that a fix brings to light. Once nothing else can be repaired, a withdrawn fix is tried together with those
+          of what it uncovers, and of what those uncover, until nothing is left or one has no fix.
 region    what an edit put into the new text. Offsets outside regions only shift.
 origin    path, code and offset of a finding before any repair: what it is known by, however often its text moves.
 
@@ -25,9 +27,13 @@ from flake8_jax.core.findings import Edit, Finding, Fix
 from flake8_jax.core.report import Change, Repair, RunReport
 from flake8_jax.fixers.unneeded_imports import unneeded_imports
 from flake8_jax.pipeline.workspace import ProjectRun, Question, Workspace
-from flake8_jax.syntax.edits import apply_edits
+from flake8_jax.syntax.edits import apply_edits, compose
 
 MOST_PASSES = 100
+MOST_UNCOVERED = 8
+"""So many times the fixes of uncovered findings are added to a fix."""
+MOST_COMPLETED = 16
+"""So many withdrawn fixes are tried together with those of what they uncover: each try analyzes the project."""
 
 Origin = tuple[str, str, int]
 
@@ -83,11 +89,13 @@ class _Origins:
 
 @dataclass(frozen=True)
 class _Withdrawn:
-    """A fix that did not hold. inserted: what it would have written: another fix for the same place is tried again."""
+    """A fix that did not hold. inserted: what it would have written: another fix for the same place is tried again.
+    uncovers: it only brings findings that have fixes, as far as is known."""
 
     name: str
     reason: str
     inserted: tuple[tuple[int, str], ...]
+    uncovers: bool
 
 
 @dataclass
@@ -100,6 +108,8 @@ class _State:
     before: dict[str, str] = field(default_factory=dict)
     withdrawn: dict[tuple[str, str, int], _Withdrawn] = field(default_factory=dict)
     fixed: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    tried: set[tuple[str, str, tuple[str, ...]]] = field(default_factory=set)
+    """The withdrawn fixes that were tried with those of what they uncover: path, code and what they insert."""
 
     def taken_back(self) -> list[Repair]:
         """The fixes that did not hold, by path and rule."""
@@ -165,19 +175,34 @@ def _with_repairs(
 
 
 def _candidates(
-    workspace: Workspace, question: Question, state: _State, unsafe: bool, only: Collection[Origin] | None
+    workspace: Workspace,
+    question: Question,
+    state: _State,
+    unsafe: bool,
+    only: Collection[Origin] | None,
+    *,
+    withdrawn: bool = False,
 ) -> list[Finding]:
-    """The findings whose fixes are to be applied."""
-    selection = workspace.selection(state.run.settings)
-    said, _ = workspace.diagnose(state.run, replace(question, texts=state.texts))
+    """The findings whose fixes are to be applied. withdrawn: those whose fixes did not hold, and no others."""
+    return [
+        finding
+        for finding in _fixable(workspace, question, state.run, state.texts, unsafe)
+        if state.is_withdrawn(finding) == withdrawn and (only is None or state.origins.of(finding) in only)
+    ]
+
+
+def _fixable(
+    workspace: Workspace, question: Question, run: ProjectRun, texts: Mapping[str, str], unsafe: bool
+) -> list[Finding]:
+    """The findings of a run that have a fix of a kind and a rule that is to be applied."""
+    selection = workspace.selection(run.settings)
+    said, _ = workspace.diagnose(run, replace(question, texts=texts))
     return [
         item.finding
         for item in said
         if (fix := item.finding.fix) is not None
         and (unsafe or fix.applicability == "safe")
         and item.code in selection.fixable
-        and not state.is_withdrawn(item.finding)
-        and (only is None or state.origins.of(item.finding) in only)
     ]
 
 
@@ -192,14 +217,20 @@ def _one_pass(
         lambda path: workspace.resolver.style_in(os.path.dirname(path), state.run.settings).line_length,
     )
     if not chosen:
-        return False
+        return _complete_one(workspace, question, state, unsafe, only)
     settled, run, texts = trial.settle(chosen)
-    for finding, reason in trial.refused:
+    for finding, objection in trial.refused:
         state.withdrawn[finding.path, finding.code, finding.start] = _Withdrawn(
-            finding.name, reason, _inserted(finding)
+            finding.name, objection.reason, _inserted(finding), objection.is_repairable
         )
     if not settled:
         return bool(trial.refused)
+    _keep(trial, state, settled, run, texts)
+    return True
+
+
+def _keep(trial: _Trial, state: _State, settled: Sequence[Finding], run: ProjectRun, texts: dict[str, str]) -> None:
+    """These fixes stay."""
     edits = _edits_by_path(settled)
     for path in edits:
         state.before.setdefault(path, trial.text(path))
@@ -209,7 +240,24 @@ def _one_pass(
     state.origins.settle(settled)
     state.move(edits)
     state.run, state.texts = run, texts
-    return True
+
+
+def _complete_one(
+    workspace: Workspace, question: Question, state: _State, unsafe: bool, only: Collection[Origin] | None
+) -> bool:
+    """Apply one withdrawn fix together with the fixes of what it uncovers; False when there is none that holds."""
+    for finding in _candidates(workspace, question, state, unsafe, only, withdrawn=True):
+        known = state.withdrawn[finding.path, finding.code, finding.start]
+        key = (finding.path, finding.code, tuple(content for _, content in known.inserted))
+        if key in state.tried or len(state.tried) >= MOST_COMPLETED or not known.uncovers:
+            continue
+        state.tried.add(key)
+        trial = _Trial(workspace, question, state)
+        found = trial.complete(finding, lambda run, texts: _fixable(workspace, question, run, texts, unsafe))
+        if found is not None:
+            _keep(trial, state, *found)
+            return True
+    return False
 
 
 def _drop_imports(workspace: Workspace, question: Question, state: _State) -> None:
@@ -328,7 +376,7 @@ class _Trial:
         self.workspace = workspace
         self.question = question
         self.state = state
-        self.refused: list[tuple[Finding, str]] = []
+        self.refused: list[tuple[Finding, Objection]] = []
         self._best: tuple[list[Finding], ProjectRun, dict[str, str]] = ([], state.run, state.texts)
 
     def text(self, path: str) -> str:
@@ -353,7 +401,7 @@ class _Trial:
             return self._best
         blamed = blame(raised, batch, settled)
         if blamed is None and len(batch) == 1:
-            blamed = {batch[0]: raised[0].reason}
+            blamed = {batch[0]: raised[0]}
         if blamed is not None:
             self.refused += blamed.items()
             rest = [finding for finding in batch if finding not in blamed]
@@ -361,6 +409,32 @@ class _Trial:
         middle = len(batch) // 2
         self.settle(batch[:middle])
         return self.settle(batch[middle:])
+
+    def complete(
+        self, finding: Finding, fixable: Callable[[ProjectRun, dict[str, str]], list[Finding]]
+    ) -> tuple[list[Finding], ProjectRun, dict[str, str]] | None:
+        """The finding with a fix that also repairs what its own uncovers, and what comes of it; None where that does not end.
+
+        fixable: the findings of a run that may be repaired. Fixes of other files do not count.
+        """
+        opinions = {code for code, rule in self.workspace.backend.rules.items() if rule.opt_in}
+        for _ in range(MOST_UNCOVERED):
+            texts = {**self.state.texts, **self._edited([finding])}
+            if self.workspace.problem_in(texts[finding.path]) is not None:
+                return None
+            run = self.workspace.run(self.state.run.settings, self.state.run.asked, replace(self.question, texts=texts))
+            raised = objections(self.state.run, run, [finding], opinions)
+            if not raised:
+                return [finding], run, texts
+            new = {(objection.path, objection.offset) for objection in raised if objection.is_repairable}
+            repairs = [f for f in fixable(run, texts) if (f.path, f.start) in new and f.path == finding.path]
+            if len(new) < len(raised) or {(f.path, f.start) for f in repairs} != new:
+                return None
+            added = _edits_by_path(compatible(repairs))[finding.path]
+            edits = compose(self.text(finding.path), _fix(finding).edits, added)
+            fix = msgspec.structs.replace(_fix(finding), edits=tuple(edits))
+            finding = msgspec.structs.replace(finding, fix=fix)
+        return None
 
     def _edited(self, fixes: Sequence[Finding]) -> dict[str, str]:
         return {path: apply_edits(self.text(path), edits) for path, edits in _edits_by_path(fixes).items()}
@@ -381,7 +455,7 @@ class _Trial:
                     good += part
                     kept += part
                 elif len(part) == 1:
-                    self.refused.append((part[0], f"the file would no longer parse: {problem}"))
+                    self.refused.append((part[0], Objection(f"the file would no longer parse: {problem}")))
                 else:
                     middle = len(part) // 2
                     pending += [part[middle:], part[:middle]]
@@ -390,19 +464,21 @@ class _Trial:
 
 @dataclass(frozen=True)
 class Objection:
-    """Why fixes must not stay. ``offset`` is a place in the new text of ``path``; -1 for no place in particular."""
+    """Why fixes must not stay. ``offset`` is a place in the new text of ``path``; -1 for no place in particular.
+    is_repairable: it is about a new finding that has a fix."""
 
     reason: str
     path: str = ""
     offset: int = -1
+    is_repairable: bool = False
 
 
 def blame(
     raised: Sequence[Objection], batch: Sequence[Finding], settled: Sequence[Finding]
-) -> dict[Finding, str] | None:
-    """The fixes of a batch that the objections are about, each with a reason; None where one is about no one."""
+) -> dict[Finding, Objection] | None:
+    """The fixes of a batch that the objections are about, each with one of them; None where one is about no one."""
     edits = _edits_by_path(settled)
-    blamed: dict[Finding, str] = {}
+    blamed: dict[Finding, Objection] = {}
     for objection in raised:
         in_file = [finding for finding in batch if finding.path == objection.path]
         touching = [finding for finding in in_file if _touches(finding, objection.offset, edits[finding.path])]
@@ -410,7 +486,7 @@ def blame(
         if not culprits:
             return None
         for finding in culprits:
-            blamed.setdefault(finding, objection.reason)
+            blamed.setdefault(finding, objection)
     return blamed
 
 
@@ -450,7 +526,7 @@ def objections(
         reason = (
             f"{finding.code} would still be there" if remains else f"it would bring {finding.code}: {finding.message}"
         )
-        raised.append(Objection(reason, finding.path, finding.start))
+        raised.append(Objection(reason, finding.path, finding.start, not remains and finding.fix is not None))
     return raised
 
 

@@ -101,8 +101,9 @@ def jit_in_loop(event: Repetition) -> Report | None:
 
     Where the function reads what the loop binds, the finding is a note: that would have to become an argument.
 
-    Fix: `jit` and its function move in front of the loop, if nothing in it depends on the loop. Unsafe: what the function
-    closes over is looked at in the first iteration only.
+    Fix: unsafe. `jit` and its function move in front of the loop. There is no fix where the loop may change what the
+    function reads: it binds a variable, stores into an object, runs a generator or calls code that jaxlint cannot
+    follow. The function is traced once, so a `print` in it runs once.
 
     Proof: the number of compilations grows with the number of iterations.
     """

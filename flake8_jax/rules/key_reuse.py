@@ -146,7 +146,8 @@ def key_reuse(event: KeyUse) -> Report | None:
     ```
 
     Fix: unsafe. The key is split before its first use and each use gets a part of its own: the draws change, as they
-    must.
+    must. There is no fix where equal draws are meant: two calls of one function are subtracted or compared, a pair is
+    antithetic, or a name or comment says so. An object that holds a key, or an array of keys, is never split.
 
     Proof: `KeyReuseError` under `jax.debug_key_reuse(True)` with typed keys, or equal draws.
     """

@@ -130,7 +130,8 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
     ```
 
     Fix: unsafe. `key, subkey = jax.random.split(key)` is added at the top of the body, or the loop's index folded in:
-    the draws change, as they must.
+    the draws change, as they must. There is no fix where the results of the iterations are ranked, or a comment
+    speaks of common random numbers.
 
     Proof: the draws of all iterations are equal.
     """

@@ -99,8 +99,9 @@ def missing_donation(event: UndonatedStep) -> Report | None:
         return found
     ```
 
-    Fix: unsafe. `donate_argnames`, or `donate_argnums` of `pmap`, is added where the function is compiled; whoever still holds
-    the argument, another caller of the function for example, must not look at it any more.
+    Fix: unsafe. `donate_argnames`, or `donate_argnums` of `pmap`, is added where the function is compiled, if each of
+    its callers passes a value that it made itself and knows by one name. There is no fix for a parameter of the
+    caller, an attribute, or an array that a list, an object or a reshaped copy may share.
 
     Proof: `alias_size_in_bytes` of the compiled function's `memory_analysis()`.
     """

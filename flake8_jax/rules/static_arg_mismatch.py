@@ -57,7 +57,7 @@ def static_arg_mismatch(event: RootMet) -> Report | None:
     last = jax.jit(lambda x, n: x**n, static_argnums=-1)
     ```
 
-    Fix: the parameter with the nearest name. Unsafe: it may be another one that was meant.
+    Fix: the parameters with the nearest names, all of the call at once. Unsafe: they may not be the ones that were meant.
 
     Proof: applying `jax.jit` raises `ValueError`.
     """

@@ -148,9 +148,11 @@ def traced_branch(event: TruthTest) -> Report | None:
     In preview: losses, activations and densities that nothing in the project calls are taken for staged, and so are methods
     of pytree classes that hold arrays, unless the test checks an argument.
 
-    Fix: unsafe. A conditional expression or a two-armed assignment becomes `jnp.where`, or `jax.lax.cond` where the
-    arms are no arrays; `and`, `or` and `not` become `jnp.logical_and`, `jnp.logical_or` and `jnp.logical_not`. Both
-    arms of a `where` are computed, which may cost time and may turn gradients to nan.
+    Fix: unsafe. A conditional expression or a two-armed assignment becomes `jnp.where` if both values are finite,
+    with their gradients, wherever the other one is taken. It becomes `jax.lax.cond` if they are no arrays, or hold a
+    quotient, a root, a logarithm or a call of unknown code. `and`, `or` and `not` become `jnp.logical_and`,
+    `jnp.logical_or` and `jnp.logical_not`. There is no fix for values that are functions, may be None, or have
+    different shapes.
 
     Proof: calling the staged function raises `TracerBoolConversionError` at the marked line.
     """

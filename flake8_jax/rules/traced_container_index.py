@@ -96,7 +96,7 @@ def traced_container_index(event: Indexing) -> Report | None:
     ```
 
     Fix: unsafe. A NumPy array becomes `jnp.asarray(table)[i]`, which clamps an index out of bounds instead of
-    raising.
+    raising. The item has the dtype of the table, where a number of Python took the dtype of its operand.
 
     A finding on a NumPy array is a note: in 7 of 7 places of other projects the array was traced itself by then.
 

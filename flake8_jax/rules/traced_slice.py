@@ -67,7 +67,8 @@ def traced_slice(event: Slicing) -> Report | None:
     ```
 
     Fix: unsafe. `x[i : i + n]` with a static `n` becomes `jax.lax.dynamic_slice_in_dim(x, i, n)`, which clamps the
-    start instead of shortening the result.
+    start instead of shortening the result. An update `x.at[i : i + n]` becomes `x.at[i + jnp.arange(n)]`, but not
+    `x.at[i - 1 : i + 1]`: where `i` is 0, that is an empty slice, but -1 is the last index.
 
     Proof: calling the staged function raises `IndexError` at the marked line.
     """

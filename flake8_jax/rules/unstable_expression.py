@@ -151,7 +151,8 @@ def unstable_expression(event: Computation) -> Report | None:
         return jnp.log(jnp.sum(jnp.exp(shifted), axis=-1)) - shifted[label]
     ```
 
-    Fix: the stable function. Unsafe: the last digits change.
+    Fix: the stable function; `axis`, `keepdims`, `where` and `dtype` are passed by name. Unsafe: the last digits change, and a
+    function such as `jax.nn.softmax` takes no booleans.
 
     Proof: at an extreme argument the formula gives infinity, NaN or a wrong digit, and the stable function does not.
     """

@@ -295,6 +295,63 @@ def test_a_fix_that_does_harm_is_withdrawn(project: Project, word: str, reason: 
     assert reason in project.err
 
 
+UNCOVERING = """import jax
+import jax.numpy as jnp
+
+
+def relu(v):
+    return v if v > 0 else 0.0
+
+
+def twice(v):
+    if v > 10:
+        return relu(v)
+    return 2.0 * v
+
+
+@jax.jit
+def f(x):
+    return twice(float(x))
+
+
+def stuck(v):
+    while True:
+        try:
+            return 1 if v else 2
+        finally:
+            print(v)
+
+
+@jax.jit
+def g(x):
+    return stuck(float(x))
+"""
+REPAIRED = (
+    ("v if v > 0 else 0.0", "jnp.where(v > 0, v, 0.0)"),
+    (
+        "    if v > 10:\n        return relu(v)\n    return 2.0 * v\n",
+        "    return jax.lax.cond(v > 10, lambda: relu(v), lambda: 2.0 * v)\n",
+    ),
+    ("twice(float(x))", "twice(x.astype(float))"),
+)
+
+
+def test_a_fix_goes_with_those_of_what_it_uncovers(project: Project) -> None:
+    path = project.write("a.py", UNCOVERING)
+    assert project.lint("--fix", "--unsafe-fixes", "--no-cache") == 1
+    wanted = UNCOVERING
+    for before, after in REPAIRED:
+        wanted = wanted.replace(before, after)
+    assert path.read_text() == wanted
+    assert "was taken back" in project.err  # of ``g``: what it uncovers has no fix
+
+
+def test_a_fix_does_not_go_with_unsafe_ones_that_were_not_asked_for(project: Project) -> None:
+    path = project.write("a.py", UNCOVERING)
+    assert project.lint("--fix", "--unsafe-fixes", "--unfixable", "JAX101", "--no-cache") == 1
+    assert path.read_text() == UNCOVERING
+
+
 def test_blame_spares_analyses(project: Project) -> None:
     project.write("a.py", JAX + "np.sin\n" * 20 + "WORSE\n" + "np.sin\n" * 20)
     project.write("b.py", JAX + "np.sin\n" * 20 + "BROKEN\n" + "np.sin\n")
@@ -375,11 +432,22 @@ def test_a_file_that_changes_while_it_is_linted_stays(
         assert "a.py:3:1: JAX203" in project.out
 
 
+def test_what_is_written_beside_a_refused_file_counts(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.write("a.py", JAX + "np.sin\n")
+    other = project.write("b.py", JAX + "np.sin\n")
+    monkeypatch.setattr(os, "access", lambda path, *_: not str(path).endswith("a.py"))
+    assert project.check("--fix") == 2
+    assert other.read_text() == JAX + "jnp.sin\n"
+    assert "Found 2 problems (1 fixed, 1 remaining)." in project.out
+    assert ("a.py:2:1" in project.out, "b.py:2:1" in project.out) == (True, False)
+
+
 def test_file_that_cannot_take_the_fix_stays(project: Project) -> None:
     """The euro sign that the fix would write has no place in Latin-1."""
     path = project.write("a.py", b"# coding: latin-1\nimport jax\nEURO\n")
     assert project.check("--fix") == 2
     assert path.read_bytes() == b"# coding: latin-1\nimport jax\nEURO\n"
+    assert "a.py:3:1" in project.out
     assert "a.py: left as it is: '\u20ac' cannot be written in" in project.err
 
 

@@ -1,29 +1,38 @@
-"""What differs between a program and the same one after its repair, where only the repair should.
+"""What differs between a program and the same one after its repair, where only the repair should, or what it announces.
 
 A case that raised because JAX has no such operation on a tracer or an immutable array may do anything now; one that
 raised for another reason raises the same. All other cases show the same, to the last bit. Text that JAX printed of a
 tracer (``JitTracer(float32[3])``) may become the text of its value.
+
+After an unsafe fix a case may differ in the ways that the fix announces (``May``), and in no other. One that raised because it
+was traced shows what it was meant to show: what it would without tracing, but for the dtype of numbers and their rounding.
 """
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 import tokenize
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
+
+from flake8_jax.fixers._announced import May
 
 _OF_TRACERS = (
     "Tracer", "Concretization", "NonConcrete", "JAX arrays are immutable", "not available on traced array", "CpuCallback",
-    "Abstract tracer", "Shapes must be 1D sequences of concrete values",
+    "Abstract tracer", "Shapes must be 1D sequences of concrete values", "grad requires real- or complex-valued inputs",
 )  # fmt: skip
+"""Of what JAX says where the mistake of a finding is made."""
 _PRINTED_TRACER = re.compile(r"Tracer[<(]")
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """One line for each case that shows something else, by the observations of both programs."""
-    names = [*before, *(name for name in after if name not in before)]
+    names = [name for name in (*before, *after) if name.startswith(("case_", "import"))]
+    names = list(dict.fromkeys(names))
     return [
         f"{name}: {before.get(name)} became {after.get(name)}"
         for name in names
@@ -34,10 +43,148 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str
 def is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Whether a case shows the same, or showed the mistake that was repaired."""
     if "raised" in one:
-        of_tracer = any(word in f"{one['raised']}: {one['says']}" for word in _OF_TRACERS)
+        of_tracer = any(word in f"{one['raised']}: {one.get('says')}" for word in _OF_TRACERS)
         return of_tracer or one["raised"] == other.get("raised")
     printed = _PRINTED_TRACER.search(one.get("printed", "")) or one.get("printed") == other.get("printed")
     return one.get("value") == other.get("value") and bool(printed)
+
+
+def unannounced(before: Mapping[str, Any], after: Mapping[str, Any], announced: May) -> list[str]:
+    """One line for each case that differs in a way that was not announced."""
+    found = []
+    for name in dict.fromkeys((*before, *after)):
+        if name.startswith("meant_"):
+            continue
+        one, other = before.get(name, {}), after.get(name, {})
+        allowed = announced | May.ROUNDING if May.VALUES in announced else announced
+        if _is_of_tracer(one) and _is_of_tracer(other):
+            continue  # as loud as it was
+        if _is_of_tracer(one):
+            one = before.get(name.replace("case_", "meant_"), {})
+            allowed |= _OF_TRACING
+            if "raised" in one or not one:
+                continue  # nobody can say what it was meant to show
+        kinds = changed(one, other)
+        if kinds & ~allowed:
+            found.append(f"{name}: {kinds} but {allowed} was announced: {one} became {other}")
+    return found
+
+
+_OF_TRACING = May.KIND | May.DTYPE | May.ROUNDING | May.PRINT
+"""How what a program shows without tracing may differ from what it shows with it."""
+
+
+def _is_of_tracer(one: Mapping[str, Any]) -> bool:
+    return "raised" in one and any(word in f"{one['raised']}: {one.get('says')}" for word in _OF_TRACERS)
+
+
+def changed(one: Mapping[str, Any], other: Mapping[str, Any]) -> May:
+    """The kinds of difference between what a case shows before and after."""
+    if "raised" in one or "raised" in other:
+        return May.NOTHING if one.get("raised") == other.get("raised") else May.RAISE
+    printed = _PRINTED_TRACER.search(one.get("printed", "")) or one.get("printed") == other.get("printed")
+    kinds = _of_values(one.get("value"), other.get("value"))
+    return kinds if printed else kinds | May.PRINT
+
+
+_NUMBERS = {"jax", "numpy", "scalar", "float", "int", "bool", "complex"}
+
+
+def _of_values(one: Any, other: Any) -> May:
+    """The same of two values as ``observing.shown`` gives them: a name of what it is, and its parts."""
+    if one == other:
+        return May.NOTHING
+    if not isinstance(one, list) or not isinstance(other, list):
+        return May.CONTAINER
+    if one[0] in _NUMBERS and other[0] in _NUMBERS:
+        return _of_numbers(_Number.read(one), _Number.read(other))
+    if "key" in (one[0], other[0]):
+        if one[0] == other[0]:
+            return May.VALUES
+        raw, key = (other, one) if one[0] == "key" else (one, other)
+        return May.KIND | May.DTYPE if raw == key[1] else May.CONTAINER
+    parts, others = _parts(one), _parts(other)
+    if one[0] != other[0] or parts is None or others is None or [n for n, _ in parts] != [n for n, _ in others]:
+        return May.CONTAINER
+    kinds = May.NOTHING
+    for (_, a), (_, b) in zip(parts, others, strict=True):
+        kinds |= _of_values(a, b)
+    return kinds
+
+
+def _parts(shown: list[Any]) -> list[tuple[str, Any]] | None:
+    """The parts of a container with their keys or places; None for what is none."""
+    if len(shown) < 2 or not isinstance(shown[1], list):
+        return None
+    if shown[0].endswith("dict"):
+        return [pair for key, part in shown[1] for pair in _entry(key, part)]
+    return [(str(place), part) for place, part in enumerate(shown[1])]
+
+
+def _entry(key: str, part: Any) -> list[tuple[str, Any]]:
+    """An item of a dict; a key that is a float is a part as well, for it may have been rounded."""
+    try:
+        float(key)
+    except ValueError:
+        return [(key, part)]
+    return [("key", ["float" if "." in key else "int", key]), ("item", part)]
+
+
+@dataclass(frozen=True)
+class _Number:
+    """A number or an array of them. dtype: its name and whether it is weak; nothing for a number of Python."""
+
+    kind: str
+    dtype: tuple[str, ...]
+    values: Any
+
+    @classmethod
+    def read(cls, shown: list[Any]) -> _Number:
+        import ml_dtypes
+        import numpy as np
+
+        kind, name, *rest = shown
+        if kind in ("float", "int", "bool", "complex"):
+            value = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}.get(name)
+            return cls("python", (), np.asarray(ast.literal_eval(name) if value is None else value))
+        weak = (rest.pop(0),) if kind == "jax" else ()
+        shape, content = rest
+        dtype = np.dtype(ml_dtypes.bfloat16) if name == "bfloat16" else np.dtype(name)
+        values = np.frombuffer(bytes.fromhex(content), dtype).reshape(shape)
+        return cls("jax" if kind == "jax" else "host", (name, *weak), values)
+
+    def precision(self) -> float:
+        """The largest relative error of one rounding."""
+        import ml_dtypes
+        import numpy as np
+
+        if self.kind == "python" or self.values.dtype.kind in "biu":  # a number of Python was mostly computed by JAX
+            return float(np.finfo(np.float32).eps)
+        return float(ml_dtypes.finfo(self.values.dtype).eps)  # type: ignore[no-untyped-call]
+
+
+def _of_numbers(one: _Number, other: _Number) -> May:
+    import numpy as np
+
+    kinds = May.NOTHING
+    if one.kind != other.kind:
+        kinds |= May.KIND
+    if one.dtype != other.dtype:
+        kinds |= May.DTYPE
+    a, b = (np.asarray(n.values, complex if n.values.dtype.kind == "c" else float) for n in (one, other))
+    if a.shape != b.shape:
+        kinds |= May.SHAPE
+        try:
+            a, b = np.broadcast_arrays(a, b)
+        except ValueError:
+            return kinds
+    if one.values.dtype == other.values.dtype and one.values.tobytes() == other.values.tobytes():
+        return kinds
+    if np.array_equal(a, b, equal_nan=True) and one.dtype != other.dtype:
+        return kinds
+    error = 64 * max(one.precision(), other.precision())
+    close = np.allclose(a, b, rtol=error, atol=error, equal_nan=True)
+    return kinds | (May.ROUNDING if close else May.VALUES)
 
 
 def lost_comments(before: str, after: str) -> list[str]:

@@ -2,7 +2,8 @@
 
 site      a body of ``target(x)`` in which a rule has a finding where ``x`` is traced.
 context   a way to call ``target``: staged, eagerly, mapped, differentiated, without jit, from another file, by a host
-          callback. The first context of a program is staged, or the rule would say nothing.
+          callback. The first context of a program is staged, or eager for an eager site, or the rule would say nothing.
+meant     what a staged case would show if JAX traced nothing: that of a case that raises because it is traced.
 form      where ``target`` stands: in the file itself, in a class, in a function, in another module, under ``@jax.jit``.
 input     an expression for ``x``: arrays of JAX and NumPy, dtypes from bool to bfloat16, weak types, empty arrays, NaN.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +20,7 @@ from pathlib import Path
 from textwrap import indent
 
 from flake8_jax.cli import main
+from flake8_jax.fixers._announced import May, all_announced
 
 HEAD = "import jax\nimport jax.numpy as jnp\nimport numpy as np\n"
 INPUTS = (
@@ -44,6 +47,15 @@ STAGED = {
     "scan": "jax.lax.scan(lambda c, v: (c, TARGET(v)), 0, jnp.stack([value, value]))[1]",
     "grad": "jax.grad(lambda v: jnp.sum(TARGET(v)))(value)",
 }
+MEANT = {
+    "jit": "TARGET(value)",
+    "vmap": "jax.tree.map(lambda *v: jnp.stack(v), TARGET(value), TARGET(value))",
+    "scan": "jax.tree.map(lambda *v: jnp.stack(v), TARGET(value), TARGET(value))",
+    "second-jit": "TARGET(value)",
+    "other-file-jit": "TARGET(value)",
+}
+"""What traced contexts compute, without tracing."""
+EAGER = ("eager", "eager-named", "stored", "map", "partial")
 OTHERS = {
     "eager": "TARGET(value)",
     "eager-named": "TARGET(x=value)",
@@ -67,15 +79,25 @@ FORMS = ("plain", "method", "closure", "decorated", "module")
 class Site:
     rule: str
     body: str
+    eager: bool = False
+    first: tuple[str, ...] = ()
+    """The contexts of which the first is one, where not any will do."""
+    inputs: tuple[str, ...] = INPUTS
 
 
 @dataclass(frozen=True)
 class Made:
-    """A program: its files, and the rule whose findings are repaired."""
+    """A program: its files, and the rule whose findings are repaired. meant: functions that are added to ``main.py`` where it
+    is run, and that jaxlint does not see: each would be one more caller."""
 
     rule: str
     name: str
     files: dict[str, str]
+    meant: str = ""
+
+    def run_with(self, files: dict[str, str]) -> dict[str, str]:
+        """The files to run, before or after the repair."""
+        return {**files, "main.py": files["main.py"] + self.meant}
 
 
 def drawn(sites: Sequence[Site], count: int, seed: int) -> Iterator[Made]:
@@ -84,17 +106,33 @@ def drawn(sites: Sequence[Site], count: int, seed: int) -> Iterator[Made]:
     for number in range(count):
         site = sites[number % len(sites)]
         others = choose.sample(sorted(OTHERS), choose.choice((0, 0, 1, 1, 2)))
-        inputs = [choose.choice(INPUTS) for _ in range(1 + len(others))]
-        staged = choose.choice(["jit", "jit", *STAGED])
+        inputs = [choose.choice(site.inputs) for _ in range(1 + len(others))]
+        staged = choose.choice(site.first or (EAGER if site.eager else ("jit", "jit", *STAGED)))
         form = choose.choice(FORMS)
         name = "-".join([str(number), form, staged, *others])
-        yield Made(site.rule, name, _files(site, form, [staged, *others], inputs))
+        contexts = [staged, *others]
+        yield Made(site.rule, name, _files(site, form, contexts, inputs), _meant(site, form, contexts, inputs))
+
+
+def _meant(site: Site, form: str, contexts: Sequence[str], inputs: Sequence[str]) -> str:
+    """What the traced cases compute without tracing."""
+    parts = []
+    for number, (context, value) in enumerate(zip(contexts, inputs, strict=True)):
+        if context in MEANT and not site.eager:
+            plain = MEANT[context].replace("TARGET", _name(form))
+            lines = f"    value = {value}\n    with jax.disable_jit():\n        return {plain}, value\n"
+            parts.append(f"\n\ndef meant_{number}():\n{lines}")
+    return "".join(parts)
+
+
+def _name(form: str) -> str:
+    return "model.target" if form == "method" else "target"
 
 
 def _files(site: Site, form: str, contexts: Sequence[str], inputs: Sequence[str]) -> dict[str, str]:
     """The files of a program, with one case for each context and its input."""
     files = {}
-    name = "model.target" if form == "method" else "target"
+    name = _name(form)
     text = _definition(site, form)
     if form == "module":
         files["module.py"] = f"{HEAD}\n\n{text}"
@@ -135,12 +173,34 @@ def _definition(site: Site, form: str) -> str:
 
 def repaired(made: Made, folder: Path, *options: str) -> dict[str, str]:
     """The files of a program after ``jaxlint --fix`` with its rule alone."""
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     for name, text in made.files.items():
         (folder / name).write_text(text, encoding="utf-8")
-    command = ["check", "--isolated", "--no-cache", "--preview", "--select", made.rule, "--fix", *options, "--quiet"]
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        status = main([*command, str(folder)])
-    assert status in (0, 1), said.getvalue()
+    _checked(made, folder, "--fix", *options, "--quiet")
     return {name: (folder / name).read_text(encoding="utf-8") for name in made.files}
+
+
+def announced(made: Made, folder: Path) -> May | None:
+    """What the messages of a program's fixes say may change; None where it has no fixes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in made.files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    findings = json.loads(_checked(made, folder, "--output-format", "json"))
+    known = all_announced()
+    messages = [one["fix"]["message"] for one in findings if one["fix"] is not None]
+    if not messages:
+        return None
+    may = May.NOTHING
+    for sentence in (s for message in messages for s in message.split("; ")[1:]):
+        may |= known[sentence].may
+    return may
+
+
+def _checked(made: Made, folder: Path, *options: str) -> str:
+    """What jaxlint says, with the program's rule alone."""
+    said = io.StringIO()
+    command = ["check", "--isolated", "--no-cache", "--preview", "--select", made.rule, *options, str(folder)]
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(io.StringIO()):
+        status = main(command)
+    assert status in (0, 1), said.getvalue()
+    return said.getvalue()

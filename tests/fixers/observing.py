@@ -1,7 +1,7 @@
 """Everything that a program shows, on JAX; see ``support/jax_child.py``.
 
-A program is a ``main.py``, with modules beside it, whose ``case_...`` functions are called in order, each as if it were
-the first. What a case returns is observed whole, so it returns what it mutates, too.
+A program is a ``main.py``, with modules beside it, whose ``case_...`` functions (and ``meant_...``, see ``contexts``) are
+called in order, each as if it were the first. What a case returns is observed whole, so it returns what it mutates, too.
 
 observation   of one case: what it returned (``shown``), what it printed, and the type of what it raised.
 """
@@ -29,7 +29,7 @@ def run(folder: Path) -> dict[str, Observation]:
         module = load(folder / "main.py", "main")
     except Exception as error:  # whatever a program raises is what it shows
         return {"import": {"raised": type(error).__name__, "says": str(error)[:300]}}
-    return {name: observed(case) for name, case in vars(module).items() if name.startswith("case_")}
+    return {name: observed(case) for name, case in vars(module).items() if name.startswith(("case_", "meant_"))}
 
 
 def observed(case: Any) -> Observation:

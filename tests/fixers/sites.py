@@ -1,6 +1,8 @@
-"""Bodies of ``target(x)`` in which a rule with safe fixes has a finding where ``x`` is traced: options, dtypes and braces
-that fixes stumbled over, and the plain forms."""
+"""Bodies of ``target(x)`` in which a rule has a finding where ``x`` is traced, or for an eager site where it is not: options,
+dtypes, braces and values that fixes stumbled over, and the plain forms. ``SAFE``: of rules with safe fixes; ``UNSAFE``: of
+the others."""
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 from fixers.contexts import Site
@@ -95,4 +97,186 @@ SAFE = (
     *(Site("JAX204", body) for body in _WAITS),
     *(Site("JAX105", body) for body in _SHAPES),
     *(Site("JAX704", body) for body in _NAN),
+)
+
+# --- rules with unsafe fixes -------------------------------------------------------------------------
+
+_BRANCHES = (
+    "s = jnp.sum(x)\nif s > 0:\n    y = s + 1\nelse:\n    y = s - 1\nreturn y",
+    "s = jnp.sum(x)\nif s == 0:\n    return 1.0\nreturn jnp.sin(s) / s",
+    "s = jnp.sum(x)\nif s == 0:\n    return 1\nreturn jnp.cos(s) / s",
+    "s = jnp.max(x, initial=0)\nreturn jnp.log(s) if s > 0 else 0.0",
+    "s = jnp.sum(x) * 1.0\nscale = x * 1.0\nif s > 2:\n    scale = scale * (2 / s)\nreturn scale",
+    "s = jnp.sum(x)\ny = s + 1.0\nif s > 0:\n    y /= s\nreturn y",
+    "s = jnp.sum(x)\nreturn jnp.zeros(3) if s > 0 else 0.0",
+    "s = jnp.sum(x)\nreturn (s, x) if s > 0 else (s * 2, -x)",
+    "s = jnp.sum(x)\nif s > 0 and s < 5:\n    s = s * 2\nreturn s",
+    "s = jnp.sum(x)\nif s < 0:\n    s = 0\nelif s > 1:\n    s = 1\nreturn s",
+    "s = jnp.sum(x)\nflag = s > 0 or s < -5\nreturn flag",
+    "s = jnp.sum(x)\ny = s or 1.0\nreturn x + y",
+    "s = jnp.sum(x)\nreturn not s > 1",
+    "s = jnp.sum(x)\nif s > 0:\n    g = jnp.sin\nelse:\n    g = jnp.cos\nreturn g(x)",
+    "s = jnp.sum(x)\nif s > 0:\n    r = jnp.zeros(3)\nelse:\n    r = jnp.ones((2, 3))\nreturn r",
+    "s = jnp.sum(x)\nif not 0 < s < 3:\n    return x\ny = x * 2\nreturn y",
+    "s = jnp.sum(x)\ny = x\nif s > 0:\n    y = y + 1\n    y = y * jnp.sqrt(s)\nreturn y",
+    "s = jnp.sum(x)\nreturn x**0.5 if s > 0 else x",
+    "s = jnp.sum(x)\nreturn 1.0 if s in (1, 2, 4) else -1.0",
+)  # fmt: skip
+_LOOPS = (
+    "s = jnp.sum(x)\nwhile s < 100.0:\n    s = s * 2.0 + 1.0\nreturn s",
+    "s = jnp.sum(jnp.isfinite(x)) * 1.0\nn = 0\nwhile s > 1.0:\n    s = s / 2\n    n += 1\nreturn s, n",
+    "s = jnp.abs(jnp.sum(jnp.isfinite(x))) * 1.0\nwhile True:\n    s = s * 0.5\n    if s < 1.0:\n        break\nreturn s",
+)
+_RANGES = (
+    "n = jnp.argmax(x) + 2\ny = jnp.zeros(3)\nfor _ in range(n):\n    y = y + 1.0\nreturn y",
+    "n = jnp.argmax(x)\nt = 0\nfor i in range(1, n + 3):\n    t = t + i\nreturn t",
+)
+_MASKS = (
+    "return jnp.sum(x[x > 0])",
+    "return x[x > 0].mean()",
+    "return len(x[x > 0])",
+    "return jnp.max(x[x > 0])",
+    "return x[x > 0].size",
+    "return jnp.prod(x[x > 1])",
+    "return jnp.std(x[x > 0])",
+)
+_SLICES = (
+    "i = jnp.argmax(x)\ny = jnp.arange(8.0)\nreturn y[i : i + 2]",
+    "i = jnp.argmax(x)\ny = jnp.arange(8.0)\nreturn y[i + 5 : i + 5 + 2]",
+    "i = jnp.argmax(x)\ny = jnp.arange(8.0)\nreturn y[i - 1 : i + 1]",
+    "i = jnp.argmax(x)\ny = jnp.arange(8.0)\nreturn y.at[i : i + 2].set(0.0)",
+    "i = jnp.argmax(x)\ny = jnp.arange(8.0)\nreturn y.at[i - 1 : i + 1].add(1.0)",
+    "i = jnp.argmax(x)\ny = jnp.ones((8, 2))\nreturn y[i : i + 3, 0]",
+    "i = jnp.argmax(x)\ny = jnp.arange(12.0)\nreturn y[i * 3 : (i + 1) * 3]",
+)
+_TABLES = (
+    "i = jnp.argmax(x)\nreturn x * [0.5, 1.5, 2.5][i]",
+    "i = jnp.argmax(x)\ntable = (1, 2, 3)\nreturn x * table[i]",
+    "i = jnp.argmax(x)\ntable = np.array([1.0, 2.0, 4.0])\nreturn table[i] + x",
+    "i = jnp.argmax(x)\ntable = [True, False, True]\nreturn table[i]",
+)
+_BUILTINS = (
+    "s = jnp.sum(x)\nreturn max(s, 0)",
+    "s = jnp.sum(x)\nreturn min(s, jnp.max(x, initial=0), 0.5)",
+    "return max(x)",
+    "return any(x > 1)",
+    "return sorted(x)",
+    "import math\n\ns = jnp.sum(x)\nreturn math.sqrt(s * s + 1) * x",
+    "import math\n\nreturn math.floor(jnp.sum(x))",
+    "import math\n\ns = jnp.sum(x)\nreturn math.exp(-s * s)",
+    "import math\n\nreturn math.log(jnp.sum(x) ** 2 + 1, 2)",
+)
+_STATIC_WHERES = (
+    "y = jnp.where(x.ndim == 1, x, x * 2)\nreturn y",
+    "return jnp.where(x.ndim == 1, 1, jnp.sum(x))",
+    "flag = True\nreturn jnp.where(flag, x, 0.0)",
+)
+_CASTS = (
+    "return x * float(jnp.sum(x))",
+    "n = int(jnp.sum(x))\nreturn x + n",
+    "return bool(jnp.sum(x) > 0)",
+    "s = float(jnp.mean(x))\nif s > 0:\n    return x * s\nreturn x",
+    "s = float(jnp.sum(x))\nreturn np.sqrt(s * s) + x",
+)
+_ITEMS = (
+    "s = jnp.sum(x).item()\nreturn x * s",
+    "s = jnp.max(x, initial=0).item()\nreturn jnp.where(x > s, x, s)",
+)
+_KEYS = (
+    "key = jax.random.key(0)\na = jax.random.normal(key, (3,))\nb = jax.random.uniform(key, (3,))\nreturn a + b * jnp.sum(x)",
+    "key = jax.random.PRNGKey(0)\na = jax.random.normal(key, (3,))\nb = jax.random.normal(key, (3,))\nreturn a - b + jnp.sum(x)",
+    "def f(v, key):\n    return jnp.sum(v * jax.random.normal(key))\n\nkey = jax.random.key(0)\n"
+    "return f(x + 0.5, key) - f(x - 0.5, key)",
+)
+_LOOP_KEYS = (
+    "key = jax.random.key(0)\ny = jnp.sum(x)\nfor i in range(4):\n    y = y + jax.random.normal(key)\nreturn y",
+    "key = jax.random.key(0)\nreturn [jax.random.normal(key) * jnp.sum(x) for _ in range(3)]",
+)
+_OLD_KEYS = (
+    "key = jax.random.PRNGKey(0)\nreturn jax.random.normal(key, (3,)) + jnp.sum(x)",
+    "key = jax.random.PRNGKey(0)\nreturn key",
+)
+_HOISTED = (
+    "w = jnp.sum(x)\nrate = 0.5\nfor _ in range(12):\n    step = jax.jit(lambda w: w - rate * w)\n    w = step(w)\nreturn w",
+    "w = jnp.sum(x)\nc = {'rate': 0.5}\ndef decay(c):\n    c['rate'] *= 0.5\nfor _ in range(12):\n"
+    "    step = jax.jit(lambda w: w - c['rate'] * w)\n    w = step(w)\n    decay(c)\nreturn w",
+    "w = jnp.sum(x)\nr = np.full(3, 0.5)\ns = r\nfor _ in range(12):\n    step = jax.jit(lambda w: w - r * w)\n    w = step(w)\n"
+    "    s *= 0.5\nreturn w",
+    "w = jnp.sum(x)\nrates = [0.5]\nfor i in range(12):\n    step = jax.jit(lambda w: w - rates[-1] * w)\n    w = step(w)\n"
+    "    rates.append(0.1 * i)\nreturn w",
+    "w = jnp.sum(x)\nrate = 0.5\ndef update(w):\n    return w - rate * w\nfor _ in range(12):\n"
+    "    step = jax.jit(lambda w: update(w))\n    w = step(w)\n    rate *= 0.5\nreturn w",
+    "w = jnp.sum(x)\nc = [0.5]\ndef turns():\n    for i in range(12):\n        c[0] *= 0.5\n        yield i\nfor _ in turns():\n"
+    "    step = jax.jit(lambda w: w - c[0] * w)\n    w = step(w)\nreturn w",
+    "w = jnp.sum(x)\nlog = []\nfor i in range(12):\n    @jax.jit\n    def step(w):\n        print('traced')\n        return w * 0.5\n\n"
+    "    w = step(w)\n    log.append(w)\nreturn log",
+    "w = x\nscale = x\nfor _ in range(12):\n    w = jax.jit(lambda w: w * scale)(w)\nreturn w",
+)  # fmt: skip
+_NAMES = (
+    "from functools import partial\n\n@partial(jax.jit, static_argnames=('kindd', 'timess'))\ndef f(v, *, kind, times):\n"
+    "    return v * times if kind == 'a' else v\n\nreturn f(x, kind='a', times=2)",
+)
+_UNROLLED = (
+    "y = jnp.sum(x)\nfor i in range(60):\n    y = y + 0.1 * jnp.cos(y) / (i + 1)\nreturn y",
+    "y = x * 1.0\ntotal = 0.0\nfor i in range(60):\n    y = y * 0.9 + 0.1\n    total += jnp.sum(y)\nreturn y, total",
+)
+_DONATED = (
+    "@jax.jit\ndef step(w):\n    return w * 0.9\n\nw = jnp.ones(3)\nfor _ in range(12):\n    w = step(w)\nreturn w + jnp.sum(x)",
+    "@jax.jit\ndef step(w):\n    return w * 0.9\n\nw = x\nfor _ in range(12):\n    w = step(w)\nreturn w, x",
+    "@jax.jit\ndef step(w):\n    return w * 0.9\n\nw = jnp.ones(3)\nkept = [w]\nfor _ in range(12):\n    w = step(w)\nreturn w, kept",
+)  # fmt: skip
+_ARGUMENTS = ("@jax.jit\ndef f(v, kind):\n    return v * 2 if kind == 'a' else v\n\nreturn f(x, 'a')",)
+_DISCARDED = (
+    "y = jnp.zeros(3)\ny.at[0].set(1.0)\nreturn y + jnp.sum(x)",
+    "y = jnp.zeros(3)\ny.at[0].set(1.0).at[1].add(2.0)\nz = y\nreturn y, z, x",
+)
+_LATE = (
+    "fs = []\nfor k in (1.0, 2.0, 3.0):\n    fs.append(lambda v: v * k)\nreturn [f(x) for f in fs]",
+    "fs = []\nfor k in (1.0, 2.0, 3.0):\n    fs.append(jax.jit(lambda v: v * k))\nreturn [f(x) for f in fs]",
+)
+_GUARDS = (
+    "return jnp.sum(jnp.where(x > 0, jnp.sqrt(x), 0.0))",
+    "return jnp.sum(jnp.where(x == 0, 1.0, jnp.sin(x) / x))",
+)
+_FORMULAS = (
+    "return jnp.log(jnp.sum(jnp.exp(x)))",
+    "return jnp.log(jnp.sum(jnp.exp(x), 0, None, None, True))",
+    "return jnp.log(jax.nn.softmax(x))",
+    "return jnp.log(jax.nn.sigmoid(x))",
+    "return jnp.exp(x) / jnp.sum(jnp.exp(x), axis=-1, keepdims=True)",
+    "return jnp.log(1 + jnp.exp(x))",
+    "return jnp.exp(x) - 1",
+    "return jnp.mean(x**2, 0) - jnp.mean(x, axis=0) ** 2",
+    "return jnp.log(jnp.prod(x, 0))",
+    "return x * jnp.log(x)",
+    "return jnp.log(1 + x)",
+    "return 1 / (1 + jnp.exp(-x))",
+)
+_INTEGERS = ("return jax.grad(lambda v: v * 1.5)(3) + x",)
+
+UNSAFE = (
+    *(Site("JAX101", body) for body in _BRANCHES),
+    *(Site("JAX101", body, first=("grad", "jit"), inputs=("jnp.zeros((3,))", "np.zeros(3)")) for body in _BRANCHES),
+    *(Site("JAX102", body) for body in _LOOPS),
+    *(Site("JAX103", body) for body in _RANGES),
+    *(Site("JAX106", body) for body in _MASKS),
+    *(Site("JAX107", body) for body in _SLICES),
+    *(Site("JAX108", body) for body in _TABLES),
+    *(Site("JAX111", body) for body in _BUILTINS),
+    *(Site("JAX112", body) for body in _STATIC_WHERES),
+    *(Site("JAX201", body) for body in _CASTS),
+    *(Site("JAX202", body) for body in _ITEMS),
+    *(Site("JAX301", body) for body in _KEYS),
+    *(Site("JAX302", body, eager=True) for body in _LOOP_KEYS),
+    *(Site("JAX306", body) for body in _OLD_KEYS),
+    *(Site("JAX401", body, eager=True) for body in _HOISTED),
+    *(Site("JAX404", body, eager=True) for body in _NAMES),
+    *(Site("JAX408", body) for body in _UNROLLED),
+    *(Site("JAX412", body, eager=True) for body in _DONATED),
+    *(Site("JAX413", body, eager=True) for body in _ARGUMENTS),
+    *(Site("JAX506", body) for body in _DISCARDED),
+    *(Site("JAX515", body, eager=True) for body in _LATE),
+    *(Site("JAX702", body, first=("grad",)) for body in _GUARDS),
+    *(Site("JAX703", body) for body in _FORMULAS),
+    *(Site("JAX708", body, eager=True) for body in _INTEGERS),
 )

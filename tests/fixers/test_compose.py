@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flake8_jax.core.findings import Edit
-from flake8_jax.fixers._consequences import compose
-from flake8_jax.syntax.edits import apply_edits
+from flake8_jax.syntax.edits import apply_edits, compose
 
 _TEXT = "abcdefghijklmnopqrst"
 

@@ -1,4 +1,5 @@
-"""Safe fixes of programs that are drawn at random change nothing but the mistake; and spoiled ones would be noticed."""
+"""Safe fixes of programs that are drawn at random change nothing but the mistake, unsafe ones nothing but that and what they
+announce; and spoiled ones would be noticed."""
 
 from __future__ import annotations
 
@@ -9,9 +10,10 @@ from typing import Any
 import pytest
 from support.jax_programs import Program, Runner, run_all
 
-from fixers.comparing import differences, lost_comments
-from fixers.contexts import HEAD, Made, drawn, repaired
-from fixers.sites import SAFE
+from fixers.comparing import changed, differences, lost_comments, unannounced
+from fixers.contexts import HEAD, Made, announced, drawn, repaired
+from fixers.sites import SAFE, UNSAFE
+from flake8_jax.fixers._announced import May
 
 OBSERVING = Path(__file__).with_name("observing.py")
 
@@ -23,23 +25,50 @@ def observed(name: str, files: dict[str, str]) -> Program:
 @pytest.mark.jax
 def test_safe_fixes_in_every_context(tmp_path: Path) -> None:
     """A fixed sample; ``benchmarks/fix_contexts.py`` draws thousands."""
-    changed: dict[str, tuple[Made, dict[str, str]]] = {}
+    repairs: dict[str, tuple[Made, dict[str, str]]] = {}
     for made in drawn(SAFE, len(SAFE), seed=2):
         files = repaired(made, tmp_path / made.name)
         if files != made.files:
-            changed[made.name] = made, files
-    assert len(changed) >= 15, "too few fixes to say anything of them"
+            repairs[made.name] = made, files
+    assert len(repairs) >= 15, "too few fixes to say anything of them"
     shown = run_all(
         [
             observed(f"{name}/{when}", files)
-            for name, (made, after) in changed.items()
+            for name, (made, after) in repairs.items()
             for when, files in (("before", made.files), ("after", after))
         ],
         tmp_path,
     )
     trouble = []
-    for name, (made, after) in changed.items():
+    for name, (made, after) in repairs.items():
         found = differences(shown[f"{name}/before"], shown[f"{name}/after"])
+        found += [line for file, text in made.files.items() for line in lost_comments(text, after[file])]
+        trouble += [f"{made.rule} {name}\n{after['main.py']}\n{line}" for line in found]
+    assert trouble == []
+
+
+@pytest.mark.jax
+def test_unsafe_fixes_change_what_they_announce(tmp_path: Path) -> None:
+    """A fixed sample; ``benchmarks/fix_contexts.py --unsafe`` draws thousands."""
+    repairs: dict[str, tuple[Made, dict[str, str], May]] = {}
+    sites = UNSAFE[::2]
+    for made in drawn(sites, len(sites), seed=3):
+        may = announced(made, tmp_path / made.name)
+        files = repaired(made, tmp_path / made.name, "--unsafe-fixes") if may is not None else made.files
+        if may is not None and files != made.files:
+            repairs[made.name] = made, files, may
+    assert len(repairs) >= 25, "too few fixes to say anything of them"
+    shown = run_all(
+        [
+            observed(f"{name}/{when}", made.run_with(files))
+            for name, (made, after, _) in repairs.items()
+            for when, files in (("before", made.files), ("after", after))
+        ],
+        tmp_path,
+    )
+    trouble = []
+    for name, (made, after, may) in repairs.items():
+        found = unannounced(shown[f"{name}/before"], shown[f"{name}/after"], may)
         found += [line for file, text in made.files.items() for line in lost_comments(text, after[file])]
         trouble += [f"{made.rule} {name}\n{after['main.py']}\n{line}" for line in found]
     assert trouble == []
@@ -103,6 +132,56 @@ def test_a_spoiled_fix_is_noticed(pair: tuple[Program, Program], on_jax: Runner)
     before, after = (on_jax(program) for program in pair)
     assert differences(before, before) == []
     assert len(differences(before, after)) == 1
+
+
+F32, BF16 = ["jax", "float32", "strong", [2]], ["jax", "bfloat16", "strong", [2]]
+ONE_TWO, ONE_TWO_BF16 = "0000803f00000040", "803f0040"
+KINDS = {
+    "same": ([*F32, ONE_TWO], [*F32, ONE_TWO], May.NOTHING),
+    "values": ([*F32, ONE_TWO], [*F32, "0000803f00004040"], May.VALUES),
+    "rounding": ([*F32, ONE_TWO], [*F32, "0100803f00000040"], May.ROUNDING),
+    "negative-zero": ([*F32, "0000000000000000"], [*F32, "0000000000000080"], May.ROUNDING),
+    "nan": ([*F32, "0000c07f00000040"], [*F32, ONE_TWO], May.VALUES),
+    "dtype": ([*F32, ONE_TWO], [*BF16, ONE_TWO_BF16], May.DTYPE),
+    "weak": ([*F32, ONE_TWO], ["jax", "float32", "weak", [2], ONE_TWO], May.DTYPE),
+    "shape": ([*F32, ONE_TWO], ["jax", "float32", "strong", [1, 2], ONE_TWO], May.SHAPE),
+    "other-shape": ([*F32, ONE_TWO], ["jax", "float32", "strong", [1], "0000803f"], May.SHAPE | May.VALUES),
+    "kind": (["float", "1.0"], ["jax", "float32", "weak", [], "0000803f"], May.KIND | May.DTYPE),
+    "numpy": (["numpy", "float32", [2], ONE_TWO], [*F32, ONE_TWO], May.KIND | May.DTYPE),
+    "python": (["float", "nan"], ["float", "1.0"], May.VALUES),
+    "bool": (["bool", "True"], ["jax", "bool", "strong", [], "01"], May.KIND | May.DTYPE),
+    "container": (["list", [["int", "1"]]], ["tuple", [["int", "1"]]], May.CONTAINER),
+    "length": (["list", [["int", "1"]]], ["list", []], May.CONTAINER),
+    "inside": (["tuple", [["int", "1"], ["int", "2"]]], ["tuple", [["int", "1"], ["int", "3"]]], May.VALUES),
+    "in-a-dict": (["dict", [["'a'", ["int", "1"]]]], ["dict", [["'a'", ["int", "3"]]]], May.VALUES),
+    "keys-of-a-dict": (["dict", [["'a'", ["int", "1"]]]], ["dict", [["'b'", ["int", "1"]]]], May.CONTAINER),
+    "number-as-a-key": (["dict", [["1.5", ["int", "1"]]]], ["dict", [["1.5000001", ["int", "1"]]]], May.ROUNDING),
+    "text": (["str", "'a'"], ["str", "'b'"], May.CONTAINER),
+    "typed-key": (["jax", "uint32", "strong", [2], ""], ["key", ["jax", "uint32", "strong", [2], ""]], May.KIND | May.DTYPE),
+}  # fmt: skip
+
+
+@pytest.mark.jax
+@pytest.mark.parametrize(("before", "after", "kinds"), KINDS.values(), ids=KINDS)
+def test_kinds_of_difference(before: list[Any], after: list[Any], kinds: May) -> None:
+    one, other = ({"value": value, "printed": ""} for value in (before, after))
+    assert changed(one, other) == kinds
+    assert (unannounced({"case_0": one}, {"case_0": other}, kinds) == []) is True
+    for kind in (kind for kind in May.__members__.values() if kind and kind in kinds & ~May.ROUNDING):
+        assert len(unannounced({"case_0": one}, {"case_0": other}, ~kind)) == 1
+
+
+def test_what_a_case_was_meant_to_show() -> None:
+    raised = {"raised": "TracerBoolConversionError", "says": "", "printed": ""}
+    meant, other = ({"value": ["int", number], "printed": ""} for number in "12")
+    before = {"case_0": raised, "meant_0": meant}
+    assert unannounced(before, {"case_0": meant, "meant_0": meant}, May.NOTHING) == []
+    assert len(unannounced(before, {"case_0": other, "meant_0": other}, May.NOTHING)) == 1
+    assert len(unannounced(before, {"case_0": {"raised": "ValueError"}}, May.NOTHING)) == 1
+    unknown = {"case_0": raised, "meant_0": {"raised": "ValueError", "says": ""}}
+    assert unannounced(unknown, {"case_0": other}, May.NOTHING) == []
+    assert len(unannounced({"case_0": meant}, {"case_0": {"raised": "ValueError"}}, May.VALUES)) == 1
+    assert len(unannounced({"case_0": meant}, {"case_0": meant | {"printed": "x"}}, May.VALUES)) == 1
 
 
 def test_a_comment_that_went_is_noticed() -> None:

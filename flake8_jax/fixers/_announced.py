@@ -1,0 +1,202 @@
+"""What an unsafe fix may change: one sentence for the message of the fix, and the kinds of difference that it covers.
+
+Vocabulary
+----------
+announced   the fix's message says so: the last sentence of it, behind a semicolon.
+difference  something that a program shows after the fix and did not show before, sorted by ``May``.
+
+Where the old program raised the error that the finding is about, the new one may do anything: that is the repair. The tests run
+programs before and after their fixes, and look up here whether each difference was announced.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from flake8_jax.core.findings import Edit, Fix
+
+
+class May(enum.Flag):
+    """Kinds of difference.
+
+    VALUES: other numbers. ROUNDING: numbers that differ by the rounding of their dtype. DTYPE: another dtype or weak type, with
+    the rounding that comes with it. KIND: an array of JAX in place of a number of Python or an array of NumPy. SHAPE: another
+    shape. CONTAINER: an array in place of a list. RAISE: an error, or none, or another one. PRINT: other text, or the same at
+    another time.
+    """
+
+    NOTHING = 0
+    VALUES = enum.auto()
+    ROUNDING = enum.auto()
+    DTYPE = enum.auto()
+    KIND = enum.auto()
+    SHAPE = enum.auto()
+    CONTAINER = enum.auto()
+    RAISE = enum.auto()
+    PRINT = enum.auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """A sentence, and what a program may show otherwise after the fix."""
+
+    sentence: str
+    may: May
+
+
+def unsafe(what: str, announced: Announced, edits: Iterable[Edit]) -> Fix:
+    """An unsafe fix: what it does, and what that may change."""
+    return Fix(f"{what}; {announced.sentence}", "unsafe", tuple(edits))
+
+
+def decided(fix: Fix, *, safe: bool, otherwise: Announced) -> Fix:
+    """The fix, safe if ``safe``; else unsafe, and its message says what may change."""
+    return fix if safe else unsafe(fix.message, otherwise, fix.edits)
+
+
+def extended(fix: Fix, more: str, sentences: Iterable[str], edits: Iterable[Edit]) -> Fix:
+    """The fix with more edits, which its message names behind what it does. sentences: on what the edits may change; where
+    there are none, the fix is as safe as it was."""
+    what, *told = fix.message.split("; ")
+    new = dict.fromkeys(sentence for sentence in sentences if sentence not in told)
+    applicability = "unsafe" if new else fix.applicability
+    return Fix("; ".join([f"{what}, {more}", *told, *new]), applicability, tuple(edits))
+
+
+def sentences_of(fix: Fix) -> list[str]:
+    """What the message of a fix announces."""
+    return fix.message.split("; ")[1:]
+
+
+# --- arrays in place of Python's numbers -------------------------------------------------------------
+
+SELECTS = Announced(
+    "both branches are computed, and the result is an array with a shape and dtype that fit both",
+    May.DTYPE | May.KIND | May.SHAPE | May.ROUNDING,
+)
+BRANCHES = Announced(
+    "the branches give arrays of one shape and dtype, and under `vmap` both run, so gradients may be NaN",
+    May.DTYPE | May.KIND | May.RAISE | May.ROUNDING,
+)
+LOOPS = Announced(
+    "what the loop carries becomes arrays that keep their shape and dtype, and has no reverse-mode gradient",
+    May.DTYPE | May.KIND | May.RAISE | May.ROUNDING,
+)
+COUNTS = Announced(
+    "what the loop carries becomes arrays that keep their shape and dtype",
+    May.DTYPE | May.KIND | May.RAISE | May.ROUNDING,
+)
+LOGIC = Announced(
+    "all operands are computed, and the result is an array of booleans",
+    May.DTYPE | May.KIND | May.SHAPE | May.RAISE,
+)
+CHOOSES = Announced(
+    "both operands are computed, and the result is an array with a shape and dtype that fit both",
+    May.DTYPE | May.KIND | May.SHAPE | May.RAISE | May.ROUNDING,
+)
+NO_NUMBER = Announced(
+    "the result is an array with its own shape and dtype, and no Python number",
+    May.DTYPE | May.KIND | May.SHAPE | May.ROUNDING,
+)
+BUILTIN = Announced(
+    "the result is an array that fits all operands, NaN is passed on, and several axes are no error",
+    May.DTYPE | May.KIND | May.SHAPE | May.VALUES | May.RAISE,
+)
+SORTED = Announced(
+    "the result is an array and no list, and rows are sorted one by one",
+    May.DTYPE | May.KIND | May.SHAPE | May.CONTAINER | May.VALUES | May.RAISE,
+)
+OF_MATH = Announced(
+    "the result is an array of JAX's dtypes, and NaN or infinity where Python raises",
+    May.DTYPE | May.KIND | May.RAISE | May.ROUNDING,
+)
+LOOKUP = Announced(
+    "the item is an array with a dtype of its own, and an index beyond the end is clamped",
+    May.DTYPE | May.KIND | May.RAISE | May.ROUNDING,
+)
+COUNTED = Announced("the length is an array, and no Python number", May.DTYPE | May.KIND)
+MASKED = Announced(
+    "the elements are added in another order, and an extreme of no elements is infinite",
+    May.ROUNDING | May.RAISE | May.KIND | May.DTYPE,
+)
+ONE_BRANCH = Announced(
+    "the other branch is not computed, so it adds nothing to the shape and dtype",
+    May.DTYPE | May.KIND | May.SHAPE | May.RAISE,
+)
+ON_HOST = Announced(
+    "callers outside tracing get a Python number, computed in double precision",
+    May.DTYPE | May.KIND | May.VALUES | May.ROUNDING,
+)
+ARRAYS_ONLY = Announced("it takes arrays only, and not every option", May.DTYPE | May.KIND | May.RAISE | May.ROUNDING)
+JAX_DTYPES = Announced(
+    "callers outside tracing get a JAX array and JAX's dtypes", May.DTYPE | May.KIND | May.RAISE | May.ROUNDING
+)
+NO_WAIT = Announced("callers outside tracing no longer wait, or get no NumPy array", May.KIND)
+PASSED_ON = Announced(
+    "what takes the result gets an array of JAX's dtypes", May.DTYPE | May.KIND | May.RAISE | May.ROUNDING
+)
+
+# --- indices and updates -----------------------------------------------------------------------------
+
+CLAMPS = Announced(
+    "a start below zero counts from the end, and a slice that does not fit is moved until it does",
+    May.VALUES | May.SHAPE,
+)
+WRAPS = Announced("an index below zero counts from the end of the array", May.VALUES)
+OWNER = Announced("the owner has to take the new array, and other references keep the old one", May.VALUES | May.RAISE)
+NUMPY_CALLER = Announced(
+    "a caller that passes a NumPy array gets an error, or no change", May.VALUES | May.KIND | May.RAISE
+)
+OTHER_REFERENCES = Announced("other references to the array keep the old values", May.VALUES)
+INDEX_FIRST = Announced("the index is computed before the value", May.VALUES | May.PRINT)
+NEGATIVE = Announced("the negative of an unsigned or boolean value is not what is subtracted", May.VALUES | May.RAISE)
+TWICE = Announced("an item whose index occurs twice is updated twice", May.VALUES)
+UPDATED = Announced("the variable holds the updated array from there on", May.VALUES)
+SNAPSHOT = Announced("JAX sees the values of that moment, and no later ones", May.VALUES)
+
+# --- random numbers ----------------------------------------------------------------------------------
+
+OTHER_DRAWS = Announced("this draw and those after it give other numbers", May.VALUES)
+TYPED_KEY = Announced("code that reads the key as an array of integers fails", May.KIND | May.DTYPE | May.RAISE)
+
+# --- compiling ---------------------------------------------------------------------------------------
+
+ONCE = Announced("the function is traced in the first iteration, and no longer in each", May.PRINT)
+STATIC = Announced(
+    "each new value compiles once more, and an argument without a hash gets an error", May.RAISE | May.KIND | May.DTYPE
+)
+DELETED = Announced("the array that is passed is deleted, and using it later is an error", May.RAISE)
+OTHER_NAME = Announced("the nearest name may not be the one that was meant", May.RAISE)
+LIST_OR_TUPLE = Announced("the function may treat a tuple otherwise than a list", May.RAISE)
+BOUND_EARLY = Announced("the function keeps the value of its own iteration", May.VALUES)
+
+# --- numerics ----------------------------------------------------------------------------------------
+
+STABLE = Announced(
+    "the result differs by rounding, and by more where the old formula lost digits, and booleans are an error",
+    May.VALUES | May.ROUNDING | May.DTYPE | May.RAISE,
+)
+GUARDED = Announced("gradients that were NaN become finite", May.VALUES)
+FLOATS = Announced("the function gets a float in place of an integer", May.DTYPE | May.KIND)
+NUMBERS_ONLY = Announced("a caller that passes no array of numbers gets an error", May.VALUES | May.RAISE)
+WINDOWS = Announced("the windows no longer overlap, so the result is smaller", May.VALUES | May.SHAPE)
+
+# --- versions, output, settings -------------------------------------------------------------------------
+
+NEW_MODULE = Announced("the other module may lack something that is used of this one", May.RAISE)
+NO_MESH = Announced("`jax.jit` reads no mesh from the context, so a `PartitionSpec` needs a `NamedSharding`", May.RAISE)
+SETS_MESH = Announced("`jax.set_mesh` sets the mesh as soon as it is called", May.VALUES | May.RAISE)
+REPLACED_IN_TESTS = Announced("a test replaces the function under its old name", May.VALUES | May.RAISE)
+OLDER = Announced("the older function may differ where the new one was improved", May.VALUES | May.RAISE)
+NO_EXPORT = Announced("`jax.export` does not take a function that prints", May.RAISE | May.PRINT)
+NEVER_RUN = Announced("a function that is traced and never run prints nothing", May.PRINT)
+PRINTED_ARRAYS = Announced("values that are not traced are printed as arrays of JAX's dtypes", May.PRINT)
+WAITS = Announced("the measured time grows by the time of the computation", May.PRINT)
+TAKES_EFFECT = Announced("the setting takes effect, so dtypes, devices or speed may be others", May.VALUES | May.DTYPE)
+
+
+def all_announced() -> dict[str, Announced]:
+    """Everything that fixes announce, by its sentence."""
+    return {one.sentence: one for one in globals().values() if isinstance(one, Announced)}

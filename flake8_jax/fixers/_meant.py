@@ -1,0 +1,157 @@
+"""Equal draws that are meant: common random numbers, antithetic pairs, comparisons, tests of determinism.
+
+A finite difference ``f(x + h, key) - f(x - h, key)`` has little noise because both calls draw the same numbers. With a key for
+each call it still runs, and its variance is a million times as large.
+
+Vocabulary
+----------
+said        a name, comment or text of the function speaks of equal draws.
+meet        the results of two calls of one function are subtracted, divided or compared.
+ranked      the results of a loop's iterations are compared with each other.
+
+Limitations: results that meet in another function, or behind more than one assignment.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._names import target_names, uses
+from flake8_jax.fixers._source import FixSource
+
+_SAID = re.compile(
+    r"common[ _]random|\bcrn\b|antithetic|\bpaired\b|determinis|reproducib|(equal|identical|same)[ _\w]{0,12}[ _]"
+    r"(draw|noise|key|seed|sample|random|number|dropout|mask|batch|stream|perturbation)",
+    re.IGNORECASE,
+)
+_COMPARING = re.compile(r"assert|allclose|isclose|array_equal|array_equiv|assertEqual|tree_all|chex\.")
+_RANKING = frozenset({"min", "max", "argmin", "argmax", "nanargmin", "nanargmax", "sorted", "argsort"})
+
+
+def is_said_to_be_equal(source: FixSource, node: ir.Node) -> bool:
+    """The function around, or else the lines around, speak of equal draws."""
+    around = source.functions(node)
+    statement = source.statement(node)
+    start, end = statement.start, statement.end
+    if around:
+        definition = source.definition(around[0]) if not around[0].is_lambda else statement
+        start, end = min(start, definition.start), max(end, definition.end)
+    start = source.line_start(start)
+    while start and source.text[source.line_start(start - 1) : start].lstrip().startswith("#"):
+        start = source.line_start(start - 1)
+    return _SAID.search(source.text, start, source.line_end(end)) is not None
+
+
+def are_meant_to_be_equal(source: FixSource, first: ir.Expr, second: ir.Expr) -> bool:
+    """Two calls take the same key on purpose, as far as the text shows."""
+    if is_said_to_be_equal(source, second):
+        return True
+    one, other = _call_of(source, first), _call_of(source, second)
+    if one is None or other is None:
+        return False
+    return _is_antithetic(source, one, other) or _meet(source, one, other)
+
+
+def is_ranked(source: FixSource, loop: ir.Node, key: ir.Expr) -> bool:
+    """What the iterations of a loop compute is compared: the best of several, on the same draws."""
+    if is_said_to_be_equal(source, key):
+        return True
+    around = source.functions(key)
+    body = around[0].body if around else source.module.body
+    statement = source.statement(key)
+    if isinstance(loop, ir.Comprehension):
+        kept = _bound(statement)
+        parent = source.parent(source.parent(loop))
+        return _ranks(parent) or any(_ranks_name(source, body, name) for name in kept)
+    kept = _bound(statement) | _collected(statement)
+    inside = uses(loop).binds
+    for node in walk(loop):
+        if isinstance(node, ir.Compare) and set(node.ops) & {"<", ">", "<=", ">="}:
+            sides = [uses(side).reads for side in (node.left, *node.comparators)]
+            if any(side & kept for side in sides) and any(side & (inside - kept) for side in sides):
+                return True
+    return any(_ranks_name(source, body, name) for name in kept)
+
+
+def _bound(statement: ir.Stmt) -> set[str]:
+    """The names that a statement assigns."""
+    targets = statement.targets if isinstance(statement, ir.Assign) else []
+    return {name for target in targets for name in target_names(target)}
+
+
+def _collected(statement: ir.Stmt) -> set[str]:
+    """``scores`` of ``scores.append(…)`` and of ``scores[i] = …``."""
+    if isinstance(statement, ir.Assign):
+        stored = [t.value for t in statement.targets if isinstance(t, ir.Subscript)]
+        return {node.id for node in stored if isinstance(node, ir.Name)}
+    call = statement.value if isinstance(statement, ir.ExprStmt) else None
+    func = call.func if isinstance(call, ir.Call) else None
+    appends = isinstance(func, ir.Attribute) and func.attr == "append" and isinstance(func.value, ir.Name)
+    return {func.value.id} if appends and isinstance(func, ir.Attribute) and isinstance(func.value, ir.Name) else set()
+
+
+def _ranks(node: msgspec.Struct) -> bool:
+    if not isinstance(node, ir.Call):
+        return False
+    name = node.func.attr if isinstance(node.func, ir.Attribute) else getattr(node.func, "id", "")
+    return name in _RANKING
+
+
+def _ranks_name(source: FixSource, body: list[ir.Stmt], name: str) -> bool:
+    """A name is an argument, or part of one, of a function that finds the least or the largest."""
+    calls = [n for s in body for n in walk(s) if isinstance(n, ir.Call) and _ranks(n)]
+    return any(name in uses(call).reads for call in calls)
+
+
+def _call_of(source: FixSource, key: ir.Expr) -> ir.Call | None:
+    """The call that takes a key as an argument."""
+    call = source.parent(source.parent(key))
+    return call if isinstance(call, ir.Call) else None
+
+
+def _is_antithetic(source: FixSource, one: ir.Call, other: ir.Call) -> bool:
+    """``m + s * normal(key)`` and ``m - s * normal(key)``: the same but for the sign."""
+    first, second = source.statement(one), source.statement(other)
+    texts = [source.slice(s.value) for s in (first, second) if isinstance(s, ir.Assign)]
+    if first is second or len(texts) < 2:
+        return False
+    return texts[0] != texts[1] and _unsigned(texts[0]) == _unsigned(texts[1])
+
+
+def _unsigned(text: str) -> str:
+    return re.sub(r"\s", "", text).replace("-", "+").lstrip("+").replace("(+", "(").replace("=+", "=")
+
+
+def _meet(source: FixSource, one: ir.Call, other: ir.Call) -> bool:
+    """The results of two calls of one function come together in a difference, a quotient or a comparison."""
+    if source.slice(one.func) != source.slice(other.func):
+        return False
+    draws = (Imports(source, one).resolve(one.func) or "").startswith("jax.random.")
+    together = next(a for a in source.ancestors(one) if any(a is b for b in source.ancestors(other)))
+    if _is_meeting(source, together, draws=draws):
+        return True
+    names, others = _bound(source.statement(one)), _bound(source.statement(other))
+    if not names or not others or names & others:
+        return False
+    around = source.functions(one)
+    body = around[0].body if around else source.module.body
+    for node in (n for s in body for n in walk(s)):
+        if _is_meeting(source, node, draws=draws):
+            reads = uses(node).reads
+            if reads & names and reads & others:
+                return True
+    return False
+
+
+def _is_meeting(source: FixSource, node: msgspec.Struct, *, draws: bool) -> bool:
+    """A comparison; of what a function computes from draws, rather than of the draws themselves, also a difference."""
+    if isinstance(node, (ir.Compare, ir.Assert)):
+        return True
+    if isinstance(node, ir.Call):
+        return _COMPARING.search(source.slice(node.func)) is not None
+    return isinstance(node, ir.BinOp) and node.op in ("-", "/") and not draws

@@ -1,0 +1,59 @@
+"""The message of every unsafe fix says what may change, in one of the sentences that ``_announced`` knows; that of a safe one
+says nothing of the kind."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fixers.fixtures import all_cases
+from flake8_jax.cli import main
+from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers import all_fixers
+from flake8_jax.fixers._announced import BRANCHES, NO_NUMBER, all_announced, extended, unsafe
+
+CASES = all_cases()
+
+
+def findings(folder: Path, rule: str) -> list[dict[str, Any]]:
+    """What jaxlint says of the programs of a rule, its own findings alone."""
+    for case in CASES:
+        if case.rule == rule:
+            (folder / f"{case.module}.py").write_text(case.before, encoding="utf-8")
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        main(
+            ["check", "--isolated", "--no-cache", "--preview", "--select", rule, "--output-format", "json", str(folder)]
+        )
+    found: list[dict[str, Any]] = json.loads(said.getvalue())
+    return found
+
+
+@pytest.mark.parametrize("rule", sorted(all_fixers()))
+def test_each_unsafe_fix_says_what_may_change(rule: str, tmp_path: Path) -> None:
+    known = all_announced()
+    fixes = [fix for one in findings(tmp_path, rule) if (fix := one["fix"]) is not None]
+    assert fixes
+    for fix in fixes:
+        what, *sentences = fix["message"].split("; ")
+        assert what[0].isupper()
+        assert bool(sentences) == (fix["applicability"] == "unsafe"), fix["message"]
+        assert all(sentence in known for sentence in sentences), fix["message"]
+
+
+def test_sentences_are_sentences() -> None:
+    for sentence in all_announced():
+        assert ";" not in sentence and not sentence.endswith(".") and len(sentence) <= 110
+
+
+def test_a_fix_with_more_edits_announces_each_change_once() -> None:
+    fix = unsafe("Cast", NO_NUMBER, [Edit(0, 1, "a")])
+    more = extended(fix, "and select", [NO_NUMBER.sentence, BRANCHES.sentence], [Edit(0, 1, "b")])
+    assert more.message == f"Cast, and select; {NO_NUMBER.sentence}; {BRANCHES.sentence}"
+    safe = extended(Fix("Use it", "safe", ()), "and so on", [], [])
+    assert (safe.message, safe.applicability) == ("Use it, and so on", "safe")
