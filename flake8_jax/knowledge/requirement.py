@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from flake8_jax.core.cells import MAGIC
+
 LIBRARIES = {
     "jax": "jax", "flax": "flax", "optax": "optax", "orbax": "orbax-checkpoint", "chex": "chex", "haiku": "dm-haiku",
     "numpyro": "numpyro",
@@ -37,6 +39,8 @@ _OPEN = re.compile(
 _OPEN_LITERAL = re.compile(rf"""["']{_NAME}{_SPACES}{_EXTRAS}["']""", re.IGNORECASE)
 _ARGUMENT = re.compile(rf"""(?<![\w.-]){_NAME}{_BOUND}""", re.IGNORECASE)
 _INSTALLS = re.compile(r"\b(?:pip3?|conda|mamba|uv)\b.{0,100}?\b(?:install|add)\b(.{0,2000})")
+_SCRIPT_START = re.compile(r"^# /// script[^\S\n]*$", re.MULTILINE)
+_SCRIPT_END = re.compile(r"^# ///[^\S\n]*$", re.MULTILINE)
 _RELEASE = r"[0-9]{1,18}(?:\.[0-9]{1,18}){1,8}"
 # ``jaxlib-0.4.7+cuda11.cudnn82-cp310-cp310-manylinux2014_x86_64.whl`` at the end of a URL, ``%2B`` for the plus sign.
 _WHEEL = re.compile(rf"/{_NAME}-({_RELEASE})(?:(?:\+|%2B|[-.])[^\s/\"']{{0,200}})?\.(?:whl|tar\.gz|zip)", re.IGNORECASE)
@@ -158,6 +162,15 @@ def _wheels(text: str) -> Iterator[tuple[str, str]]:
 def required_in_literals(text: str) -> Iterator[tuple[str, str]]:
     """(library, specifier) of every bound that starts a string literal."""
     return _found(_LITERAL, text)
+
+
+def required_in_file(text: str) -> dict[str, str]:
+    """What a file asks for itself, by library: a notebook by its commands, a script by its metadata (PEP 723)."""
+    commands = "\n".join(line for line in text.splitlines() if MAGIC in line) if MAGIC in text else ""
+    start = _SCRIPT_START.search(text)
+    end = _SCRIPT_END.search(text, start.end()) if start is not None else None
+    script = text[start.end() : end.start()] if start is not None and end is not None else ""
+    return {**dict(required_by_commands(commands)), **dict(required_in_literals(script))}
 
 
 def _found(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, str]]:
