@@ -19,10 +19,11 @@ WIDTH = 88
 
 @dataclass(frozen=True, slots=True)
 class Laid:
-    """A call to write. arguments: the keyword, or nothing, and what stands behind it."""
+    """A call to write. arguments: the keyword, or nothing, and what stands behind it. comment: behind its first line."""
 
     function: str
     arguments: tuple[tuple[str, Piece], ...]
+    comment: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def laid_out(source: FixSource, piece: Piece, indentation: str, before: int) -> 
     if flat is not None and before + len(flat) <= WIDTH:
         return flat
     inner = indentation + source.indent_unit
-    lines = [f"{piece.function}("]
+    lines = [f"{piece.function}(" + (f"  {piece.comment}" if piece.comment else "")]
     for keyword, argument in piece.arguments:
         start = inner + (f"{keyword}=" if keyword else "")
         lines.append(f"{start}{laid_out(source, argument, inner, len(start) + 1)},")
@@ -71,6 +72,8 @@ def _flat(piece: Piece) -> str | None:
     if not isinstance(piece, Laid):
         text = piece if isinstance(piece, str) else piece.text
         return None if "\n" in text or "\r" in text else text
+    if piece.comment:
+        return None
     parts: list[str] = []
     for keyword, argument in piece.arguments:
         flat = _flat(argument)

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
+
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._callers import attributes, binders, names, scope_of
@@ -58,7 +60,7 @@ def _pmaps_of(source: FixSource) -> list[Pmap]:
     for node in sorted(nodes, key=lambda node: node.start):
         if isinstance(node, ir.Attribute) and isinstance(source.parent(node), ir.Attribute):
             continue
-        if load().canonical(Imports(source, node).resolve(node) or "") == PMAP:
+        if _is_pmap(source, node):
             try:
                 found.append(pmap_at(source, node))
             except Refused:
@@ -88,7 +90,7 @@ def pmap_at(source: FixSource, node: ir.Node) -> Pmap:
     _check_devices(source, options.get("devices"))
     _check_nesting(source, found)
     _check_calls(source, found)
-    _check_processes(source)
+    _check_program(source)
     return found
 
 
@@ -187,19 +189,24 @@ def _check_devices(source: FixSource, node: ir.Expr | None) -> None:
 
 def _check_nesting(source: FixSource, found: Pmap) -> None:
     """No map is applied to another one: they would need one mesh with two axes."""
-    definition = found.definition
-    inner: list[ir.Expr] = [found.operand] if found.operand is not None else []
-    outer = definition.decorators if definition is not None else []
-    calls = [node for expression in [*inner, *outer] for node in walk(expression)]
-    others = [
-        node
-        for node in calls
-        if isinstance(node, (ir.Name, ir.Attribute))
-        and not (found.replaced.start <= node.start < found.replaced.end and found.operand is None)
-        and load().canonical(Imports(source, node).resolve(node) or "") == PMAP
-    ]
-    if others:
+    inside = list(walk(found.operand)) if found.operand is not None else []
+    around: list[msgspec.Struct] = []
+    for above in source.ancestors(found.replaced):
+        if isinstance(above, ir.FunctionDef):
+            around += [part for d in above.decorators if d is not found.replaced for part in walk(d)]
+        elif isinstance(above, ir.Call):
+            around.append(above.func)
+    if found.definition is not None and found.operand is not None:
+        around += [part for decorator in found.definition.decorators for part in walk(decorator)]
+    if any(_is_pmap(source, node) for node in [*inside, *around]):
         raise Declined("jaxlint does not rewrite nested maps; write one jax.shard_map over a mesh with two axes")
+
+
+def _is_pmap(source: FixSource, node: msgspec.Struct) -> bool:
+    """Whether a name or an attribute means ``jax.pmap``."""
+    if not isinstance(node, (ir.Name, ir.Attribute)):
+        return False
+    return load().canonical(Imports(source, node).resolve(node) or "") == PMAP
 
 
 def _check_calls(source: FixSource, found: Pmap) -> None:
@@ -248,10 +255,16 @@ def _uses_of_definition(source: FixSource, definition: ir.FunctionDef) -> list[i
     return [*names(source, name), *attributes(source, name)]
 
 
-def _check_processes(source: FixSource) -> None:
-    """A process of several gives ``jax.pmap`` its own part of an array, but ``jax.jit`` all of it."""
-    if source.program is not None and source.program.says_near(source, r"\bdistributed\.initialize\("):
+def _check_program(source: FixSource) -> None:
+    """A process of several gives ``jax.pmap`` its own part of an array, but ``jax.jit`` all of it. Tests that put ``vmap`` in
+    the place of ``jax.pmap`` map over more entries than there are devices."""
+    program = source.program
+    if program is not None and program.says_near(source, r"\bdistributed\.initialize\("):
         raise Declined(
             "jaxlint does not rewrite it, because the program starts several processes; make global arrays with "
             "jax.make_array_from_process_local_data and use jax.shard_map"
+        )
+    if program is not None and program.says_near(source, r"\bfake_pmap"):
+        raise Declined(
+            "jaxlint does not rewrite it, because tests replace jax.pmap by `fake_pmap`; give them real devices"
         )

@@ -1,12 +1,12 @@
 """JAX601: ``jax.pmap(f)`` becomes ``jax.jit(jax.shard_map(per_device(f), mesh=…, in_specs=…, out_specs=…))``.
 
 That is what JAX itself makes of ``pmap`` since 0.8: the compiled program is the same. Arguments and results keep the mapped
-axis, so no caller changes. The fix adds a function ``per_device`` to the file: ``shard_map`` leaves the mapped axis, with length 1,
-in the part of an array that a device gets, and ``pmap`` removes it.
+axis, so no caller changes. The fix adds a function ``per_device`` to the file: ``shard_map`` leaves the mapped axis, with
+length 1, in the part of an array that a device gets, and ``pmap`` removes it.
 
-A mesh asks JAX for its devices, after which no setting of the platform has an effect. ``pmap`` asks when it is called. So a map
-that a file makes while it is imported becomes ``shard_map_at_call(…)``, another function that the fix adds. It also keeps static
-arguments away from ``shard_map``.
+A mesh asks JAX for its devices, and then no setting of the platform has an effect any more. ``pmap`` asks when it is called.
+So a map that a file makes while it is imported becomes ``shard_map_at_call(…)``, another function that the fix adds. It also
+keeps static arguments away from ``shard_map``.
 
 Limitations: see ``_pmaps``.
 """
@@ -270,8 +270,8 @@ def _call(source: FixSource, site: Pmap, library: _Library, helpers: _Helpers) -
     operand = kept(source, site.operand)
     body = Laid(helpers.per_device, (("", operand), *_whole(site)))
     mapped = Laid(*_shard_map(source, site, library, helpers, body))
-    compiled = Laid(library.spell("jax.jit"), (("", mapped), *_jit_options(source, site)))
-    _check_comments(source, site, [site.operand])
+    comment = _comment(source, site, [site.operand])
+    compiled = Laid(library.spell("jax.jit"), (("", mapped), *_jit_options(source, site)), comment)
     line = source.text[source.line_start(site.replaced.start) : site.replaced.start]
     indentation = line[: len(line) - len(line.lstrip(" \t"))]
     text = laid_out(source, compiled, indentation, len(line))
@@ -296,15 +296,25 @@ def _decorators(source: FixSource, site: Pmap, library: _Library, helpers: _Help
         Laid(partial, (("", function), *mapping)),
         Laid(partial, (("", helpers.per_device), *whole)) if whole else helpers.per_device,
     ]
-    _check_comments(source, site, [])
+    if _comment(source, site, []):
+        raise Refused
     lines = [laid_out(source, piece, indentation, len(indentation) + 1) for piece in pieces]
     return Edit(start, site.replaced.end, f"{source.newline}{indentation}@".join(lines))
 
 
-def _check_comments(source: FixSource, site: Pmap, written: list[ir.Expr]) -> None:
+def _comment(source: FixSource, site: Pmap, written: list[ir.Expr]) -> str:
+    """The comment behind the first line of the call; "" where there is none.
+
+    Raises:
+        Declined: another comment has no place in the new call.
+    """
     spans = [(node.start, node.end) for node in written]
-    if source.lost_comments(site.replaced.start, site.replaced.end, spans):
+    lost = source.lost_comments(site.replaced.start, site.replaced.end, spans)
+    if not lost:
+        return ""
+    if len(lost) > 1 or source.text[: lost[0].start].rstrip()[-1:] != "(":
         raise Declined("jaxlint does not rewrite it, because a comment inside the call would be lost")
+    return lost[0].text
 
 
 def _numbers(numbers: tuple[int, ...]) -> str:
