@@ -8,8 +8,12 @@ from typing import Any
 from jax_child import load
 
 
-def run(folder: Path) -> str:
-    """What ``main`` of ``after.py`` returns and ``main`` of ``before.py`` does not, or nothing."""
+def run(folder: Path, *, learns: bool = False) -> str:
+    """What ``main`` of ``after.py`` returns and ``main`` of ``before.py`` does not, or nothing. learns: there is one program
+    instead, ``by_hand.py``, whose last loss must be the smallest."""
+    if learns:
+        _, losses = load(folder / "by_hand.py").main()
+        return "" if min(losses) == losses[-1] else str(losses)
     wanted, got = described(load(folder / "before.py").main()), described(load(folder / "after.py").main())
     return "" if got == wanted else f"{got} instead of {wanted}"
 
