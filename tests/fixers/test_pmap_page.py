@@ -15,8 +15,10 @@ BEFORE, AFTER, BY_HAND = re.findall(
     r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
 )
 SCRIPT = Path(__file__).with_name("pmaps_on_jax.py")
+BOTH = {"before.py": BEFORE, "after.py": AFTER}
 PROGRAMS = [
-    Program("pmap/page", SCRIPT, "pmap", files={"before.py": BEFORE, "after.py": AFTER}),
+    Program("pmap/page", SCRIPT, "pmap", files=BOTH),
+    Program("pmap/page, compiled", SCRIPT, "pmap", files=BOTH, arguments={"compiled": True}),
     Program("pmap/page, by hand", SCRIPT, "pmap", files={"by_hand.py": BY_HAND}, arguments={"learns": True}),
 ]
 
