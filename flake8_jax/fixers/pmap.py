@@ -44,19 +44,24 @@ def fix(event: NameUse, source: FixSource) -> Fix | None:
     library = _library(source, site)
     helpers = _helpers(source, together, library)
     if site.operand is None:
-        edit = _decorators(source, site, library, helpers)
+        rewritten = _decorators(source, site, library, helpers)
     else:
-        edit = _call(source, site, library, helpers)
-    edits = {edit, *library.imports.edits, *helpers.edits}
+        rewritten = _call(source, site, library, helpers)
+    edits = {*rewritten, *library.imports.edits, *helpers.edits}
     return Fix(MESSAGE, "unsafe", tuple(sorted(_joined(edits))))
 
 
 def _joined(edits: set[Edit]) -> list[Edit]:
-    """Edits of which no two insert at one place: an import stands before the function that needs it."""
+    """Edits of which no two insert at one place: imports stand before functions, and comments behind these."""
     by_place: dict[tuple[int, int], list[str]] = {}
-    for edit in sorted(edits, key=lambda edit: not edit.content.lstrip().startswith(("import ", "from "))):
+    for edit in sorted(edits, key=_rank):
         by_place.setdefault((edit.start, edit.end), []).append(edit.content)
     return [Edit(*place, "".join(contents)) for place, contents in by_place.items()]
+
+
+def _rank(edit: Edit) -> int:
+    text = edit.content.lstrip()
+    return 0 if text.startswith(("import ", "from ")) else 2 if text.startswith("#") else 1
 
 
 # --- what the supported releases have --------------------------------------------------------------
@@ -264,21 +269,21 @@ def _insertion(source: FixSource, place: ir.Stmt, functions: list[str]) -> Edit:
 # --- the rewritten map -----------------------------------------------------------------------------
 
 
-def _call(source: FixSource, site: Pmap, library: _Library, helpers: _Helpers) -> Edit:
+def _call(source: FixSource, site: Pmap, library: _Library, helpers: _Helpers) -> list[Edit]:
     """``jax.jit(jax.shard_map(per_device(f), …), …)``."""
     assert site.operand is not None
     operand = kept(source, site.operand)
     body = Laid(helpers.per_device, (("", operand), *_whole(site)))
     mapped = Laid(*_shard_map(source, site, library, helpers, body))
-    comment = _comment(source, site, [site.operand])
+    comment, above = _carried(source, site, [site.operand])
     compiled = Laid(library.spell("jax.jit"), (("", mapped), *_jit_options(source, site)), comment)
     line = source.text[source.line_start(site.replaced.start) : site.replaced.start]
     indentation = line[: len(line) - len(line.lstrip(" \t"))]
     text = laid_out(source, compiled, indentation, len(line))
-    return Edit(site.replaced.start, site.replaced.end, text)
+    return [Edit(site.replaced.start, site.replaced.end, text), *above]
 
 
-def _decorators(source: FixSource, site: Pmap, library: _Library, helpers: _Helpers) -> Edit:
+def _decorators(source: FixSource, site: Pmap, library: _Library, helpers: _Helpers) -> list[Edit]:
     """``@jax.jit``, ``@partial(jax.shard_map, …)`` and ``@per_device``, each on a line of its own."""
     start = site.replaced.start
     before = source.text[source.line_start(start) : start]
@@ -296,25 +301,28 @@ def _decorators(source: FixSource, site: Pmap, library: _Library, helpers: _Help
         Laid(partial, (("", function), *mapping)),
         Laid(partial, (("", helpers.per_device), *whole)) if whole else helpers.per_device,
     ]
-    if _comment(source, site, []):
-        raise Refused
+    _, above = _carried(source, site, [])
     lines = [laid_out(source, piece, indentation, len(indentation) + 1) for piece in pieces]
-    return Edit(start, site.replaced.end, f"{source.newline}{indentation}@".join(lines))
+    return [Edit(start, site.replaced.end, f"{source.newline}{indentation}@".join(lines)), *above]
 
 
-def _comment(source: FixSource, site: Pmap, written: list[ir.Expr]) -> str:
-    """The comment behind the first line of the call; "" where there is none.
+def _carried(source: FixSource, site: Pmap, written: list[ir.Expr]) -> tuple[str, list[Edit]]:
+    """The comment behind the first line of a call, or edits that put its comments above the statement.
 
     Raises:
-        Declined: another comment has no place in the new call.
+        Declined: there is no line above it.
     """
     spans = [(node.start, node.end) for node in written]
     lost = source.lost_comments(site.replaced.start, site.replaced.end, spans)
+    if len(lost) == 1 and source.text[: lost[0].start].rstrip()[-1:] == "(" and written:
+        return lost[0].text, []
     if not lost:
-        return ""
-    if len(lost) > 1 or source.text[: lost[0].start].rstrip()[-1:] != "(":
+        return "", []
+    at = site.replaced.start - 1 if not written else source.statement(site.replaced).start
+    indentation = source.text[source.line_start(at) : at]
+    if at == site.replaced.start or indentation.strip(" \t"):
         raise Declined("jaxlint does not rewrite it, because a comment inside the call would be lost")
-    return lost[0].text
+    return "", [Edit(at, at, "".join(f"{comment.text}{source.newline}{indentation}" for comment in lost))]
 
 
 def _numbers(numbers: tuple[int, ...]) -> str:
