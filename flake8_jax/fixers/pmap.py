@@ -27,8 +27,8 @@ from flake8_jax.knowledge.history import Support, load_histories
 from flake8_jax.semantics.events.events import NameUse
 
 MESSAGE = (
-    "Use `jax.jit` with `jax.shard_map`; the mapped axis must be as long as the mesh then, and one process of several "
-    "must pass global arrays"
+    "Use `jax.jit` with `jax.shard_map`; the mapped axis must then have one entry for each device of the mesh, and a program "
+    "of several processes must pass global arrays"
 )
 _NEW, _OLD = "jax.shard_map", "jax.experimental.shard_map.shard_map"
 

@@ -72,8 +72,8 @@ def pmap(event: NameUse) -> Report | None:
     ```
 
     Fix: `jax.jit` of `jax.shard_map` over a mesh of all devices, with the same arguments and results, so no caller changes.
-    Unsafe: it raises an error where the mapped axis is shorter than the mesh, and in one process of several. Where there is no
-    fix, the message says why (`docs/pmap.md`). `equinox.filter_pmap` has no fix.
+    Unsafe: it raises an error where the mapped axis is shorter than the mesh, and in a program of several processes. Where
+    there is no fix, the message says why (`docs/pmap.md`). `equinox.filter_pmap` has no fix.
 
     Proof: none needed: it is a move to the supported interface.
     """
