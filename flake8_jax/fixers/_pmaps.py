@@ -7,7 +7,8 @@ whole       an argument that each device gets whole: None in ``in_axes``, or sta
 static      a position in ``static_broadcasted_argnums``.
 
 Limitations: ``in_axes`` other than 0 and None, ``out_axes`` other than 0, arguments that are no literals. Each is declined
-with a reason. How long the mapped axis is, and whether several processes run the program, is not known here.
+with a reason. How long the mapped axis is, and whether several processes run the program, is not known here; nor are maps
+that are nested through names or calls. All of these raise an error after the fix.
 """
 
 from __future__ import annotations

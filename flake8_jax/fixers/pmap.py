@@ -30,6 +30,7 @@ MESSAGE = (
     "Use `jax.jit` with `jax.shard_map`; the mapped axis must then have one entry for each device of the mesh, and a program "
     "of several processes must pass global arrays"
 )
+_SCOPES = (ir.For, ir.While, ir.Comprehension, ir.ClassDef)
 _NEW, _OLD = "jax.shard_map", "jax.experimental.shard_map.shard_map"
 
 
@@ -376,8 +377,11 @@ def _mesh(source: FixSource, site: Pmap, library: _Library, axis: Piece) -> Laid
         return Laid(mesh, arguments)
     if not _is_imported(source, site) or "devices" in site.options:
         return Laid(library.spell("functools.partial"), (("", mesh), *arguments))
-    if any(isinstance(above, (ir.For, ir.While, ir.Comprehension)) for above in source.ancestors(site.replaced)):
-        raise Refused
+    options = [site.options[name] for name in ("axis_name", "backend", "axis_size") if name in site.options]
+    if not all(isinstance(option, ir.Constant) for option in options):
+        # A loop binds the names in them again, and a function does not see those of a class.
+        if any(isinstance(above, _SCOPES) for above in source.ancestors(site.replaced)):
+            raise Refused
     return Laid(f"lambda: {mesh}", arguments)
 
 
