@@ -37,6 +37,12 @@ class Fix(msgspec.Struct, frozen=True):
     edits: tuple[Edit, ...]
 
 
+class Refusal(msgspec.Struct, frozen=True):
+    """Why a finding has no fix, where a user may expect one: the end of its message, without a period."""
+
+    reason: str
+
+
 class Step(msgspec.Struct, frozen=True):
     """One link of the chain: at ``path`` offset ``start`` (row ``row``, 1-based), this happens.
 

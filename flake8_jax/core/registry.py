@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
-from flake8_jax.core.findings import Fix, Level, Step
+from flake8_jax.core.findings import Fix, Level, Refusal, Step
 
 Fixable = Literal["always", "sometimes", "never"]
 Where = Literal["eager", "loop", "staged"]
@@ -136,12 +136,16 @@ class Rule:
         return self.doc.split("\n", 1)[0].strip()
 
 
+Build = Callable[[Any, Any], "Fix | Refusal | None"]
+"""Makes a fix of the event of a finding and the source, or says why there is none, or None."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fixer:
     """One repair, for the findings of the rule called ``rule``."""
 
     rule: str
-    build: Callable[[Any, Any], Fix | None]
+    build: Build
 
 
 _RULE_MARK = "__jaxlint_rule__"
@@ -197,10 +201,10 @@ def rule(  # noqa: PLR0913 - data
     return mark
 
 
-def fixer(rule_name: str) -> Callable[[Callable[[Any, Any], Fix | None]], Callable[[Any, Any], Fix | None]]:
+def fixer(rule_name: str) -> Callable[[Build], Build]:
     """Declare ``def fix(event, source: FixSource) -> Fix | None`` to repair findings of ``rule_name``."""
 
-    def mark(build: Callable[[Any, Any], Fix | None]) -> Callable[[Any, Any], Fix | None]:
+    def mark(build: Build) -> Build:
         setattr(build, _FIXER_MARK, Fixer(rule_name, build))
         return build
 

@@ -188,6 +188,10 @@ WINDOWS = Announced("the windows no longer overlap, so the result is smaller", M
 NEW_MODULE = Announced("the other module may lack something that is used of this one", May.RAISE)
 NO_MESH = Announced("`jax.jit` reads no mesh from the context, so a `PartitionSpec` needs a `NamedSharding`", May.RAISE)
 SETS_MESH = Announced("`jax.set_mesh` sets the mesh as soon as it is called", May.VALUES | May.RAISE)
+SHARD_MAP = Announced(
+    "the mapped axis needs one entry for each device, and several processes pass global arrays",
+    May.RAISE,
+)
 REPLACED_IN_TESTS = Announced("a test replaces the function under its old name", May.VALUES | May.RAISE)
 OLDER = Announced("the older function may differ where the new one was improved", May.VALUES | May.RAISE)
 NO_EXPORT = Announced("`jax.export` does not take a function that prints", May.RAISE | May.PRINT)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -26,15 +26,22 @@ from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import imported_name, uses
 from flake8_jax.fixers._source import FixSource, Use
 from flake8_jax.knowledge import load
+from flake8_jax.knowledge.history import Support, load_histories
+from flake8_jax.knowledge.requirement import required_in_file
 
 
 class Program:
-    """The files of one analysis. ``files``: path, text, tree. styles: how their code is laid out, by path."""
+    """The files of one analysis. ``files``: path, text, tree. styles: how their code is laid out, by path. required: by path,
+    the versions that are supported."""
 
     def __init__(
-        self, files: Iterable[tuple[str, str, ir.Module]], styles: Mapping[str, CodeStyle] | None = None
+        self,
+        files: Iterable[tuple[str, str, ir.Module]],
+        styles: Mapping[str, CodeStyle] | None = None,
+        required: Callable[[str], Mapping[str, str]] = lambda path: {},
     ) -> None:
         self._styles = styles or {}
+        self._required = required
         self._files = {path: (text, tree) for path, text, tree in files}
         self._sources: dict[str, FixSource] = {}
         self._own = _packages(self._files)
@@ -97,6 +104,19 @@ class Program:
         if pattern not in self._said:
             self._said[pattern] = any(re.search(pattern, text) for text, _ in self._files.values())
         return self._said[pattern]
+
+    def says_near(self, source: FixSource, pattern: str) -> bool:
+        """Whether a regular expression is found in the file itself, or in one of its folder or of a folder around it."""
+        here = os.path.dirname(source.path) + os.sep
+        return any(
+            here.startswith(os.path.dirname(path) + os.sep) and re.search(pattern, text)
+            for path, (text, _) in self._files.items()
+        )
+
+    def supports(self, source: FixSource) -> Mapping[str, Support]:
+        """The releases of each library that a file is for."""
+        asked = {**self._required(source.path), **required_in_file(source.text)}
+        return load_histories().supports(asked)
 
     def _mentioning(self, name: str) -> list[str]:
         """The files in whose text a name stands."""

@@ -20,17 +20,18 @@ from __future__ import annotations
 import functools
 import typing
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import msgspec
 
 from flake8_jax.core import ir
-from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.core.findings import Edit, Fix, Refusal
 from flake8_jax.core.nodes import children, walk
-from flake8_jax.core.registry import fixer
+from flake8_jax.core.registry import Build, fixer
 from flake8_jax.core.style import DEFAULT_STYLE, CodeStyle
+from flake8_jax.knowledge.history import Support
 
 STATEMENTS: tuple[type, ...] = typing.get_args(ir.Stmt)
 _CLOSED = (ir.Name, ir.Attribute, ir.Call, ir.Subscript, ir.List, ir.Dict, ir.Set, ir.Comprehension)
@@ -44,14 +45,20 @@ class Refused(Exception):
     """The pattern is not fully understood, so no edit may be made."""
 
 
-def repair(rule_name: str) -> Callable[[Callable[[Event, FixSource], Fix | None]], Callable[[Any, Any], Fix | None]]:
+class Declined(Refused):
+    """There is no fix, and the message of the finding ends in the reason: the text of this exception."""
+
+
+def repair(rule_name: str) -> Callable[[Callable[[Event, FixSource], Fix | None]], Build]:
     """Declare a fixer whose helpers may raise ``Refused``."""
 
-    def wrap(build: Callable[[Event, FixSource], Fix | None]) -> Callable[[Any, Any], Fix | None]:
+    def wrap(build: Callable[[Event, FixSource], Fix | None]) -> Build:
         @functools.wraps(build)
-        def attempt(event: Any, source: Any) -> Fix | None:
+        def attempt(event: Any, source: Any) -> Fix | Refusal | None:
             try:
                 return build(event, source)
+            except Declined as declined:
+                return Refusal(str(declined))
             except Refused:
                 return None
 
@@ -99,6 +106,8 @@ class WholeProgram(Protocol):
     def imported_elsewhere(self, source: FixSource, name: str) -> bool: ...
     def is_own(self, root: str) -> bool: ...
     def is_library(self, module: str) -> bool: ...
+    def says_near(self, source: FixSource, pattern: str) -> bool: ...
+    def supports(self, source: FixSource) -> Mapping[str, Support]: ...
 
 
 def _start_of(node: Any) -> int:

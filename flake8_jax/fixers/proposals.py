@@ -4,13 +4,14 @@ Vocabulary
 ----------
 proposal   the fix that the first fixer of a rule makes of a finding's event; later fixers are asked if it makes none.
 refused    a proposal that is nested too deeply to be made.
+refusal    why a fixer makes no fix; it goes into the finding's message.
 shared     a fix that several findings have, such as all operands of ``a and b and …``. Each of them carries it, unless that
            makes very long output.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +19,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.collector import collector_paused
-from flake8_jax.core.findings import Finding, Fix
+from flake8_jax.core.findings import Finding, Fix, Refusal
 from flake8_jax.core.registry import DEFECTS, Fixer, traceback_of
 from flake8_jax.core.stack import run_deep
 from flake8_jax.core.style import CodeStyle
@@ -46,10 +47,11 @@ def propose_fixes(
     files: Iterable[tuple[str, str, ir.Module]],
     fixers: Mapping[str, tuple[Fixer, ...]] | None = None,
     styles: Mapping[str, CodeStyle] | None = None,
+    required: Callable[[str], Mapping[str, str]] = lambda path: {},
 ) -> Proposals:
     """Make fixes of findings and their events. ``files``: path, text and tree of each file of the program; styles: how they
-    are laid out, by path."""
-    program = Program(files, styles)
+    are laid out, by path. required: by path, the versions of libraries that the project supports, by import name."""
+    program = Program(files, styles, required)
     known = all_fixers() if fixers is None else fixers
     made = Proposals()
     repeated: dict[tuple[str, Fix], int] = {}
@@ -58,6 +60,10 @@ def propose_fixes(
         with collector_paused():
             for finding, event in reported:
                 fix = _proposal(finding, event, program, known.get(finding.name, ()), made)
+                if isinstance(fix, Refusal):
+                    message = f"{finding.message}; {fix.reason}"
+                    made.findings.append(msgspec.structs.replace(finding, message=message))
+                    continue
                 if fix is not None and not _has_room(repeated, finding.path, fix):
                     fix = None
                 made.findings.append(finding if fix is None else msgspec.structs.replace(finding, fix=fix))
@@ -76,10 +82,14 @@ def _has_room(repeated: dict[tuple[str, Fix], int], path: str, fix: Fix) -> bool
     return True
 
 
-def _proposal(finding: Finding, event: Any, program: Program, fixers: tuple[Fixer, ...], made: Proposals) -> Fix | None:
+def _proposal(
+    finding: Finding, event: Any, program: Program, fixers: tuple[Fixer, ...], made: Proposals
+) -> Fix | Refusal | None:
+    """The fix of the first fixer that has one; else the last reason why there is none."""
     if not fixers:
         return None
     source = program.source(finding.path)
+    refusal: Refusal | None = None
     for fixer in fixers:
         try:
             fix = fixer.build(event, source)
@@ -89,8 +99,9 @@ def _proposal(finding: Finding, event: Any, program: Program, fixers: tuple[Fixe
         except DEFECTS as error:
             made.crashes.append((f"fixer of {finding.name}", finding.path, traceback_of(error)))
             continue
-        if fix is not None:
+        if isinstance(fix, Fix):
             if (finding.path, fix) not in made.laid_out:
                 made.laid_out[finding.path, fix] = laid_out(source, fix)
             return made.laid_out[finding.path, fix]
-    return None
+        refusal = fix or refusal
+    return refusal

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from flake8_jax.core.cells import MAGIC
+
 LIBRARIES = {
     "jax": "jax", "flax": "flax", "optax": "optax", "orbax": "orbax-checkpoint", "chex": "chex", "haiku": "dm-haiku",
     "numpyro": "numpyro",
@@ -43,6 +45,8 @@ _INSTALLS = re.compile(r"\b(?:pip3?|conda|mamba|uv)\b.{0,100}?\b(?:install|add)\
 _NAMED = re.compile(rf"""(?<![\w./:-]){_NAME}(?:\[[^\]\n]{{0,500}}\])?(?=["'`\s@,;]|$)""", re.IGNORECASE)
 # NVIDIA's images of JAX (``FROM nvcr.io/nvidia/jax:23.10-py3``) hold the JAX of their month.
 _IMAGE = re.compile(r"^\s{0,20}(?:FROM|image:)\s{1,20}[\w./-]{0,200}\bjax:\d", re.MULTILINE | re.IGNORECASE)
+_SCRIPT_START = re.compile(r"^# /// script[^\S\n]*$", re.MULTILINE)
+_SCRIPT_END = re.compile(r"^# ///[^\S\n]*$", re.MULTILINE)
 _RELEASE = r"[0-9]{1,18}(?:\.[0-9]{1,18}){1,8}"
 # ``jaxlib-0.4.7+cuda11.cudnn82-cp310-cp310-manylinux2014_x86_64.whl`` at the end of a URL, ``%2B`` for the plus sign.
 _WHEEL = re.compile(rf"/{_NAME}-({_RELEASE})(?:(?:\+|%2B|[-.])[^\s/\"']{{0,200}})?\.(?:whl|tar\.gz|zip)", re.IGNORECASE)
@@ -186,6 +190,15 @@ def required_in_literals(text: str) -> Iterator[tuple[str, str]]:
         library = library_of(computed[1])
         if library is not None and library not in COMPANIONS:
             yield library, COMPUTED
+
+
+def required_in_file(text: str) -> dict[str, str]:
+    """What a file asks for itself, by library: a notebook by its commands, a script by its metadata (PEP 723)."""
+    commands = "\n".join(line for line in text.splitlines() if MAGIC in line) if MAGIC in text else ""
+    start = _SCRIPT_START.search(text)
+    end = _SCRIPT_END.search(text, start.end()) if start is not None else None
+    script = text[start.end() : end.start()] if start is not None and end is not None else ""
+    return {**dict(required_by_commands(commands)), **dict(required_in_literals(script))}
 
 
 def _found(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, str]]:

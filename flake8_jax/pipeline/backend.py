@@ -121,12 +121,14 @@ def _analyze(files: list[SourceFile], request: AnalysisRequest) -> AnalysisResul
     from flake8_jax.rules import all_rules
     from flake8_jax.semantics.analysis.analyze import analyze
     from flake8_jax.semantics.machine.limits import Cut
+    from flake8_jax.semantics.trackers.versions import Required
 
     analysis = analyze(files, request, all_rules())
     proposals = propose_fixes(
         [(one.finding, one.event) for one in analysis.reports],
         [(file.path, file.text, file.tree) for file in files],
         styles=request.styles,
+        required=Required(request.required, request.required_in).of,
     )
     cuts = {*analysis.cuts, *(Cut(path, "", reason) for path, reason in proposals.refused)}
     return AnalysisResult(

@@ -1,4 +1,4 @@
-"""JAX601: ``pmap``. Not modelled: which sharding replaces it."""
+"""JAX601: ``pmap``. Not modelled: which sharding replaces it. The fixer says in the message why there is no fix."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MODERN = {
 }
 
 
-@rule("JAX601", "info", only=Subscription(names=frozenset(_MODERN)))
+@rule("JAX601", "info", fixable="sometimes", only=Subscription(names=frozenset(_MODERN)))
 def pmap(event: NameUse) -> Report | None:
     """`jax.pmap` or `equinox.filter_pmap` is used; `jax.jit` with shardings and `jax.shard_map` have replaced it.
 
@@ -71,7 +71,9 @@ def pmap(event: NameUse) -> Report | None:
     HINT = "on old releases: jax.pmap(center)"
     ```
 
-    Fix: none. The replacement changes the shapes of the arguments.
+    Fix: `jax.jit` of `jax.shard_map` over a mesh of all devices, with the same arguments and results, so no caller changes.
+    Unsafe: it raises an error where the mapped axis is shorter than the mesh, and in a program of several processes. Where
+    there is no fix, the message says why (`docs/pmap.md`). `equinox.filter_pmap` has no fix.
 
     Proof: none needed: it is a move to the supported interface.
     """

@@ -36,7 +36,7 @@ def _text_of(repaired_project: Callable[[str, str], dict[str, str]], case: Case)
     return repaired_project(*project_of(case))[case.name]
 
 
-ALONE = {"run-without-jit", "unwrapped", "exported", "traced-and-never-run"}
+ALONE = {"run-without-jit", "unwrapped", "exported", "traced-and-never-run", "fake-pmap", "several-processes"}
 """What these programs say makes fixes unsafe in all of their project, so each has a project of its own."""
 
 

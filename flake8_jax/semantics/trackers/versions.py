@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from flake8_jax.core import ir
-from flake8_jax.core.cells import MAGIC
 from flake8_jax.knowledge.history import Change, Histories, Support, Version
-from flake8_jax.knowledge.requirement import required_by_commands, required_in_literals
+from flake8_jax.knowledge.requirement import required_in_file
 from flake8_jax.semantics.domain.values import (
     BuiltinValue,
     Const,
@@ -49,10 +48,8 @@ if TYPE_CHECKING:
 _INHERITED = {"flax.nnx.Optimizer.update": "ModelAndOptimizer"}
 """Methods that a subclass has with other parameters: what is declared as the class may be one."""
 _NOTHING = Support(None, ())
-_SCRIPT_START = re.compile(r"^# /// script[^\S\n]*$", re.MULTILINE)
 _TELLS_APART = re.compile(r"\bisinstance\s{0,50}\([^()]{0,500}?\bFrozenDict")
 """A file that looks which of the two it has."""
-_SCRIPT_END = re.compile(r"^# ///[^\S\n]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -121,18 +118,6 @@ def note_member(m: Machine, scope: ModuleScope, node: ir.Attribute, owner: Value
     versions = m.trackers[ApiUses].versions
     if type(owner) is ExternalInstance and versions is not None and node.attr in versions.histories.attributes:
         versions.member(m, scope, node, owner.cls)
-
-
-def _script(text: str) -> str:
-    """What a script says of itself (PEP 723); nothing where it says nothing."""
-    start = _SCRIPT_START.search(text)
-    end = _SCRIPT_END.search(text, start.end()) if start is not None else None
-    return text[start.end() : end.start()] if start is not None and end is not None else ""
-
-
-def _magics(scope: ModuleScope) -> str:
-    """The lines of a notebook, or of a script that it was saved as, that are no Python: ``!pip install jax==0.3.25``."""
-    return "\n".join(line for line in scope.text.splitlines() if MAGIC in line) if MAGIC in scope.text else ""
 
 
 def _postpones(scope: ModuleScope) -> bool:
@@ -383,7 +368,7 @@ class Versions:
         """What counts in a file: the requirements of a script are its own."""
         found = self._supports.get(scope.path)
         if found is None:
-            asked = {**dict(required_by_commands(_magics(scope))), **dict(required_in_literals(_script(scope.text)))}
+            asked = required_in_file(scope.text)
             own = asked or scope.path in self._required.by_path
             found = self.histories.supports({**self._required.of(scope.path), **asked}) if own else self._general
             self._supports[scope.path] = found

@@ -1,0 +1,271 @@
+"""Uses of ``jax.pmap`` that ``jax.shard_map`` can stand in for, and what they ask for.
+
+Vocabulary
+----------
+mapped      an argument of which each device gets the part of one index (axis 0 of ``in_axes``).
+whole       an argument that each device gets whole: None in ``in_axes``, or static.
+static      a position in ``static_broadcasted_argnums``.
+
+Limitations: ``in_axes`` other than 0 and None, ``out_axes`` other than 0, arguments that are no literals. Each is declined
+with a reason. How long the mapped axis is, and whether several processes run the program, is not known here; nor are maps
+that are nested through names or calls. All of these raise an error after the fix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._callers import attributes, binders, names, scope_of
+from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._source import Declined, FixSource, Refused
+from flake8_jax.knowledge import load
+
+PMAP = "jax.pmap"
+_OPTIONS = frozenset({
+    "axis_name", "in_axes", "out_axes", "static_broadcasted_argnums", "donate_argnums", "devices", "backend", "axis_size",
+})  # fmt: skip
+_BY_POSITION = ("fun", "axis_name")
+
+
+@dataclass(frozen=True, slots=True)
+class Pmap:
+    """One use. replaced: the call ``jax.pmap(f, …)``, or the decorator. operand: ``f``; None for a decorator, which is
+    applied to ``definition``. axes: 0 or None for each positional argument, None where all of them are mapped."""
+
+    replaced: ir.Expr
+    operand: ir.Expr | None
+    definition: ir.FunctionDef | None
+    options: dict[str, ir.Expr]
+    axes: tuple[int | None, ...] | None
+    static: tuple[int, ...]
+
+    @property
+    def whole(self) -> tuple[int, ...]:
+        """The positions of arguments that each device gets whole."""
+        given = [position for position, axis in enumerate(self.axes or ()) if axis is None]
+        return tuple(sorted({*given, *self.static}))
+
+
+def pmaps_of(source: FixSource) -> list[Pmap]:
+    """The uses in a file that can be rewritten, in its order."""
+    return source.remember("pmaps", source.module, lambda: _pmaps_of(source))
+
+
+def _pmaps_of(source: FixSource) -> list[Pmap]:
+    found: list[Pmap] = []
+    nodes = [node for node in walk(source.module) if isinstance(node, (ir.Name, ir.Attribute))]
+    for node in sorted(nodes, key=lambda node: node.start):
+        if isinstance(node, ir.Attribute) and isinstance(source.parent(node), ir.Attribute):
+            continue
+        if _is_pmap(source, node):
+            try:
+                found.append(pmap_at(source, node))
+            except Refused:
+                continue
+    return found
+
+
+def pmap_at(source: FixSource, node: ir.Node) -> Pmap:
+    """What the use at a node asks for.
+
+    Raises:
+        Declined: ``jax.shard_map`` cannot stand in for it.
+        Refused: the code around it is not understood.
+    """
+    replaced, operand, definition, arguments = _form(source, node)
+    if any(argument.star for argument in arguments):
+        raise Declined("jaxlint does not rewrite it, because its options come from `*` or `**`; write them out")
+    options = {argument.keyword or _BY_POSITION[1]: argument.value for argument in arguments}
+    options = {name: value for name, value in options.items() if not _is_none(value)}
+    unknown = sorted(options.keys() - _OPTIONS)
+    if unknown:
+        raise Declined(f"jaxlint does not rewrite it, because jax.shard_map has no counterpart of `{unknown[0]}`")
+    axes = _axes(options.pop("in_axes", None))
+    _check_out_axes(options.pop("out_axes", None))
+    static = _static(options.get("static_broadcasted_argnums"))
+    found = Pmap(replaced, operand, definition, options, axes, static)
+    _check_devices(source, options.get("devices"))
+    _check_nesting(source, found)
+    _check_calls(source, found)
+    _check_program(source)
+    return found
+
+
+# --- its form --------------------------------------------------------------------------------------
+
+
+def _form(source: FixSource, node: ir.Node) -> tuple[ir.Expr, ir.Expr | None, ir.FunctionDef | None, list[ir.Argument]]:
+    """What is replaced, the operand or the decorated function, and the options."""
+    above = source.parent(node)
+    if isinstance(above, ir.FunctionDef) and any(node is decorator for decorator in above.decorators):
+        return node, None, above, []  # type: ignore[return-value]
+    if isinstance(above, ir.Call) and above.func is node:
+        return _applied(source, above, above.args)
+    partial = source.parent(above) if isinstance(above, ir.Argument) else None
+    if isinstance(partial, ir.Call) and Imports(source, partial).resolve(partial.func) == "functools.partial":
+        options = partial.args[1:]
+        outer = source.parent(partial)
+        first = partial.args[0] is above and all(argument.keyword for argument in options)
+        if first and isinstance(outer, ir.FunctionDef) and any(partial is d for d in outer.decorators):
+            return partial, None, outer, options
+        if first and isinstance(outer, ir.Call) and outer.func is partial:
+            return _applied(source, outer, [*outer.args, *options])
+    raise Declined("jaxlint does not rewrite it, because it is not called here; rewrite the place that calls it")
+
+
+def _applied(
+    source: FixSource, call: ir.Call, arguments: list[ir.Argument]
+) -> tuple[ir.Expr, ir.Expr | None, ir.FunctionDef | None, list[ir.Argument]]:
+    """``jax.pmap(f, …)``."""
+    if not arguments or arguments[0].keyword or arguments[0].star:
+        raise Declined("jaxlint does not rewrite it, because it gets its function by keyword or not at all")
+    if sum(not argument.keyword for argument in arguments) > len(_BY_POSITION):
+        raise Refused
+    return call, arguments[0].value, _definition_of(source, arguments[0].value), arguments[1:]
+
+
+def _definition_of(source: FixSource, operand: ir.Expr) -> ir.FunctionDef | None:
+    """The function of this file that a name surely means."""
+    if not isinstance(operand, ir.Name):
+        return None
+    owner = scope_of(source, operand)
+    bound = binders(source, owner if owner is not None else source.module, operand.id)
+    return bound[0] if len(bound) == 1 and isinstance(bound[0], ir.FunctionDef) else None
+
+
+# --- its options -----------------------------------------------------------------------------------
+
+
+def _is_none(node: ir.Expr) -> bool:
+    return isinstance(node, ir.Constant) and node.kind == "none"
+
+
+def _axes(node: ir.Expr | None) -> tuple[int | None, ...] | None:
+    """``in_axes``: None where every argument is mapped along axis 0."""
+    if node is None:
+        return None
+    elements = node.elts if isinstance(node, (ir.Tuple, ir.List)) else [node]
+    if not all(_is_none(e) or (isinstance(e, ir.Constant) and e.value == 0) for e in elements):
+        raise Declined("jaxlint does not rewrite `in_axes` other than 0 and None; write `in_specs` of jax.shard_map")
+    if not isinstance(node, (ir.Tuple, ir.List)):
+        return None
+    axes = tuple(None if _is_none(e) else 0 for e in elements)
+    return axes if None in axes else None
+
+
+def _check_out_axes(node: ir.Expr | None) -> None:
+    elements = node.elts if isinstance(node, (ir.Tuple, ir.List)) else [node]
+    if not all(e is None or (isinstance(e, ir.Constant) and e.value == 0) for e in elements):
+        raise Declined("jaxlint does not rewrite `out_axes` other than 0; write `out_specs` of jax.shard_map")
+
+
+def _static(node: ir.Expr | None) -> tuple[int, ...]:
+    """``static_broadcasted_argnums``."""
+    if node is None:
+        return ()
+    elements = node.elts if isinstance(node, (ir.Tuple, ir.List)) else [node]
+    numbers = [e.value for e in elements if isinstance(e, ir.Constant) and isinstance(e.value, int)]
+    if len(numbers) != len(elements):
+        raise Declined(
+            "jaxlint does not rewrite `static_broadcasted_argnums` that is not written out; close over the static arguments"
+        )
+    return tuple(sorted(numbers))
+
+
+def _check_devices(source: FixSource, node: ir.Expr | None) -> None:
+    """A mesh needs devices, and None is not given in their place."""
+    if isinstance(node, ir.Name):
+        owner = scope_of(source, node)
+        parameters = owner.params if owner is not None else []
+        if any(p.name == node.id and p.default is not None and _is_none(p.default) for p in parameters):
+            raise Declined(f"jaxlint does not rewrite it, because `{node.id}` may be None; pass jax.devices() instead")
+
+
+# --- the code around it ----------------------------------------------------------------------------
+
+
+def _check_nesting(source: FixSource, found: Pmap) -> None:
+    """No map is applied to another one: they would need one mesh with two axes."""
+    inside = list(walk(found.operand)) if found.operand is not None else []
+    around: list[msgspec.Struct] = []
+    for above in source.ancestors(found.replaced):
+        if isinstance(above, ir.FunctionDef):
+            around += [part for d in above.decorators if d is not found.replaced for part in walk(d)]
+        elif isinstance(above, ir.Call):
+            around.append(above.func)
+    if found.definition is not None and found.operand is not None:
+        around += [part for decorator in found.definition.decorators for part in walk(decorator)]
+    if any(_is_pmap(source, node) for node in [*inside, *around]):
+        raise Declined("jaxlint does not rewrite nested maps; write one jax.shard_map over a mesh with two axes")
+
+
+def _is_pmap(source: FixSource, node: msgspec.Struct) -> bool:
+    """Whether a name or an attribute means ``jax.pmap``."""
+    if not isinstance(node, (ir.Name, ir.Attribute)):
+        return False
+    return load().canonical(Imports(source, node).resolve(node) or "") == PMAP
+
+
+def _check_calls(source: FixSource, found: Pmap) -> None:
+    """``jax.shard_map`` takes no keyword arguments."""
+    if found.definition is not None:
+        needed = [p for p in found.definition.function.params if p.kind == "kwonly" and p.default is None]
+        if needed:
+            _decline_keyword(needed[0].name)
+    for call in _calls_of(source, found):
+        given = next((argument for argument in call.args if argument.keyword or argument.star == 2), None)
+        if given is not None:
+            _decline_keyword(given.keyword or "**")
+
+
+def _decline_keyword(name: str) -> None:
+    raise Declined(
+        f"jaxlint does not rewrite it, because a call passes `{name}` by keyword, which jax.shard_map does not take; "
+        "pass it by position"
+    )
+
+
+def _calls_of(source: FixSource, found: Pmap) -> list[ir.Call]:
+    """The calls of the mapped function that are in sight."""
+    above = source.parent(found.replaced)
+    if isinstance(above, ir.Call) and above.func is found.replaced:
+        return [above]
+    uses: list[ir.Expr] = []
+    if found.operand is None and found.definition is not None:
+        uses = _uses_of_definition(source, found.definition)
+    elif isinstance(above, (ir.Assign, ir.AnnAssign)):
+        targets = above.targets if isinstance(above, ir.Assign) else [above.target]
+        for target in targets:
+            if isinstance(target, ir.Name):
+                uses += names(source, target.id)
+            elif isinstance(target, ir.Attribute):
+                uses += attributes(source, target.attr)
+    calls = [source.parent(use) for use in uses]
+    return [call for call, use in zip(calls, uses, strict=True) if isinstance(call, ir.Call) and call.func is use]
+
+
+def _uses_of_definition(source: FixSource, definition: ir.FunctionDef) -> list[ir.Expr]:
+    """Where this file reads a decorated function, or a method of its name."""
+    name = definition.function.name
+    if isinstance(source.parent(definition), ir.ClassDef):
+        return list(attributes(source, name))
+    return [*names(source, name), *attributes(source, name)]
+
+
+def _check_program(source: FixSource) -> None:
+    """A process of several gives ``jax.pmap`` its own part of an array, but ``jax.jit`` all of it. Tests that put ``vmap`` in
+    the place of ``jax.pmap`` map over more entries than there are devices."""
+    program = source.program
+    if program is not None and program.says_near(source, r"\bdistributed\.initialize\("):
+        raise Declined(
+            "jaxlint does not rewrite it, because the program starts several processes; make global arrays with "
+            "jax.make_array_from_process_local_data and use jax.shard_map"
+        )
+    if program is not None and program.says_near(source, r"\bfake_pmap"):
+        raise Declined(
+            "jaxlint does not rewrite it, because tests replace jax.pmap by `fake_pmap`; give them real devices"
+        )

@@ -1,0 +1,35 @@
+"""The programs of ``docs/pmap.md``: the second is what the fixer makes of the first, and all run on eight devices."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from support.jax_programs import Program, Runner
+
+from flake8_jax.cli import main
+
+PAGE = Path(__file__).parents[2] / "docs" / "pmap.md"
+BEFORE, AFTER, BY_HAND = re.findall(
+    r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+)
+SCRIPT = Path(__file__).with_name("pmaps_on_jax.py")
+BOTH = {"before.py": BEFORE, "after.py": AFTER}
+PROGRAMS = [
+    Program("pmap/page", SCRIPT, "pmap", files=BOTH),
+    Program("pmap/page, compiled", SCRIPT, "pmap", files=BOTH, arguments={"compiled": True}),
+    Program("pmap/page, by hand", SCRIPT, "pmap", files={"by_hand.py": BY_HAND}, arguments={"learns": True}),
+]
+
+
+def test_second_is_the_first_rewritten(tmp_path: Path) -> None:
+    file = tmp_path / "step.py"
+    file.write_text(BEFORE, encoding="utf-8")
+    main(["check", "--isolated", "--no-cache", "--select", "JAX601", "--fix", "--unsafe-fixes", "--quiet", str(file)])
+    assert file.read_text(encoding="utf-8") == AFTER
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+def test_on_eight_devices(program: Program, on_jax: Runner) -> None:
+    assert on_jax(program) == ""
