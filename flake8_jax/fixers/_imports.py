@@ -183,7 +183,8 @@ def in_order(source: FixSource, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
             continue
         before = source.text[start:end]
         after = apply_edits(before, [Edit(e.start - start, e.end - start, e.content) for e in inside])
-        wanted = _in_order(source, before.replace("\r\n", "\n"), after.replace("\r\n", "\n"))
+        rows = _in_order(source, before.replace("\r\n", "\n"), after.replace("\r\n", "\n"))
+        wanted = None if rows is None else rows.replace("\n", source.newline)
         if wanted is not None and (wanted != after or any(edit.start < edit.end for edit in inside)):
             # The whole block: no other fix may change it in the same pass, for both together may not be in order.
             found = [edit for edit in found if edit not in inside] + [Edit(start, end, wanted)]

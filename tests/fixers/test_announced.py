@@ -24,7 +24,9 @@ def findings(folder: Path, rule: str) -> list[dict[str, Any]]:
     """What jaxlint says of the programs of a rule, its own findings alone."""
     for case in CASES:
         if case.rule == rule:
-            (folder / f"{case.module}.py").write_text(case.before, encoding="utf-8")
+            own = folder / f"of_{case.module}"  # what one program says keeps fixes from the others of its folder
+            own.mkdir()
+            (own / f"{case.module}.py").write_text(case.before, encoding="utf-8")
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         main(
