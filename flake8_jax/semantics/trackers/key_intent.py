@@ -64,23 +64,35 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
     if standing:
         return standing
     if in_loop:
-        alike = draws == "shuffles" and shuffles_each(body, here.node) and not _is_step(body, here.node)
-        compared = elements_are_compared(body, here)
-        return "paired" if alike else "same-data" if compared else ""
-    first, second = statement_at(body, there.node), statement_at(body, here.node)
-    unread = draws and here.function is not None and (_is_unread(first, body) or _is_unread(second, body))
-    unread = unread or _is_overwritten(first, body) or _is_awaited_only(first, body)
-    if unread or _is_discarded(first, there) or _is_discarded(second, here):
+        return _intent_in_loop(body, here, draws)
+    if _is_lost(body, here, there, draws):
         return "discarded"
     if _same_data(key, here, there, around):
         # The gradient that one call gives is the update before the other; other results are the next step's state.
+        first = statement_at(body, there.node)
         compared = here.staged is not there.staged or first is None or not _feeds(first, here.node)
         return "same-data" if compared else ""
     if are_compared(body, there, here):
         return "same-data"
-    if _are_parts(first, second, there, here):
+    if _are_parts(statement_at(body, there.node), statement_at(body, here.node), there, here):
         return "parts"
     return "paired" if _is_paired(body, here, there, in_place=draws == "places") else ""
+
+
+def _intent_in_loop(body: list[ir.Stmt], here: Place, draws: Drawn) -> Intent:
+    """Why the uses of two iterations may be meant to be alike."""
+    if draws == "shuffles" and shuffles_each(body, here.node) and not _is_step(body, here.node):
+        return "paired"
+    return "same-data" if elements_are_compared(body, here) else ""
+
+
+def _is_lost(body: list[ir.Stmt], here: Place, there: Place, draws: Drawn) -> bool:
+    """The result of one of two uses is thrown away, overwritten, or only waited for."""
+    first, second = statement_at(body, there.node), statement_at(body, here.node)
+    unread = draws and here.function is not None and (_is_unread(first, body) or _is_unread(second, body))
+    if unread or _is_overwritten(first, body) or _is_awaited_only(first, body):
+        return True
+    return _is_discarded(first, there) or _is_discarded(second, here)
 
 
 def _standing_of(key: Value, here: Place, there: Place, *, advances: bool) -> Intent:
