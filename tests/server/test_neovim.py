@@ -119,7 +119,7 @@ def test_neovim_shows_findings_moves_them_and_repairs_them(tmp_path: Path, since
     assert found["first"] == [["JAX203", 7, 19, 28, "jaxlint"]]
     assert found["moved"] == [["JAX203", 8, 19, 28, "jaxlint"]]
     assert "traced by `jax.jit at a.py:7" in found["hover"]
-    assert found["repaired"][8] == "    return '🙂', jnp.sin(x) + jnp.cos(x)"
+    assert found["repaired"][7] == "    return '🙂', jnp.sin(x) + jnp.cos(x)"
     assert found["clients"] == 1, "one server for all buffers"
     assert found["root"] == str(root)
     assert found["encoding"] == ("utf-16" if version < (0, 11) else "utf-8")
