@@ -178,6 +178,11 @@ def _parts(node: ir.While) -> _Parts:
     return parts
 
 
+_ATOMS = (ir.Name, ir.Attribute, ir.Subscript)
+_MAY_BE_NUMBERS = (*_ATOMS, ir.BinOp)
+"""Tests that Python takes as true where they are not 0; ``while_loop`` wants a boolean."""
+
+
 def convert_while(source: FixSource, node: ir.While) -> Fix:
     """``while test: …`` over assignments; a last ``if stop: break`` becomes part of the carry.
 
@@ -197,6 +202,8 @@ def convert_while(source: FixSource, node: ir.While) -> Fix:
     if not uses(parts.tested).reads & set(carry.names) and parts.stop is None:
         raise Refused
     test = condition(source, parts.tested, use.imports)
+    if isinstance(parts.tested, _MAY_BE_NUMBERS) and parts.stop is None and not parts.leaves:
+        test = f"{source.argument(parts.tested)} != 0" if isinstance(parts.tested, _ATOMS) else f"({test}) != 0"
     if parts.leaves:
         test = f"{use.imports.spell('jax.numpy.logical_not')}({test})"
     start, kept = carry.packed, [parts.tested, *moved(source, parts.body)]

@@ -80,12 +80,13 @@ def pmap_at(source: FixSource, node: ir.Node) -> Pmap:
     if any(argument.star for argument in arguments):
         raise Declined("jaxlint does not rewrite it, because its options come from `*` or `**`; write them out")
     options = {argument.keyword or _BY_POSITION[1]: argument.value for argument in arguments}
+    if "out_axes" in options:  # None means: one result for all devices, without the mapped axis
+        _check_out_axes(options.pop("out_axes"))
     options = {name: value for name, value in options.items() if not _is_none(value)}
     unknown = sorted(options.keys() - _OPTIONS)
     if unknown:
         raise Declined(f"jaxlint does not rewrite it, because jax.shard_map has no counterpart of `{unknown[0]}`")
     axes = _axes(options.pop("in_axes", None))
-    _check_out_axes(options.pop("out_axes", None))
     static = _static(options.get("static_broadcasted_argnums"))
     found = Pmap(replaced, operand, definition, options, axes, static)
     _check_devices(source, options.get("devices"))
@@ -157,9 +158,9 @@ def _axes(node: ir.Expr | None) -> tuple[int | None, ...] | None:
     return axes if None in axes else None
 
 
-def _check_out_axes(node: ir.Expr | None) -> None:
+def _check_out_axes(node: ir.Expr) -> None:
     elements = node.elts if isinstance(node, (ir.Tuple, ir.List)) else [node]
-    if not all(e is None or (isinstance(e, ir.Constant) and e.value == 0) for e in elements):
+    if not all(isinstance(e, ir.Constant) and e.value == 0 and e.kind != "none" for e in elements):
         raise Declined("jaxlint does not rewrite `out_axes` other than 0; write `out_specs` of jax.shard_map")
 
 

@@ -49,9 +49,22 @@ def fix(event: KeyUse, source: FixSource) -> Fix | None:
     evaluated_once(source, second)
     if isinstance(second, ir.Name) and is_local(source, first, second.id):
         return unsafe(_MESSAGE, OTHER_DRAWS, split_before(source, first))
-    if not isinstance(second, (ir.Name, ir.Attribute, ir.Subscript)):
+    if not isinstance(second, (ir.Name, ir.Attribute, ir.Subscript)) or _is_split_elsewhere(source, second):
         return None
     return unsafe(_MESSAGE, OTHER_DRAWS, split_for_both(source, first, second))
+
+
+def _is_split_elsewhere(source: FixSource, key: ir.Expr) -> bool:
+    """Another function of the file splits what is spelled like the key, which the fix leaves as it is: it would get the
+    very keys that the fix hands out."""
+    text, here = source.slice(key), source.functions(key)
+    return any(
+        isinstance(node, ir.Call)
+        and Imports(source, node).resolve(node.func) == "jax.random.split"
+        and any(source.slice(argument.value) == text for argument in node.args)
+        and source.functions(node) != here
+        for node in walk(source.module)
+    )
 
 
 def _shared(source: FixSource, event: KeyUse) -> ir.Expr:

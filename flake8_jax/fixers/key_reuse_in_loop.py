@@ -114,7 +114,7 @@ def _fold(source: FixSource, key: ir.Expr, index: str, *more: Edit) -> Fix:
 
 def _comprehension(source: FixSource, node: ir.Comprehension, key: ir.Expr) -> Fix:
     """The index of ``range`` or ``enumerate`` is folded in; anything else is enumerated."""
-    if len(node.generators) != 1 or node.generators[0].is_async:
+    if len(node.generators) != 1 or node.generators[0].is_async or _is_used_elsewhere(source, node, key):
         raise Refused
     generator = node.generators[0]
     index = _index(generator)
@@ -137,6 +137,22 @@ def _comprehension(source: FixSource, node: ir.Comprehension, key: ir.Expr) -> F
     if source.is_own_parenthesised(generator.iter):
         edits[1] = Edit(generator.iter.start, generator.iter.end, f"enumerate({source.slice(generator.iter)})")
     return _fold(source, key, name, *edits)
+
+
+def _is_used_elsewhere(source: FixSource, node: ir.Comprehension, key: ir.Expr) -> bool:
+    """Another comprehension of the function takes the key as well: folded with the same indices, it would give it the same
+    keys."""
+    around = source.functions(key)
+    inside = around[0].body if around else source.module.body
+    text = source.slice(key)
+    return any(
+        source.slice(part) == text
+        for statement in inside
+        for other in walk(statement)
+        if isinstance(other, (ir.Comprehension, ir.For, ir.While)) and not other.start <= node.start < other.end
+        for part in walk(other)
+        if type(part) is type(key)
+    )
 
 
 # --- structured loops ------------------------------------------------------------------------------
