@@ -323,6 +323,11 @@ class FixSource:
             return text
         return f"({text})"
 
+    def operand(self, node: ir.Node) -> str:
+        """The text of an expression as an operand of ``+`` or behind a sign; a number needs no parentheses there."""
+        is_number = isinstance(node, ir.Constant) and node.kind in ("int", "float")
+        return self.argument(node) if is_number else self.atom(node)
+
     def breaks_outside_brackets(self, node: ir.Node) -> bool:
         """Whether a line of the slice ends outside every bracket of the slice itself."""
         if self.line_end(node.start) >= node.end:

@@ -99,7 +99,7 @@ def _augmented(source: FixSource, target: ir.Subscript, statement: ir.AugAssign)
     if statement.op in _METHODS:
         return _METHODS[statement.op], source.argument(statement.value)
     if statement.op == "-":
-        return "add", f"-{source.atom(statement.value)}"
+        return "add", f"-{source.operand(statement.value)}"
     if effect(target, Imports(source, target)) is not Effect.PURE:
         return None
-    return "set", f"{source.slice(target)} {statement.op} {source.atom(statement.value)}"
+    return "set", f"{source.slice(target)} {statement.op} {source.operand(statement.value)}"

@@ -48,8 +48,16 @@ def _start_and_length(source: FixSource, part: ir.Slice) -> tuple[str, str]:
     low, high = part.lower, part.upper
     if isinstance(low, ir.BinOp) and isinstance(high, ir.BinOp) and (low.op, high.op) == ("-", "+"):
         if source.slice(low.left) == source.slice(high.left):
-            return start, f"{source.atom(low.right)} + {source.atom(high.right)}"
+            return start, _sum(source, low.right, high.right)
     raise Refused
+
+
+def _sum(source: FixSource, one: ir.Expr, other: ir.Expr) -> str:
+    """The sum of two expressions; of two numbers that are written out, the number."""
+    values = [e.value for e in (one, other) if isinstance(e, ir.Constant) and e.kind == "int"]
+    if len(values) == 2 and all(isinstance(value, int) for value in values):
+        return str(sum(value for value in values if isinstance(value, int)))
+    return f"{source.operand(one)} + {source.operand(other)}"
 
 
 def _step(source: FixSource, low: ir.Expr, high: ir.Expr) -> ir.Expr | None:
