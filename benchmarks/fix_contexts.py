@@ -51,7 +51,10 @@ def main() -> int:
     for name, one in changed.items():
         pair = shown[f"{name}/before"], shown[f"{name}/after"]
         may = said[name]
-        trouble = unannounced(*pair, may or May.NOTHING) if args.unsafe else differences(*pair)
+        if isinstance(pair[0], str) or isinstance(pair[1], str):  # what the process said that did not end as it should
+            trouble = [f"before: {str(pair[0])[-300:]}", f"after: {str(pair[1])[-300:]}"]
+        else:
+            trouble = unannounced(*pair, may or May.NOTHING) if args.unsafe else differences(*pair)
         trouble += [line for file, text in one.files.items() for line in lost_comments(text, after[name][file])]
         if trouble:
             wrong[one.rule] += 1

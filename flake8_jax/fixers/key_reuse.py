@@ -49,22 +49,20 @@ def fix(event: KeyUse, source: FixSource) -> Fix | None:
     evaluated_once(source, second)
     if isinstance(second, ir.Name) and is_local(source, first, second.id):
         return unsafe(_MESSAGE, OTHER_DRAWS, split_before(source, first))
-    if not isinstance(second, (ir.Name, ir.Attribute, ir.Subscript)) or _is_split_elsewhere(source, second):
+    if not isinstance(second, (ir.Name, ir.Attribute, ir.Subscript)) or _is_kept_here(source, second):
         return None
     return unsafe(_MESSAGE, OTHER_DRAWS, split_for_both(source, first, second))
 
 
-def _is_split_elsewhere(source: FixSource, key: ir.Expr) -> bool:
-    """Another function of the file splits what is spelled like the key, which the fix leaves as it is: it would get the
-    very keys that the fix hands out."""
-    text, here = source.slice(key), source.functions(key)
-    return any(
-        isinstance(node, ir.Call)
-        and Imports(source, node).resolve(node.func) == "jax.random.split"
-        and any(source.slice(argument.value) == text for argument in node.args)
-        and source.functions(node) != here
-        for node in walk(source.module)
-    )
+def _is_kept_here(source: FixSource, key: ir.Expr) -> bool:
+    """``self.rng = key`` in the same function: others will split what is kept there, which the fix leaves as it is, and get
+    the very keys that the fix hands out."""
+    if not isinstance(key, ir.Attribute):
+        return False
+    around = source.functions(key)
+    nodes = (node for statement in (around[0].body if around else source.module.body) for node in walk(statement))
+    targets = (target for node in nodes if isinstance(node, ir.Assign) for target in node.targets)
+    return any(source.slice(target) == source.slice(key) for target in targets)
 
 
 def _shared(source: FixSource, event: KeyUse) -> ir.Expr:

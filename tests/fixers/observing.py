@@ -24,7 +24,7 @@ def run(folder: Path) -> dict[str, Observation]:
         module = load(folder / "main.py", "main")
     except Exception as error:  # whatever a program raises is what it shows
         return {"import": {"raised": type(error).__name__, "says": str(error)[:300]}}
-    return {name: observed(case) for name, case in vars(module).items() if name.startswith(("case_", "meant_"))}
+    return {name: observed(case) for name, case in list(vars(module).items()) if name.startswith(("case_", "meant_"))}
 
 
 def observed(case: Any) -> Observation:
