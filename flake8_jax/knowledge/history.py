@@ -19,7 +19,7 @@ from importlib import resources
 
 import msgspec
 
-from flake8_jax.knowledge.requirement import COMPANIONS, COMPUTED, LIBRARIES
+from flake8_jax.knowledge.requirement import COMPANIONS, LIBRARIES, is_computed
 
 Version = tuple[int, ...]
 
@@ -211,7 +211,7 @@ class History:
 
 def _supported(asked: str | None, newest: Version) -> Support:
     """The releases that a specifier asks for, of which the newest is known. Of a pin that is computed nothing is known."""
-    if asked is not None and COMPUTED.lstrip("=") in asked:
+    if asked is not None and is_computed(asked):
         return Support(None, (), text=asked)
     lowest: Version | None = None
     highest, below = newest, False

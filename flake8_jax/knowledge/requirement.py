@@ -170,6 +170,11 @@ def locked(text: str) -> Iterator[tuple[str, str]]:
                 yield library, f"=={found[2]}"
 
 
+def is_computed(specifier: str) -> bool:
+    """The specifier holds a pin whose release is not written down (``COMPUTED``)."""
+    return COMPUTED[-1] in specifier
+
+
 def has_upper_bound(specifier: str) -> bool:
     """Not every newer release fits."""
     return any(clause.startswith(("<", "==", "~=")) for clause in specifier.split(","))

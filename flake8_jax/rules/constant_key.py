@@ -10,7 +10,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._keys import place
-from flake8_jax.semantics.domain.boundary import SEED
+from flake8_jax.semantics.domain.boundary import NOT_TRAINING, SEED
 from flake8_jax.semantics.domain.values import Array, Const, External
 from flake8_jax.semantics.events.events import Context, LibraryCall
 from flake8_jax.semantics.events.facts import DRAWN
@@ -176,10 +176,9 @@ def _drawn_from_global(event: LibraryCall) -> Report | None:
     made = key.recipe if isinstance(key, Array) else None
     if made is None or made.name != SEED or made.function is not None:
         return None
-    if not (
-        made.operands and isinstance(made.operands[0], Const)
-    ):  # a seed from the command line is chosen for each run
-        return None
+    seed = made.operands[0] if made.operands else None
+    if not isinstance(seed, Const):
+        return None  # one from the command line, say, is chosen for each run
     return Report(
         event.at,
         f"the key is made once, when the module is imported ({place(made.node, context)}), "
@@ -268,9 +267,9 @@ def _is_told_not_to_train(node: object, call: ir.Call) -> bool:
     if not isinstance(node, ir.Call) or not _is_inside(call, node):
         return False
     return any(
-        argument.keyword in _SWITCHES
+        argument.keyword in NOT_TRAINING
         and isinstance(argument.value, ir.Constant)
-        and argument.value.value is _SWITCHES[argument.keyword]
+        and argument.value.value is NOT_TRAINING[argument.keyword]
         for argument in node.args
         if argument.keyword is not None
     )
@@ -289,4 +288,3 @@ def _is_inside(call: ir.Call, node: ir.Node) -> bool:
 
 
 _SHAPES = frozenset({"shape", "ndim", "dtype", "size"})
-_SWITCHES = {"train": False, "training": False, "is_training": False, "deterministic": True, "inference": True}

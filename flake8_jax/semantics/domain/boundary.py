@@ -330,3 +330,7 @@ def note_rows(result: Array, rows: tuple[Value, ...]) -> None:
     length = lengths.pop() if len(lengths) == 1 else None
     if length:
         result.recipe = Recipe(ROWS, (Const(length),), None, None)
+
+
+NOT_TRAINING = {"train": False, "training": False, "is_training": False, "deterministic": True, "inference": True}
+"""Keyword arguments, with the value that tells a layer to drop nothing and draw nothing."""

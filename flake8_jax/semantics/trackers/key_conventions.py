@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.boundary import NOT_TRAINING
 from flake8_jax.semantics.domain.code import last_name
 from flake8_jax.semantics.domain.values import Array, Const, DictValue, External, Opaque, Unknown, Value, canonical_key
 from flake8_jax.semantics.events.facts import draws_from
@@ -54,8 +55,6 @@ _OF_FLAX = frozenset({"init", "apply", "init_with_output", "lazy_init"})
 
 
 _APPLYING = frozenset({"apply", "apply_fn"})
-_NOT_TRAINING = {"train": False, "training": False, "is_training": False, "deterministic": True, "inference": True}
-"""Arguments that say that nothing is dropped."""
 
 
 class _Given(NamedTuple):
@@ -90,7 +89,7 @@ def use_collections(m: Machine, at: Call, rngs: Value) -> None:
     """``net.apply(variables, x, rngs={"dropout": key})``: the modules inside fold their names into the key and draw."""
     switched = {name: value.value for name, value in at.args.kwargs.items() if isinstance(value, Const)}
     is_off = any(isinstance(value, Const) and value.value is False for value in at.args.values)
-    if is_off or any(switched.get(name) is off for name, off in _NOT_TRAINING.items()):
+    if is_off or any(switched.get(name) is off for name, off in NOT_TRAINING.items()):
         return
     if not isinstance(rngs, DictValue):
         return
