@@ -22,6 +22,7 @@ ADVICE: dict[str, str] = {
     "same-data": "split it first, unless the results are compared under the same numbers",
     "paired": "split it first, unless both are meant to change alike",
     "discarded": "split it first, unless this is a warm-up",
+    "evaluation": "split it first, unless all iterations are meant to be evaluated under the same numbers",
     "parts": "split it once, unless the slices have no key in common",
 }
 """What to do, by the reason why equal draws may be meant."""

@@ -220,9 +220,10 @@ KeyEffect = Literal["consume", "split"]
 """What uses a key up: numbers are drawn from it, or other keys are made of it."""
 
 
-Intent = Literal["", "fixed", "constant", "same-data", "discarded", "shared", "paired", "parts"]
+Intent = Literal["", "fixed", "constant", "same-data", "discarded", "shared", "paired", "parts", "evaluation"]
 """Why equal draws may be meant: both runs take one fixed key of the module, or the module itself uses its key again; one
-function sees the same data twice; two arrays are changed alike; the result of one use is thrown away."""
+function sees the same data twice; two arrays are changed alike; the result of one use is thrown away; a loop only looks at
+what it computes."""
 Shared = Literal["", "numbers", "bits", "nothing", "new-keys"]
 
 

@@ -14,12 +14,15 @@ paired      a function changes two arrays in the same way, with the same key: an
             so for the same two, or each result takes the place of what it was made of.
 discarded   the result of a call is thrown away: a warm-up, or a line that was forgotten.
 parts       one key is split into the same keys twice, and each time another slice of them is taken.
+evaluation  a loop computes something of the state that it changes, and goes on without it: what it gathers shows how the
+            state changes, not how the numbers do. Or the key's own name says that it stays: ``eval_key``, ``fixed_rng``.
 
 Limitations: a result that is bound to a name of the module and never read counts as used; results that the program compares.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -83,7 +86,37 @@ def _intent_in_loop(body: list[ir.Stmt], here: Place, draws: Drawn) -> Intent:
     """Why the uses of two iterations may be meant to be alike."""
     if draws == "shuffles" and shuffles_each(body, here.node) and not _is_step(body, here.node):
         return "paired"
-    return "same-data" if elements_are_compared(body, here) else ""
+    if elements_are_compared(body, here):
+        return "same-data"
+    return "evaluation" if _is_evaluation(body, here) else ""
+
+
+_OF_KEYS = frozenset("key keys rng rngs prng seed seeds".split())
+_STAYING = frozenset("eval evaluation evaluate test valid validation val fixed common".split())
+"""Words in the name of a key that stays the same on purpose while a loop runs."""
+
+
+def _words_of(name: str) -> set[str]:
+    """The words of a name, in lower case: of ``evalKey_2`` eval and key."""
+    return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)}
+
+
+def _is_evaluation(body: list[ir.Stmt], here: Place) -> bool:
+    """The loop goes on without the result; and it gives the function what it changes from iteration to iteration, or the
+    name of the key says that it stays."""
+    node = here.node
+    if not isinstance(node, ir.Call) or is_update(body, node):
+        return False
+    read = {name for argument in node.args for name in names_read(argument.value)}
+    words = [_words_of(name) for name in read]
+    if any(_OF_KEYS & of and _STAYING & of for of in words):
+        return True
+    inside = _statements_of_loop(body, node)
+    if here.link is None or here.link.fn is None or not inside or len(inside) > LONG_LOOP:
+        return False
+    carried = _carried_by(inside)
+    changing = _reached_by(carried, inside)
+    return not changing.isdisjoint(read) and carried.isdisjoint(_reached_from(statement_at(body, node), inside))
 
 
 def _is_lost(body: list[ir.Stmt], here: Place, there: Place, draws: Drawn) -> bool:
@@ -400,12 +433,17 @@ def _is_step(body: list[ir.Stmt], node: Any) -> bool:
     inside = _statements_of_loop(body, node)
     if not inside or len(inside) > LONG_LOOP:
         return bool(inside)
+    return bool(_reached_from(statement_at(body, node), inside) & _carried_by(inside))
+
+
+def _carried_by(inside: list[ir.Stmt]) -> set[str]:
+    """The variables that an iteration reads before it binds them."""
     carried: set[str] = set()
     bound: set[str] = set()
     for one in inside:
         carried |= _read_by(one) - bound
         bound |= _changed_by(one)
-    return bool(_reached_from(statement_at(body, node), inside) & carried)
+    return carried & bound
 
 
 def is_update(body: list[ir.Stmt], node: Any) -> bool:
@@ -432,10 +470,15 @@ def _reached_from(statement: ir.Stmt | None, inside: list[ir.Stmt]) -> set[str]:
     """The variables that what a statement computes goes into, up to the end of the iteration."""
     if statement is None:
         return set()
-    reached = _changed_by(statement)
-    for following in inside:
-        if following.start > statement.start and reached & _read_by(following):
-            reached |= _changed_by(following)
+    return _reached_by(_changed_by(statement), [following for following in inside if following.start > statement.start])
+
+
+def _reached_by(names: set[str], statements: list[ir.Stmt]) -> set[str]:
+    """These variables, and those that statements compute of them."""
+    reached = set(names)
+    for statement in statements:
+        if reached & _read_by(statement):
+            reached |= _changed_by(statement)
     return reached
 
 
