@@ -22,7 +22,6 @@ Limitations: a result that is bound to a name of the module and never read count
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -45,6 +44,7 @@ from flake8_jax.semantics.domain.values import (
     canonical_key,
     held_by,
 )
+from flake8_jax.semantics.trackers.key_names import is_of_key, parts_of_target, words_of
 from flake8_jax.semantics.trackers.key_pairs import are_compared, elements_are_compared, shuffles_each
 
 if TYPE_CHECKING:
@@ -91,14 +91,8 @@ def _intent_in_loop(body: list[ir.Stmt], here: Place, draws: Drawn) -> Intent:
     return "evaluation" if _is_evaluation(body, here) else ""
 
 
-_OF_KEYS = frozenset("key keys rng rngs prng seed seeds".split())
-_STAYING = frozenset("eval evaluation evaluate test valid validation val fixed common".split())
+_STAYING = frozenset(["eval", "evaluation", "evaluate", "test", "valid", "validation", "val", "fixed", "common"])
 """Words in the name of a key that stays the same on purpose while a loop runs."""
-
-
-def _words_of(name: str) -> set[str]:
-    """The words of a name, in lower case: of ``evalKey_2`` eval and key."""
-    return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)}
 
 
 def _is_evaluation(body: list[ir.Stmt], here: Place) -> bool:
@@ -108,8 +102,7 @@ def _is_evaluation(body: list[ir.Stmt], here: Place) -> bool:
     if not isinstance(node, ir.Call) or is_update(body, node):
         return False
     read = {name for argument in node.args for name in names_read(argument.value)}
-    words = [_words_of(name) for name in read]
-    if any(_OF_KEYS & of and _STAYING & of for of in words):
+    if any(is_of_key(name) and not _STAYING.isdisjoint(words_of(name)) for name in read):
         return True
     inside = _statements_of_loop(body, node)
     if here.link is None or here.link.fn is None or not inside or len(inside) > LONG_LOOP:
@@ -329,7 +322,11 @@ def _statements(body: Iterable[ir.Stmt]) -> Iterator[ir.Stmt]:
 def _is_discarded(statement: ir.Stmt | None, place: Place) -> bool:
     """The statement throws away what the call at ``place`` gives; waiting for the result does not count."""
     if isinstance(statement, ir.Assign):
-        return all(isinstance(t, ir.Name) and set(t.id) == {"_"} for target in statement.targets for t in _flat(target))
+        return all(
+            isinstance(t, ir.Name) and set(t.id) == {"_"}
+            for target in statement.targets
+            for t in parts_of_target(target)
+        )
     if not isinstance(statement, ir.ExprStmt) or not _gives_result(place.link):
         return False
     value: Any = statement.value
@@ -345,7 +342,7 @@ def _is_unread(statement: ir.Stmt | None, body: list[ir.Stmt]) -> bool:
     """The statement does nothing but bind names that stand nowhere else in the body of the function."""
     if not isinstance(statement, ir.Assign):
         return False
-    targets = [t for target in statement.targets for t in _flat(target)]
+    targets = [t for target in statement.targets for t in parts_of_target(target)]
     names = {t.id for t in targets if isinstance(t, ir.Name)}
     if len(names) < len(targets):
         return False
@@ -356,8 +353,8 @@ def _is_awaited_only(statement: ir.Stmt | None, body: list[ir.Stmt]) -> bool:
     """Nothing but a wait looks at what the statement binds: a warm-up."""
     if not isinstance(statement, ir.Assign):
         return False
-    names = {t.id for target in statement.targets for t in _flat(target) if isinstance(t, ir.Name)}
-    if len(names) < sum(1 for target in statement.targets for _ in _flat(target)):
+    names = {t.id for target in statement.targets for t in parts_of_target(target) if isinstance(t, ir.Name)}
+    if len(names) < sum(1 for target in statement.targets for _ in parts_of_target(target)):
         return False
     awaited = _mentions([one for one in _statements(body) if _is_wait(one)], names)
     return bool(awaited) and len(_mentions(body, names) - awaited) == len(names)
@@ -372,14 +369,14 @@ def _is_overwritten(statement: ir.Stmt | None, body: list[ir.Stmt]) -> bool:
     """Other results take the place of what the statement binds, before anything but a wait looks at them: a warm-up."""
     if not isinstance(statement, ir.Assign) or statement not in body:
         return False
-    names = {t.id for target in statement.targets for t in _flat(target) if isinstance(t, ir.Name)}
-    if len(names) < sum(1 for target in statement.targets for _ in _flat(target)):
+    names = {t.id for target in statement.targets for t in parts_of_target(target) if isinstance(t, ir.Name)}
+    if len(names) < sum(1 for target in statement.targets for _ in parts_of_target(target)):
         return False
     for later in body[body.index(statement) + 1 :]:
         if _is_wait(later):
             continue
         if isinstance(later, ir.Assign) and names.isdisjoint(names_read(later.value)):
-            names -= {t.id for target in later.targets for t in _flat(target) if isinstance(t, ir.Name)}
+            names -= {t.id for target in later.targets for t in parts_of_target(target) if isinstance(t, ir.Name)}
             if not names:
                 return True
         elif not names.isdisjoint(names_read(later)):
@@ -404,14 +401,6 @@ def _gives_result(link: Link | None) -> bool:
     return any(isinstance(s, ir.Return) and s.value is not None for s in _statements(link.fn.body))
 
 
-def _flat(target: ir.Expr) -> Iterator[ir.Expr]:
-    if isinstance(target, (ir.Tuple, ir.List)):
-        for element in target.elts:
-            yield from _flat(element)
-    else:
-        yield target
-
-
 def _feeds(first: ir.Stmt, call: Any) -> bool:
     """The call takes what the first statement binds."""
     if isinstance(first, ir.Assign):
@@ -420,7 +409,7 @@ def _feeds(first: ir.Stmt, call: Any) -> bool:
         targets = [first.target]
     else:
         return False
-    names = {t.id for target in targets for t in _flat(target) if isinstance(t, ir.Name)}
+    names = {t.id for target in targets for t in parts_of_target(target) if isinstance(t, ir.Name)}
     return any(isinstance(node, ir.Name) and node.id in names for node in walk(call))
 
 
@@ -485,7 +474,7 @@ def _reached_by(names: set[str], statements: list[ir.Stmt]) -> set[str]:
 def _changed_by(statement: ir.Stmt) -> set[str]:
     """The names that a statement binds, or changes what they hold: the receiver of a method too."""
     if isinstance(statement, ir.Assign):
-        targets = [t for target in statement.targets for t in _flat(target)]
+        targets = [t for target in statement.targets for t in parts_of_target(target)]
     elif isinstance(statement, (ir.AnnAssign, ir.AugAssign)):
         targets = [statement.target]
     elif isinstance(statement, ir.ExprStmt) and isinstance(statement.value, ir.Call):

@@ -5,18 +5,22 @@ Not modelled: names that nested functions bind anew.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
-from flake8_jax.semantics.domain.code import last_name, statement_at
+from flake8_jax.semantics.domain.code import last_name, names_read, statement_at
 from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.stack import Place
 from flake8_jax.semantics.domain.values import External, Unknown
 
 _REPLACING = frozenset({"replace", "_replace"})
+_INITIALIZING = frozenset({"init", "lazy_init", "init_with_output"})
+_OF_SHAPE = frozenset({"shape", "dtype", "ndim", "size"})
+_OF_KEYS = re.compile(r"(key|rng|seed)s?$|^(k|sub|prng)$")
 
 
 class Names:
@@ -30,6 +34,7 @@ class Names:
         self.nested: set[int] = set()
         self._loops: list[tuple[int, int]] = []
         self._shapes: list[tuple[int, int]] = []
+        self._assigned: list[ir.Assign] = []
         names: list[ir.Name] = []
         bound: set[int] = set()
         for statement in body:
@@ -38,14 +43,16 @@ class Names:
                     names.append(node)
                 elif isinstance(node, ir.Assign):
                     bound |= {id(name) for target in node.targets for name in names_bound(target)}
+                    self._assigned.append(node)
                 elif isinstance(node, ir.Subscript):
                     self.parents[id(node.value)] = node
                 elif isinstance(node, (ir.For, ir.While)):
                     self._loops.append((node.start, node.end))
                 elif isinstance(node, ir.Call):
                     self._note_fields(node)
-                    if called_as(scope, node.func) == "eval_shape":
-                        self._shapes.append((node.start, node.end))
+                    self._shapes += _read_for_shapes(scope, node)
+                elif isinstance(node, ir.Attribute) and node.attr in _OF_SHAPE:
+                    self._shapes.append((node.start, node.end))
                 elif isinstance(node, ir.Function) and not self.nested.issuperset(map(id, node.body)):
                     self.nested |= {id(inner) for s in node.body for inner in walk(s)}
         for name in sorted(names, key=lambda n: n.start):
@@ -79,13 +86,36 @@ class Names:
         yield from (node for node in found[:behind] if id(node) in self.nested)
 
     def give_shapes(self, call: ir.Node, body: list[ir.Stmt]) -> bool:
-        """What a call gives goes into calls of ``eval_shape`` and nowhere else."""
+        """What a call gives, and what is computed of it, goes where only shapes count, and nowhere else: into
+        ``eval_shape``, or into the inputs that a module is initialized with."""
         statement = statement_at(body, call) if self._shapes else None
         if not isinstance(statement, ir.Assign) or statement.value is not call:
             return False
-        bound = [name.id for target in statement.targets for name in names_bound(target)]
-        reads = [read for name in bound if name != "_" for read in self.read_after(name, statement)]
-        return bool(reads) and all(any(a <= read.start < b for a, b in self._shapes) for read in reads)
+        found = False
+        todo: list[ir.Assign] = [statement]
+        known = {id(statement)}
+        while todo:
+            one = todo.pop()
+            bound = [t for target in one.targets for t in parts_of_target(target)]
+            if not all(isinstance(name, ir.Name) for name in bound):
+                return False
+            for read in [r for t in bound if t.id != "_" for r in self.read_after(t.id, one)]:  # type: ignore[union-attr]
+                if any(a <= read.start < b for a, b in self._shapes):
+                    found = True
+                    continue
+                passing = self._assignment_with(read)
+                if passing is None:
+                    return False
+                if id(passing) not in known:
+                    known.add(id(passing))
+                    todo.append(passing)
+        return found
+
+    def _assignment_with(self, read: ir.Name) -> ir.Assign | None:
+        """The assignment whose value reads a name, in this body itself."""
+        if id(read) in self.nested:
+            return None
+        return next((one for one in self._assigned if one.value.start <= read.start < one.value.end), None)
 
     def _in_loop(self, statement: ir.Stmt) -> bool:
         at = bisect_right(self._loops, statement.start, key=lambda span: span[0]) - 1
@@ -124,11 +154,43 @@ def body_around(place: Place) -> list[ir.Stmt]:
     return place.function.body if place.function is not None else place.scope.tree.body
 
 
+def _read_for_shapes(scope: ModuleScope, call: ir.Call) -> list[tuple[int, int]]:
+    """Where a call reads nothing but shapes: all of ``eval_shape``, and what a module gets beside its key to make its
+    parameters. ``init(position, key)`` of a sampler starts there."""
+    function = call.func
+    if called_as(scope, function) == "eval_shape":
+        return [(call.start, call.end)]
+    if isinstance(function, ir.Call) and len(function.args) == 1:
+        function = function.args[0].value  # jax.jit(model.init)(key, x)
+    if not isinstance(function, ir.Attribute) or function.attr not in _INITIALIZING or len(call.args) < 2:
+        return []
+    first, *others = call.args
+    if first.star or not any(is_of_key(name) for name in names_read(first.value)):
+        return []
+    return [(other.value.start, other.value.end) for other in others]
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a name, in lower case: of ``evalKey_2`` eval and key."""
+    return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)]
+
+
+def is_of_key(name: str) -> bool:
+    """A word of the name is one that keys are called by."""
+    return any(_OF_KEYS.search(word) for word in words_of(name))
+
+
 def names_bound(target: ir.Expr) -> Iterator[ir.Name]:
+    for part in parts_of_target(target):
+        bound = part.value if isinstance(part, ir.Starred) else part
+        if isinstance(bound, ir.Name):
+            yield bound
+
+
+def parts_of_target(target: ir.Expr) -> Iterator[ir.Expr]:
+    """What an assignment stores into: the elements of tuples and lists, those of nested ones too."""
     if isinstance(target, (ir.Tuple, ir.List)):
         for element in target.elts:
-            yield from names_bound(element)
-    elif isinstance(target, ir.Starred):
-        yield from names_bound(target.value)
-    elif isinstance(target, ir.Name):
+            yield from parts_of_target(element)
+    else:
         yield target
