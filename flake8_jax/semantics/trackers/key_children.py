@@ -87,7 +87,7 @@ _COUNTED = frozenset({"axis_index", "process_index", "program_id"})
 def _count(place: Place) -> int:
     """How many new keys there are, at most."""
     split: Any = place.node
-    if not _is_split(place) or any(a.star for a in split.args):
+    if not is_split(place) or any(a.star for a in split.args):
         return END
     for i, argument in enumerate(split.args):
         if argument.keyword == "num" or (i == 1 and not argument.keyword):
@@ -98,7 +98,7 @@ def _count(place: Place) -> int:
 
 def _children_used(place: Place, names: NamesOfBodies) -> tuple[Part, ...]:
     split: Any = place.node
-    if not _is_split(place):
+    if not is_split(place):
         return _ALL
     statement = statement_at(body_around(place), split)
     if not isinstance(statement, ir.Assign):
@@ -115,7 +115,7 @@ def _children_used(place: Place, names: NamesOfBodies) -> tuple[Part, ...]:
     return tuple(found)
 
 
-def _is_split(place: Place) -> bool:
+def is_split(place: Place) -> bool:
     """The place is the call of ``split`` itself."""
     node: Any = place.node
     return isinstance(node, ir.Call) and called_as(place.scope, node.func) == "split"

@@ -1,10 +1,12 @@
-"""Two draws of which at most one counts, though both are made: what staged code has in place of branches.
+"""Two draws of which at most one counts, though both are made: by what staged code has in place of branches, or because only
+the other arm of an ``if`` reads what the first one gave.
 
 Vocabulary
 ----------
 chosen      ``jnp.where(mask, first, second)``: each element of the result comes of one of them.
 factors     ``draw * (kind == 0)`` beside ``draw * (kind == 1)``: one of the two is zero.
 carried     ``first = draw``: a name that is bound once and read once stands for the draw where it is read.
+arm         ``if`` or ``else`` of a statement; two arms of one statement never run both.
 
 Not modelled: factors with ranges (``kind < 2``), masks and their negation, the lists of ``jnp.select``.
 """
@@ -19,10 +21,10 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import children
-from flake8_jax.semantics.domain.code import spelled, statement_at
+from flake8_jax.semantics.domain.code import blocks, spelled, statement_at
 from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.stack import Place
-from flake8_jax.semantics.trackers.key_names import Names, NamesOfBodies, called_as
+from flake8_jax.semantics.trackers.key_names import Names, NamesOfBodies, called_as, parts_of_target
 
 MAX_DEPTH = 60
 """Expressions that are nested deeper choose nothing."""
@@ -41,13 +43,44 @@ def exclude(first: Place, second: Place, names: NamesOfBodies) -> bool:
     """Of two draws in one run of a function, no element of a result sees both."""
     if first.node is second.node or first.serial != second.serial or first.function is None:
         return False
-    scope, known = first.scope, names.around(first)
-    ours, theirs = (tuple(_outwards(first.function.body, known, place.node)) for place in (first, second))
+    scope, known, body = first.scope, names.around(first), first.function.body
+    if _is_for_other_arm(body, known, first, second) or _is_for_other_arm(body, known, second, first):
+        return True
+    ours, theirs = (tuple(_outwards(body, known, place.node)) for place in (first, second))
     choices = {id(step.around): step.held for step in ours if _choice_of(step, scope)}
     if any(_choice_of(step, scope) and choices.get(id(step.around), step.held) is not step.held for step in theirs):
         return True
     values = dict(found for step in ours for found in _tested(step, scope))
     return any(values.get(what, value) != value for step in theirs for what, value in _tested(step, scope))
+
+
+def _is_for_other_arm(body: list[ir.Stmt], names: Names, split: Place, other: Place) -> bool:
+    """What an assignment binds is read in arms alone that do not run where the other draw is made."""
+    statement = statement_at(body, split.node)
+    arms = _arms_around(body, other.node)
+    if not arms or not isinstance(statement, ir.Assign) or statement.value is not split.node:
+        return False
+    parts = [part for target in statement.targets for part in parts_of_target(target)]
+    bound = [part.id for part in parts if isinstance(part, ir.Name)]
+    reads = [read for name in bound for read in names.read_after(name, statement)]
+    return len(bound) == len(parts) and bool(reads) and all(_never_both(arms, _arms_around(body, r)) for r in reads)
+
+
+def _never_both(one: dict[int, bool], other: dict[int, bool]) -> bool:
+    return any(other.get(statement, arm) is not arm for statement, arm in one.items())
+
+
+def _arms_around(body: list[ir.Stmt], node: Any) -> dict[int, bool]:
+    """By each ``if`` statement around a node, whether it stands in the ``else``."""
+    found: dict[int, bool] = {}
+    block = body
+    while True:
+        statement = next((one for one in block if one.start <= node.start < one.end), None)
+        if statement is None or isinstance(statement, (ir.FunctionDef, ir.ClassDef)):
+            return found
+        if isinstance(statement, ir.If) and not _is_inside(node, statement.test):
+            found[id(statement)] = any(one.start <= node.start < one.end for one in statement.orelse)
+        block = blocks(statement)
 
 
 def _outwards(body: list[ir.Stmt], names: Names, node: Any) -> Iterator[Step]:

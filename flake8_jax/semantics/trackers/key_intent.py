@@ -11,7 +11,8 @@ same data   two calls of one function see the same arrays beside the key, and so
             compared with itself under common random numbers. A call that takes what the other one returned is the next
             step of a computation, and no comparison.
 paired      a function changes two arrays in the same way, with the same key: an image and its mask. Another key does
-            so for the same two, or each result takes the place of what it was made of.
+            so for the same two, or each result takes the place of what it was made of. Or ``inverse_f`` undoes, with
+            the same numbers, what ``f`` did.
 discarded   the result of a call is thrown away: a warm-up, or a line that was forgotten.
 parts       one key is split into the same keys twice, and each time another slice of them is taken.
 evaluation  a loop computes something of the state that it changes, and goes on without it: what it gathers shows how the
@@ -28,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.boundary import SEED
-from flake8_jax.semantics.domain.code import names_read, statement_at
+from flake8_jax.semantics.domain.code import last_name, names_read, statement_at
 from flake8_jax.semantics.domain.scopes import is_test_file
 from flake8_jax.semantics.domain.values import (
     FIELD_DEFAULT,
@@ -44,6 +45,7 @@ from flake8_jax.semantics.domain.values import (
     canonical_key,
     held_by,
 )
+from flake8_jax.semantics.trackers.key_children import is_split
 from flake8_jax.semantics.trackers.key_names import is_of_key, parts_of_target, words_of
 from flake8_jax.semantics.trackers.key_pairs import are_compared, elements_are_compared, shuffles_each
 
@@ -68,7 +70,7 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
         return standing
     if in_loop:
         return _intent_in_loop(body, here, draws)
-    if _is_lost(body, here, there, draws):
+    if _is_lost(body, here, there):
         return "discarded"
     if _same_data(key, here, there, around):
         # The gradient that one call gives is the update before the other; other results are the next step's state.
@@ -79,6 +81,8 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
         return "same-data"
     if _are_parts(statement_at(body, there.node), statement_at(body, here.node), there, here):
         return "parts"
+    if _undoes(here, there) or _undoes(there, here):
+        return "paired"
     return "paired" if _is_paired(body, here, there, in_place=draws == "places") else ""
 
 
@@ -112,10 +116,13 @@ def _is_evaluation(body: list[ir.Stmt], here: Place) -> bool:
     return not changing.isdisjoint(read) and carried.isdisjoint(_reached_from(statement_at(body, node), inside))
 
 
-def _is_lost(body: list[ir.Stmt], here: Place, there: Place, draws: Drawn) -> bool:
-    """The result of one of two uses is thrown away, overwritten, or only waited for."""
+def _is_lost(body: list[ir.Stmt], here: Place, there: Place) -> bool:
+    """The result of one of two uses is thrown away, overwritten, or only waited for. New keys that nobody reads were rather
+    forgotten."""
     first, second = statement_at(body, there.node), statement_at(body, here.node)
-    unread = draws and here.function is not None and (_is_unread(first, body) or _is_unread(second, body))
+    unread = here.function is not None and any(
+        _is_unread(one, body) and not is_split(place) for one, place in ((first, there), (second, here))
+    )
     if unread or _is_overwritten(first, body) or _is_awaited_only(first, body):
         return True
     return _is_discarded(first, there) or _is_discarded(second, here)
@@ -195,6 +202,11 @@ def _is_paired(body: list[ir.Stmt], here: Place, there: Place, *, in_place: bool
     rest = [{others for p in patterns if p is not None and (others := _others(p, name))} for name in pair]
     ours = _variables(_others(one, pair[0]))
     return any(not ours & _variables(found) for found in rest[0] & rest[1])
+
+
+def _undoes(one: Place, other: Place) -> bool:
+    called, before = (last_name(p.node.func) if isinstance(p.node, ir.Call) else "" for p in (one, other))
+    return bool(before) and called in (f"inverse_{before}", f"inv_{before}", f"{before}_inverse", f"un{before}")
 
 
 def _stored_in(statement: ir.Stmt | None, place: Place) -> str:
@@ -308,15 +320,19 @@ def _has_arrays(value: Value, depth: int = 4) -> bool:
 
 
 def _statements(body: Iterable[ir.Stmt]) -> Iterator[ir.Stmt]:
-    """All statements of a body, those of its blocks as well; none of other functions."""
+    """All statements of a body, those of its blocks as well, in the order of the text; none of other functions."""
     for statement in body:
         yield statement
-        if isinstance(statement, (ir.FunctionDef, ir.ClassDef)):
-            continue
-        for name in ("body", "orelse", "finalbody"):
-            yield from _statements(getattr(statement, name, ()))
-        for handler in getattr(statement, "handlers", ()):
-            yield from _statements(handler.body)
+        for block in _blocks_of(statement):
+            yield from _statements(block)
+
+
+def _blocks_of(statement: ir.Stmt) -> list[list[ir.Stmt]]:
+    """The blocks of a compound statement, those of functions and classes left out."""
+    if isinstance(statement, (ir.FunctionDef, ir.ClassDef)):
+        return []
+    own = [getattr(statement, name, []) for name in ("body", "orelse", "finalbody")]
+    return [*own, *(handler.body for handler in getattr(statement, "handlers", ()))]
 
 
 def _is_discarded(statement: ir.Stmt | None, place: Place) -> bool:
@@ -367,21 +383,32 @@ def _mentions(body: list[ir.Stmt], names: set[str]) -> set[int]:
 
 def _is_overwritten(statement: ir.Stmt | None, body: list[ir.Stmt]) -> bool:
     """Other results take the place of what the statement binds, before anything but a wait looks at them: a warm-up."""
-    if not isinstance(statement, ir.Assign) or statement not in body:
-        return False
-    names = {t.id for target in statement.targets for t in parts_of_target(target) if isinstance(t, ir.Name)}
-    if len(names) < sum(1 for target in statement.targets for _ in parts_of_target(target)):
-        return False
-    for later in body[body.index(statement) + 1 :]:
+    names, others = _bound_by(statement)
+    around = [body, *(block for one in _statements(body) for block in _blocks_of(one))] if names and not others else []
+    block = next((one for one in around if statement in one), [])
+    for later in block[block.index(statement) + 1 :] if statement in block else ():
         if _is_wait(later):
             continue
-        if isinstance(later, ir.Assign) and names.isdisjoint(names_read(later.value)):
-            names -= {t.id for target in later.targets for t in parts_of_target(target) if isinstance(t, ir.Name)}
+        bound, _ = _bound_by(later)
+        if bound and names.isdisjoint(names_read(later.value)):  # type: ignore[union-attr]
+            names -= bound
             if not names:
                 return True
         elif not names.isdisjoint(names_read(later)):
             return False
     return False
+
+
+def _bound_by(statement: ir.Stmt | None) -> tuple[set[str], bool]:
+    """The names that an assignment of a value binds, and whether it stores into anything else."""
+    if isinstance(statement, ir.Assign):
+        parts = [part for target in statement.targets for part in parts_of_target(target)]
+    elif isinstance(statement, ir.AnnAssign) and statement.value is not None:
+        parts = [statement.target]
+    else:
+        return set(), False
+    names = {part.id for part in parts if isinstance(part, ir.Name)}
+    return names, len(names) < len(parts)
 
 
 def _is_wait(statement: ir.Stmt) -> bool:

@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain.boundary import SEED, keep_seed, key_behind, key_taken
+from flake8_jax.semantics.domain.boundary import NOT_TRAINING, SEED, keep_seed, key_behind, key_taken
 from flake8_jax.semantics.domain.code import statement_at
 from flake8_jax.semantics.domain.conditions import contradict, is_of_arm, normal_condition
 from flake8_jax.semantics.domain.joining import members_of
@@ -75,7 +75,7 @@ class Use:
     neither other keys nor an object that starts with them. stream: which random bits of the key those come from. certain:
     of a donation, that a result takes the memory. inner: the rest of the path of a use in a remembered run. carried: it was
     in the iteration before, whose key came back (see ``key_carries``). conventional, given, folds: as in
-    ``Usage``."""
+    ``Usage``. steps_untrained: how many of the last steps are in a function that is told not to train."""
 
     effect: KeyEffect | Literal["donate"]
     path: tuple[Place, ...]
@@ -91,6 +91,7 @@ class Use:
     conventional: str = ""
     given: str = ""
     folds: bool = False
+    steps_untrained: int = 0
 
     @property
     def last(self) -> Place:
@@ -325,14 +326,40 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condi
         ]
         for use in _one_for_each_function(path, colliding):
             certain = {normal_condition(c) for c in use.conditions} <= {normal_condition(c) for c in conditions}
+            certain = certain and not _may_draw_nothing(m, usage, path, use)
             _tell_collision(m, key, usage, Collision(use, path, certain, use is not colliding[0]))
     made = Use(
         usage.effect, path, conditions, id(node), usage.sampler, draws=usage.draws, stream=usage.stream,
-        conventional=usage.conventional, given=usage.given, folds=usage.folds,
+        conventional=usage.conventional, given=usage.given, folds=usage.folds, steps_untrained=_steps_untrained(m),
     )  # fmt: skip
     if made not in earlier:
         m.journal.write(uses, canonical, _kept((*earlier, made)))
         _tell_used(m, canonical, made)
+
+
+def _steps_untrained(m: Machine) -> int:
+    """How many of the last steps of the current path are in a function that is told not to train; 0 if none is."""
+    for steps, link in enumerate((link for link in reversed(m.path.stack) if link.node is not None), 1):
+        if link.bound is not None and any(_is_switched_off(link.bound.get(name), off) for name, off in _SWITCHES):
+            return steps
+    return 0
+
+
+_SWITCHES = tuple(NOT_TRAINING.items())
+
+
+def _is_switched_off(value: Value | None, off: bool) -> bool:
+    return isinstance(value, Const) and value.value is off
+
+
+def _may_draw_nothing(m: Machine, usage: Usage, path: tuple[Place, ...], earlier: Use) -> bool:
+    """One of the uses is a split in a function that is told not to train, which may have no use for the new keys."""
+    level = parting(path, earlier.path)
+    if level is None:
+        return False
+    length = len(earlier.path) + len(earlier.inner)
+    then = _is_split(earlier) and 0 < earlier.steps_untrained < length - level
+    return then or (_is_split(usage) and 0 < _steps_untrained(m) < len(path) - level)
 
 
 def _one_for_each_function(path: tuple[Place, ...], uses: list[Use]) -> list[Use]:
