@@ -44,7 +44,8 @@ class Report:
     """What a rule returns: where, and the sentence. ``level`` overrides the rule's own (a shortfall in certainty
     makes an error a warning); ``preview`` keeps it back unless preview rules are asked for. ``unless``: a fact that,
     noted at the same place on any other path (``EventBus.note``), takes the report back. ``given``: a fact without which,
-    noted anywhere, there is nothing to report. ``uses``: other places that the report is about, for the evidence."""
+    noted anywhere, there is nothing to report. ``sure_given``: a fact without which, noted at the same place, an error is a
+    warning. ``uses``: other places that the report is about, for the evidence."""
 
     at: Spanned
     message: str
@@ -52,6 +53,7 @@ class Report:
     preview: bool = False
     unless: str = ""
     given: str = ""
+    sure_given: str = ""
     uses: tuple[Step, ...] = ()
 
 

@@ -158,6 +158,7 @@ class TransformFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
     passes: for ``stage``: result descriptors of the arguments on which the operands are staged, in order
         (``["float", "tree", "unknown"]``); a last ``"..."`` repeats the one before.
     switch: for ``stage``: the parameter that says whether the operands are staged, True by default.
+    keeps: keywords of the wrapped call that the transform takes for itself: the operand does not get them.
     waits: calling what it gives waits for the device, as Equinox's ``filter_jit`` does to raise runtime errors.
     """
 
@@ -179,6 +180,7 @@ class TransformFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
     passes: list[str] = []
     switch: str | None = None
     waits: bool = False
+    keeps: list[str] = []
 
 
 class ClassFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -13,7 +13,7 @@ from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.values import ClassValue, ExternalInstance, Instance, UnionValue, Value
 from flake8_jax.semantics.events.events import Mutation
-from flake8_jax.semantics.events.facts import UNDONE
+from flake8_jax.semantics.events.facts import READ_LATER, UNDONE
 
 
 @rule("JAX503", "error")
@@ -135,7 +135,8 @@ def self_write(event: Mutation) -> Report | None:
     if event.how != "attribute" or event.target is None or not leaks(event) or not _keeps(event.target):
         return None
     subject = quote(event.context, event.at, event.name)
-    return Report(event.at, f"{subject} belongs to an object from outside of the staged code: {LEAK}", unless=UNDONE)
+    message = f"{subject} belongs to an object from outside of the staged code: {LEAK}"
+    return Report(event.at, message, unless=UNDONE, sure_given="" if event.itself else READ_LATER)
 
 
 def _keeps(value: Value) -> bool:

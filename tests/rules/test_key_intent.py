@@ -253,7 +253,7 @@ def inverse_rotate(x, rng):
 
 
 def quantize(x, rng):
-    return inverse_rotate(jnp.round(rotate(x, rng)), rng)  # error
+    return inverse_rotate(jnp.round(rotate(x, rng)), rng)  # info
 
 
 def encode(x, rng):
@@ -380,11 +380,102 @@ def weights(key):
     return w, b
 """
 
+EVALUATED = """import jax
+import jax.numpy as jnp
+from jax import random
+
+
+def loss(params, key):
+    return jnp.sum(params * random.normal(key, (3,)))
+
+
+def curve(params, key, n):
+    losses = []
+    for _ in range(n):
+        params = params - 0.1
+        losses.append(loss(params, key))  # info
+    return losses
+
+
+def later_curve(state, key, n):
+    carry, found = (state, 0.0), []
+    for _ in range(n):
+        carry = (carry[0] * 0.9, carry[1])
+        params = carry[0]
+        found.append(float(loss(params, key)))  # info
+    return found
+
+
+def walk(params, key, n):
+    for _ in range(n):
+        params = params + loss(params, key)  # error
+    return params
+
+
+def initial(sizes, key):
+    layers = []
+    for size in sizes:
+        layers.append(random.normal(key, (size,)))  # error
+    return layers
+
+
+def of_trials(trials, eval_key):
+    found = []
+    for trial in trials:
+        found.append(loss(trial, eval_key))  # info
+    return found
+
+
+def stepped(state, eval_key):
+    for _ in range(3):
+        state = state * loss(state, eval_key)  # error
+    return state
+
+
+def overwritten(key, x):
+    step: jax.Array = random.normal(key, x.shape)
+    step = random.normal(key, x.shape) * 2  # info
+    return x + step
+
+
+def inner_overwritten(key, x, n):
+    for _ in range(n):
+        key, sub = random.split(key)
+        noise = random.normal(sub, x.shape) * 2
+        noise = random.uniform(sub, x.shape)  # info
+        x = x + noise
+    return x
+
+
+def read_between(key, x):
+    step = random.normal(key, x.shape)
+    x = x + step
+    step = random.normal(key, x.shape) * 2  # error
+    return x + step
+
+
+def one_step(state, key, deterministic):
+    key, sub = random.split(key)
+    return (state, key) if deterministic else (state + random.normal(sub), key)
+
+
+def tried_and_trained(state, key):
+    best, _ = one_step(state, key, deterministic=True)
+    state, _ = one_step(state, key, deterministic=False)  # info
+    return best, state
+
+
+def trained_twice(state, key):
+    best, _ = one_step(state, key, deterministic=False)
+    state, _ = one_step(state, key, deterministic=False)  # error
+    return best, state
+"""
+
 
 @pytest.mark.parametrize(
     "text",
-    [MEANT, CONSTANT, MISTAKEN, TOGETHER],
-    ids=["meant", "constant", "mistaken", "paired"],
+    [MEANT, CONSTANT, MISTAKEN, TOGETHER, EVALUATED],
+    ids=["meant", "constant", "mistaken", "paired", "evaluated"],
 )
 def test_levels(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
     rows = enumerate(text.splitlines(), 1)

@@ -17,6 +17,43 @@ from flake8_jax.syntax.lower import lower
 RULES = Path(flake8_jax.rules.__file__).parent
 _LEVEL = re.compile(r"# (error|warning|info): ([a-z0-9-]+)$", re.MULTILINE)
 PROGRAMS = {
+    "a tracer in an attribute: read later, changed by itself, or only used in the trace": """\
+import jax
+
+
+class Model:
+    def __init__(self):
+        self.scale = self.last = self.total = self.seen = 0.0
+
+    def apply(self, x):
+        return x * self.scale
+
+
+model, fresh = Model(), Model()
+
+
+@jax.jit
+def loss(scale, x):
+    model.scale = scale  # warning: self-write
+    return model.apply(x).sum()
+
+
+@jax.jit
+def step(x):
+    model.last = x * 2  # error: self-write
+    model.total = model.total + x  # error: self-write
+    fresh.seen = x  # warning: self-write
+    return x
+
+
+def run(x):
+    step(x)
+    fresh.seen = 0.0
+    return loss(2.0, x) + model.last + fresh.seen
+
+
+run(1.0)
+""",
     "a tracer as an index, of a list and of an array": """\
 import jax
 import numpy as np

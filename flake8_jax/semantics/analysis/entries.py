@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar
 
 from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import DEFECTS, traceback_of
 from flake8_jax.semantics.domain.arguments import Arguments, CallingContext
 from flake8_jax.semantics.domain.classes import find_in_class, mro_of
@@ -122,7 +123,11 @@ def _run_pending(m: Machine, is_entered: Callable[[ModuleScope], bool]) -> None:
     partials, functions = _Growing(m.worklist.partial_roots), _Growing(m.worklist.deferred_functions)
     while roots or functions or classes or partials:
         for tv, node, scope, chain, staged in roots:
-            wanted = (not tv.called and not staged) if chain else _is_wanted(m, is_entered, scope, tv)
+            wanted = (
+                (not tv.called and not staged and not _is_never_named(tv))
+                if chain
+                else _is_wanted(m, is_entered, scope, tv)
+            )
             if wanted and not _is_dared(m, tv) and not _is_tried(m, tv):
                 for member in _members(m, tv):
                     m.trackers[Runs].member = member
@@ -139,6 +144,25 @@ def _run_pending(m: Machine, is_entered: Callable[[ModuleScope], bool]) -> None:
         for func in functions:
             if func.closure is not None or is_entered(func.scope):
                 _run_uncalled(m, func)
+
+
+def _is_never_named(value: Value) -> bool:
+    """A function that nothing but transforms decorate, in another function, which never reads its name: nobody calls it."""
+    function, transforms = value, 0
+    while isinstance(function, TransformedValue):
+        function, transforms = function.operand, transforms + 1
+    if not isinstance(function, FunctionValue) or function.closure is None or function.closure.fn is None:
+        return False
+    around, fn = function.closure.fn, function.fn
+    if function.owner is not None or fn.is_lambda or fn.name in (*around.global_names, *around.nonlocal_names):
+        return False
+    for statement in around.body:
+        for node in walk(statement):
+            if isinstance(node, ir.Name) and node.id == fn.name:
+                return False
+            if isinstance(node, ir.FunctionDef) and node.function is fn and len(node.decorators) != transforms:
+                return False
+    return True
 
 
 def _is_wanted(
@@ -163,7 +187,7 @@ def _members(m: Machine, tv: TransformedValue) -> Iterator[ClassValue | None]:
 
 
 def _run_uncalled(m: Machine, func: FunctionValue) -> None:
-    if id(func.fn) not in m.trackers[Runs].called_functions:
+    if id(func.fn) not in m.trackers[Runs].called_functions and not _is_never_named(func):
         run_guarded(m, func.scope, functools.partial(_run_function, m, func))
 
 

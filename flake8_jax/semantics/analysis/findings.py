@@ -38,7 +38,7 @@ class Reported(msgspec.Struct, frozen=True, eq=False):
 def report_findings(m: Machine, request: AnalysisRequest) -> list[Reported]:
     """The findings of a run, by file and place. None of them has a fix yet."""
     found = [
-        Reported(_finding(emission, uses, others), emission.event)
+        Reported(_finding(m, emission, uses, others), emission.event)
         for emission, uses, others in _without_superseded(m, _best(m, request))
     ]
     found.sort(key=lambda one: (one.finding.path, one.finding.start, one.finding.code))
@@ -149,10 +149,14 @@ def _noted(emission: Emission, note: str) -> Emission:
     return msgspec.structs.replace(emission, report=report)
 
 
-def _level(emission: Emission) -> Level:
+def _level(m: Machine, emission: Emission) -> Level:
     """The level of a finding. Who wrote a cell has run it and seen what it raises, or what it prints: it is shown on
     purpose, or out of use."""
-    level = emission.report.level or emission.rule.level
+    report, presumed = emission.report, emission.event.context.presumed
+    level = report.level or emission.rule.level
+    fact = report.sure_given
+    if fact and not m.bus.is_noted(fact, emission.scope.path, report.at.start, presumed=presumed):
+        level = "warning" if level == "error" else level
     seen = emission.rule.raises != "nothing" or emission.rule.code in SHOWN
     return "warning" if seen and level == "error" and emission.scope.path.endswith(SUFFIX) else level
 
@@ -161,18 +165,18 @@ SHOWN = frozenset({"JAX501", "JAX502", "JAX503"})
 """Rules on effects that are the subject of cells: what a traced function writes."""
 
 
-def _finding(emission: Emission, uses: tuple[Step, ...], others: tuple[int, ...]) -> Finding:
-    report, rule = emission.report, emission.rule
+def _finding(m: Machine, emission: Emission, uses: tuple[Step, ...], others: tuple[int, ...]) -> Finding:
+    report, rule, level = emission.report, emission.rule, _level(m, emission)
     return Finding(
         code=rule.code,
         name=rule.name,
-        level=_level(emission),
+        level=level,
         path=emission.scope.path,
         start=report.at.start,
         end=report.at.end,
         message=report.message,
         evidence=(*_evidence(emission.chain), *uses),
-        confidence="likely" if rule.level == "error" and report.level in ("warning", "info") else "certain",
+        confidence="likely" if rule.level == "error" and level in ("warning", "info") else "certain",
         others=others,
     )
 

@@ -57,7 +57,8 @@ class Mode(msgspec.Struct, frozen=True, eq=False):
     ``grad`` or another transform that needs derivatives. compiled: number of the innermost trace whose code Python runs
     only once, 0 if there is none. axes: names of axes that are bound; axes_closed: these are all
     (see ``axes``). jitted: number of the outermost trace whose code is compiled by itself, 0 if there is none. optional:
-    another path runs the same function untransformed, so that code behind an undecided test may belong to that path."""
+    another path runs the same function untransformed, so that code behind an undecided test may belong to that path.
+    outermost: number of the outermost trace, 0 when eager."""
 
     staged: bool = False
     ambient: bool = False
@@ -71,6 +72,7 @@ class Mode(msgspec.Struct, frozen=True, eq=False):
     axes_closed: bool = False
     jitted: int = 0
     optional: bool = False
+    outermost: int = 0
 
 
 class Lane(msgspec.Struct, frozen=True, eq=False):

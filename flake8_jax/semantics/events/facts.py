@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 UNDONE = "change undone"
 
 CHANGED_HERE = "changed by staged code"
+READ_LATER = "read when the trace is over"
 
 
 def is_on(value: Value) -> bool:

@@ -65,7 +65,15 @@ from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.interpreter.running import tell_cached
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import ATTRIBUTE
-from flake8_jax.semantics.trackers.allocations import Change, outlives, tell_change, undo_changes
+from flake8_jax.semantics.trackers.allocations import (
+    Allocations,
+    Change,
+    forget_changes,
+    outlives,
+    tell_change,
+    tell_read,
+    undo_changes,
+)
 from flake8_jax.semantics.trackers.buffers import read
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.freshness import Freshness, note_kept, now
@@ -342,6 +350,8 @@ _BINDERS: dict[type, Callable[[Machine, Frame, Any, Found], Value]] = {
 
 def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, attr: str) -> Value:
     value = _attribute_of(m, frame, node, base, attr)
+    if m.trackers[Allocations].changes:
+        tell_read(m, base, attr)
     if m.path.mode.jitted:
         note_attribute(m, frame, node, base, attr, value)
     return value
@@ -582,6 +592,8 @@ def store_attribute(m: Machine, change: Change, source: ir.Expr | None = None) -
     note_kept(m, value)
     if m.path.mode.staged:
         tell_attribute(m, change, source)
+    else:
+        forget_changes(m, base, attr)
     if isinstance(base, ModuleValue):
         if not is_code(value):  # patching a module's functions is not modelled
             note_rebinding(m, change.frame, attr, base.scope)

@@ -90,6 +90,7 @@ def enter(
         staged=True,
         ambient=around.ambient or fact.omnistaging,
         trace=m.path.traces,
+        outermost=around.outermost or m.path.traces,
         presumed=around.presumed,
         lanes=around.lanes + ((lane,) if lane is not None else ()),
         shapes_only=around.shapes_only or fact.result == "shape",

@@ -219,6 +219,8 @@ def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool =
     tv.called = True
     if tv.held and contradict(tv.held, m.path.assumed):
         return Unknown("other path")  # it was not made where this call is made
+    if tv.fact.keeps:
+        at = at.to(_without(at.args, tv.fact.keeps))
     note_form_called(m, tv)
     if tv.fact.tracing == "none":
         return _call_untraced(m, tv, at)
@@ -226,6 +228,8 @@ def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool =
         if m.bus.wants(TransformCall):
             _tell_call(m, tv, at, at.node, runs=runs)
         check_call(m, tv, at)
+        if _gets_function(tv, at.args):
+            return Unknown("raises")
     for value, written in zip(at.args.values, at.args.nodes):
         if isinstance(value, (ListValue, DictValue)) and isinstance(written, _TEMPORARIES):
             value.born = NO_BIRTH  # nobody else has it
@@ -346,6 +350,24 @@ def _tell_call(m: Machine, tv: TransformedValue, at: Call, node: ir.Call, *, run
             tv.operand, is_sure(m, tv), m.trackers[Variations].known if runs and always else {},
         )
     )  # fmt: skip
+
+
+def _without(args: Arguments, names: list[str]) -> Arguments:
+    kwargs = {name: value for name, value in args.kwargs.items() if name not in names}
+    return msgspec.structs.replace(args, kwargs=kwargs)
+
+
+def _gets_function(tv: TransformedValue, args: Arguments) -> bool:
+    """JAX raises TypeError before it traces: a function stands where an array belongs, and is not named as static."""
+    fact = tv.fact
+    if not (fact.omnistaging and fact.statics) or fact.filters:
+        return False
+    positions, names = static_parameters(tv) or (None, None)
+    if positions is None or names is None:
+        return False
+    given = [value for i, value in enumerate(args.values) if i not in positions]
+    given += [value for name, value in args.kwargs.items() if name not in names]
+    return any(isinstance(value, (FunctionValue, TransformedValue)) for value in given)
 
 
 MAX_HEIRS = 16

@@ -35,7 +35,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
 )
 from flake8_jax.semantics.events.events import ChangeKind, Mutation
-from flake8_jax.semantics.events.facts import CHANGED_HERE, UNDONE
+from flake8_jax.semantics.events.facts import CHANGED_HERE, READ_LATER, UNDONE
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import Tracker
 from flake8_jax.semantics.trackers.freshness import note_needs_python
@@ -203,6 +203,21 @@ def _escape(value: Value, target: Value) -> None:
     born = getattr(target, "born", NO_BIRTH)
     if isinstance(value, (ListValue, DictValue)) and 0 <= born < value.born:
         value.born = born
+
+
+def tell_read(m: Machine, target: Instance, name: str) -> None:
+    """An attribute is read that staged code has set: once that trace is over, what is there is of no use."""
+    changes = m.trackers[Allocations].changes.get((id(target), name))
+    if changes:
+        trace, path, start, _ = changes[-1]
+        if trace < max(m.path.mode.outermost, 1) or not m.path.mode.staged:
+            m.bus.noted.add((READ_LATER, path, start))
+
+
+def forget_changes(m: Machine, target: Value, name: str) -> None:
+    """Eager code sets an attribute anew."""
+    if m.trackers[Allocations].changes:
+        m.trackers[Allocations].changes.pop((id(target), name), None)
 
 
 def undo_changes(m: Machine, target: Value | None, name: str = "", born: int | None = None) -> None:
