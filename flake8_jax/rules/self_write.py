@@ -22,7 +22,8 @@ def self_write(event: Mutation) -> Report | None:
 
     Why it bites: Python runs a staged method only while JAX traces it. The attribute then holds a tracer of a trace that
     is over: reading it raises `UnexpectedTracerError`, and later calls do not set it again. Return the new value and
-    assign it outside, or make the object a pytree and return a new one.
+    assign it outside, or make the object a pytree and return a new one. An error where the attribute is computed from
+    itself, or read once the trace is over; a warning where, as far as the project shows, its own trace alone reads it.
 
     Bad:
 
