@@ -14,6 +14,8 @@ Result descriptors (``FunctionFact.returns``)::
     static                         a host value known while tracing: an int, a shape, a bool of the host
     reflection                     a host value that says what another one is: nobody knows how a test of it comes out
     dtype                          a dtype object
+    dtype_test                     whether the first argument is of the kind that the second names; like ``reflection`` where
+                                   the kind is not known
     key / keys                     one PRNG key / an array of keys along a new leading axis
     replaced(PARAM, NAME, …)       the argument with the other arguments but NAME, … for its fields
     same(PARAM)                    the argument itself, unchanged (block_until_ready, lax.stop_gradient on trees …)

@@ -71,6 +71,11 @@ _PYTHON_CONDA = re.compile(
     rf"""^{_SPACES}-{_SPACES}["']?(?:[\w-]{{1,100}}::)?python{_SPACES}(?:=({_RELEASE}(?:\.\*)?)(?![\w.*])|{_CLAUSES})""",
     re.MULTILINE,
 )
+# ``conda create -n train python=3.10``, ``uv venv --python 3.10``, ``python3.10 -m venv``.
+_PYTHON_COMMAND = re.compile(
+    r"\b(?:conda|mamba)\b.{0,60}?\bcreate\b.{0,200}?\bpython={1,2}(3\.\d{1,3}(?:\.\d{1,3})?)(?![\w.*])"
+    r"|\buv\b.{0,20}?\bvenv\b.{0,80}?(?:--python|-p)[ =](3\.\d{1,3})\b|\bpython(3\.\d{1,3})\s{1,9}-m\s{1,9}venv\b"
+)
 COMPUTED = "===?"
 """The specifier of a pin whose release is not written down."""
 PYTHON = "python"
@@ -115,6 +120,9 @@ def required_by_instructions(text: str) -> Iterator[tuple[str, str]]:
             library = library_of(found[1])
             if library is not None and not any(library == bound for bound, _ in bounds):
                 yield library, ""
+    for made in _PYTHON_COMMAND.finditer(commands):
+        release = next(filter(None, made.groups()))
+        yield PYTHON, f"=={release}{'.*' if release.count('.') < 2 else ''}"
     if _IMAGE.search(text) and not any(library == "jax" for library, _ in bounds):
         yield "jax", COMPUTED
 

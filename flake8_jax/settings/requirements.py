@@ -6,8 +6,9 @@ literals), files of requirements and constraints, environments of conda, lock fi
 first of the others that does adds its own: a project that asks for ``jax`` and locks 0.4.30 does not run on newer releases.
 A bound on ``jax`` goes before one on ``jaxlib``. The first file that speaks of Python says which Pythons there are, and the
 first that speaks of NumPy or SciPy beside a library of JAX which of these: a release of JAX that needs a newer one is not for
-this project. Where no such file speaks of JAX, what people are told to install counts (``instructions_below``). A release that
-setup.py computes, or that an image brings along, is unknown.
+this project. In folders that are no packages the commands of a README add what the lists leave open; where no such file speaks
+of JAX, all that people are told to install counts (``instructions_below``). A release that setup.py computes, or that an image
+brings along, is unknown.
 
 Limitations: other requirements that are computed or included (``-r``), environment markers, other hosts' requirements in one
 folder; files of more than 10 MB.
@@ -48,6 +49,7 @@ _ENVIRONMENTS = re.compile(r"[\w.-]*environment[\w.-]*\.ya?ml|conda[\w.-]*\.ya?m
 _INSTRUCTIONS = re.compile(
     r"(?:README|INSTALL)[\w.-]*|[\w.-]+\.sh|Dockerfile[\w.-]*|[\w.-]+\.dockerfile", re.IGNORECASE
 )
+_README = re.compile(r"(?:README|INSTALL)[\w.-]*", re.IGNORECASE)
 _INSTRUCTED = (".devcontainer", ".github/workflows")
 """Hidden folders whose files say what to install."""
 _FOLDER = "requirements"
@@ -75,8 +77,11 @@ def supported_versions(directory: str, top: str | None, load_toml: LoadToml) -> 
         present = _packaging_files(folder)
         for library, bound in _asked_in_folder(folder, present, load_toml).items():
             found[library] = _joined(found.get(library), bound, library)
+        is_package = any(name in _MANIFESTS for name in present)
+        for library, bound in ({} if is_package else _told_in_readme(folder)).items():
+            found[library] = _joined(found.get(library), bound, library)
         above = os.path.dirname(folder)
-        stands_alone = any(name in _MANIFESTS for name in present) or (top is None and bool(found))
+        stands_alone = is_package or (top is None and bool(found))
         if stands_alone or above == folder or folder == top or os.path.lexists(os.path.join(folder, ".git")):
             return found
         folder = above
@@ -105,6 +110,16 @@ def instructions_below(top: str) -> dict[str, str]:
         for name in sorted(_names_in(folder)):
             if _INSTRUCTIONS.fullmatch(name) or (folder in hidden and name.endswith((".yml", ".yaml"))):
                 _note(asked, required_by_instructions(_text_of(os.path.join(folder, name))))
+    return _latest(asked)
+
+
+def _told_in_readme(folder: str) -> dict[str, str]:
+    """What the README of a folder without a package of its own tells people to install: its commands make the environment
+    that the code beside it runs in."""
+    asked: dict[str, list[str]] = {}
+    for name in sorted(_names_in(folder)):
+        if _README.fullmatch(name):
+            _note(asked, required_by_instructions(_text_of(os.path.join(folder, name))))
     return _latest(asked)
 
 

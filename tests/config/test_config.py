@@ -369,3 +369,28 @@ def test_requirements_are_read_in_linear_time(tmp_path: Path, name: str, text: s
     started = time.process_time()
     assert "flax" not in required_in(tmp_path, tmp_path)
     assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize(
+    ("readme", "library", "asked"),
+    [
+        ("```\nconda create --name train python=3.10\npip install -r requirements.txt\n```\n", "python", "==3.10.*"),
+        ("uv venv --python 3.9\n", "python", "==3.9.*"),
+        ("python3.8 -m venv env\n", "python", "==3.8.*"),
+        ("Works with python=3.9 as well.\n", "python", None),
+        ("pip install flax==0.5.3\n", "flax", ">=0.5,<=0.5.3"),
+    ],
+)
+def test_a_readme_adds_what_the_lists_beside_it_leave_open(
+    tmp_path: Path, readme: str, library: str, asked: str | None
+) -> None:
+    (tmp_path / ".git").mkdir()
+    write(tmp_path / "requirements.txt", "jax\nflax>=0.5\n")
+    write(tmp_path / "README.md", readme)
+    assert required_in(tmp_path, tmp_path).get(library) == asked
+
+
+def test_a_readme_does_not_close_a_package_that_is_open_upwards(tmp_path: Path) -> None:
+    write(tmp_path / "pyproject.toml", "[project]\ndependencies = ['jax>=0.4']\n")
+    write(tmp_path / "README.md", "pip install jax==0.4.20\n")
+    assert required_in(tmp_path, tmp_path)["jax"] == ">=0.4"

@@ -24,6 +24,7 @@ PLAIN = frozenset(
         "context",
         "static",
         "dtype",
+        "dtype_test",
         "key",
         "keys",
         "tree",

@@ -20,9 +20,11 @@ from flake8_jax.semantics.domain.trees import listed_leaves, tree_of
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     CONCRETE,
+    FALSE,
     GRAD,
     MAYBE,
     NONE,
+    TRUE,
     Array,
     ClassValue,
     Const,
@@ -215,6 +217,25 @@ def _described_one_or_list(m: Machine, parts: Parts, level: Level, bound: Bound)
     return _one_or_list(m, parts[0], level, bound)
 
 
+_KINDS_OF = {
+    "integer": {"int"}, "signedinteger": {"int"}, "unsignedinteger": {"int"}, "floating": {"float"}, "bool_": {"bool"},
+    "complexfloating": {"complex"}, "inexact": {"float", "complex"}, "number": {"int", "float", "complex"},
+    "prng_key": {"key"},
+}  # fmt: skip
+"""Which kinds of arrays may be of an abstract dtype, by its name in NumPy and JAX."""
+_NARROWER = frozenset({"signedinteger", "unsignedinteger"})
+
+
+def _described_dtype_test(m: Machine, parts: Parts, level: Level, bound: Bound) -> Value:
+    """``issubdtype(x, jnp.integer)``: whether an array of a known kind is of an abstract dtype. Else nobody knows."""
+    asked, of = (*bound.values(), None, None)[:2]
+    name = of.name.rpartition(".")[2] if isinstance(of, External) else ""
+    kinds, kind = _KINDS_OF.get(name), asked.dtype if isinstance(asked, Array) else ""
+    if not kinds or not kind or (kind in kinds and name in _NARROWER):
+        return Unknown("dtype test", host_test=True)
+    return TRUE if kind in kinds else FALSE
+
+
 _DESCRIBED: dict[str, Callable[[Machine, Parts, Level, Bound], Value]] = {
     "array": lambda m, parts, level, bound: Array(level),
     "arrays_like": _described_arrays_like,
@@ -222,6 +243,7 @@ _DESCRIBED: dict[str, Callable[[Machine, Parts, Level, Bound], Value]] = {
     "collective": _described_collective,
     "complex": lambda m, parts, level, bound: Array(level, "complex"),
     "dtype": lambda m, parts, level, bound: Static("dtype"),
+    "dtype_test": _described_dtype_test,
     "float": lambda m, parts, level, bound: Array(level, "float"),
     "host": lambda m, parts, level, bound: HostArray(),
     "instance": _described_instance,

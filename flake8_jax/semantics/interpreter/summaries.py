@@ -364,6 +364,7 @@ def _manner(m: Machine, mode: Mode, *, in_loop: bool) -> list[Any]:
         mode.ambient,
         mode.presumed,
         mode.optional,
+        mode.shapes_only,
         m.path.caught > 0,
         bool(mode.lanes),
         *(_in_loops(m) if in_loop else (True, False)),

@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.semantics.domain import boundary, joining
@@ -96,7 +98,7 @@ from flake8_jax.semantics.trackers.unrolling import note_same, varieties_now
 from flake8_jax.semantics.trackers.variation import Variations, vary_call
 from flake8_jax.semantics.trackers.versions import ApiUses, note_variables
 
-_NO_ARRAYS = frozenset({"static", "reflection", "dtype", "unknown"})
+_NO_ARRAYS = frozenset({"static", "reflection", "dtype", "dtype_test", "unknown"})
 _ARRAY_OPERANDS = frozenset(
     {"x", "y", "a", "b", "x1", "x2", "rhs", "lhs", "condition", "pred", "operand", "update", "v"}
 )
@@ -227,7 +229,7 @@ def _host_result(m: Machine, fact: FunctionFact, values: list[Value], bound: dic
         if isinstance(result, Array):
             result.declared = declared and level <= MAYBE
         return result
-    if fact.host == "static" and head != "reflection":
+    if fact.host == "static" and head not in ("reflection", "dtype_test"):
         return Static("")
     if fact.host == "converts" and any(holds_tracer(v, GRAD) for v in values):
         return Unknown("raised")
@@ -455,7 +457,11 @@ def _module_call(m: Machine, app: DescribedCall, method: str, module: Instance) 
         if setup is not None and isinstance(setup[1], FunctionValue):
             call_function_value(m, at.frame, at.node, setup[1], Arguments([module]))
         before = varieties_now(m)
+        mode = m.path.mode
+        if method in _INITIALIZING:
+            m.path.mode = msgspec.structs.replace(mode, shapes_only=True)
         result = call(m, at.frame, at.node, target, _remaining(app.fact, at.args))
+        m.path.mode = mode
         if method == "apply":
             note_same(m, before, next(iter(at.args.values), bound.get("variables")))
     level = result_level(m, given(at.args), library=True)
@@ -465,6 +471,10 @@ def _module_call(m: Machine, app: DescribedCall, method: str, module: Instance) 
     if method == "apply" and (mutable is None or (isinstance(mutable, Const) and not mutable.value)):
         return result
     return TupleValue((result, Tree(level)))
+
+
+_INITIALIZING = frozenset({"init", "lazy_init"})
+"""Methods that throw the result of ``__call__`` away: what is drawn in there from its own arguments is lost."""
 
 
 def _target(module: Instance, method: Value | None) -> BoundMethod | None:

@@ -280,7 +280,7 @@ def _computes(name: str, fact: FunctionFact) -> bool:
     """The function computes on the arrays that it is given."""
     if not name.startswith(_ARITHMETIC) or fact.shape_params:
         return False
-    return fact.returns not in ("static", "reflection", "dtype", "unknown", "none", "host")
+    return fact.returns not in ("static", "reflection", "dtype", "dtype_test", "unknown", "none", "host")
 
 
 def _has_array(args: Arguments) -> bool:
