@@ -56,7 +56,7 @@ def unannounced(before: Mapping[str, Any], after: Mapping[str, Any], announced: 
         if name.startswith("meant_"):
             continue
         one, other = before.get(name, {}), after.get(name, {})
-        allowed = announced | May.ROUNDING if May.VALUES in announced else announced
+        allowed = announced | May.ROUNDING | May.OVERFLOW if May.VALUES in announced else announced
         if _is_of_tracer(one) and _is_of_tracer(other):
             continue  # as loud as it was
         if _is_of_tracer(one):
@@ -84,7 +84,18 @@ def changed(one: Mapping[str, Any], other: Mapping[str, Any]) -> May:
         return May.NOTHING if one.get("raised") == other.get("raised") else May.RAISE
     printed = _PRINTED_TRACER.search(one.get("printed", "")) or one.get("printed") == other.get("printed")
     kinds = _of_values(one.get("value"), other.get("value"))
+    if May.VALUES in kinds and (_has_narrow_integers(one.get("value")) or _has_narrow_integers(other.get("value"))):
+        kinds = kinds & ~May.VALUES | May.OVERFLOW
     return kinds if printed else kinds | May.PRINT
+
+
+def _has_narrow_integers(shown: Any) -> bool:
+    """Whether integers of 8 or 16 bits are among what a case shows, its argument included."""
+    if not isinstance(shown, list):
+        return False
+    if len(shown) > 1 and shown[0] in ("jax", "numpy", "scalar"):
+        return shown[1] in ("int8", "uint8", "int16", "uint16")
+    return any(map(_has_narrow_integers, shown))
 
 
 _NUMBERS = {"jax", "numpy", "scalar", "float", "int", "bool", "complex"}

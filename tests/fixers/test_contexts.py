@@ -142,6 +142,12 @@ KINDS = {
     "rounding": ([*F32, ONE_TWO], [*F32, "0100803f00000040"], May.ROUNDING),
     "negative-zero": ([*F32, "0000000000000000"], [*F32, "0000000000000080"], May.ROUNDING),
     "nan": ([*F32, "0000c07f00000040"], [*F32, ONE_TWO], May.VALUES),
+    "overflow": (["jax", "uint8", "strong", [1], "90"], ["jax", "int32", "strong", [1], "90010000"], May.OVERFLOW | May.DTYPE),
+    "overflow-in-a-dict": (
+        ["tuple", [["dict", [["417.0", ["int", "1"]]]], ["jax", "uint8", "strong", [1], "05"]]],
+        ["tuple", [["dict", [["918.0", ["int", "1"]]]], ["jax", "uint8", "strong", [1], "05"]]],
+        May.OVERFLOW,
+    ),
     "dtype": ([*F32, ONE_TWO], [*BF16, ONE_TWO_BF16], May.DTYPE),
     "weak": ([*F32, ONE_TWO], ["jax", "float32", "weak", [2], ONE_TWO], May.DTYPE),
     "shape": ([*F32, ONE_TWO], ["jax", "float32", "strong", [1, 2], ONE_TWO], May.SHAPE),
@@ -168,7 +174,8 @@ def test_kinds_of_difference(before: list[Any], after: list[Any], kinds: May) ->
     assert changed(one, other) == kinds
     assert (unannounced({"case_0": one}, {"case_0": other}, kinds) == []) is True
     for kind in (kind for kind in May.__members__.values() if kind and kind in kinds & ~May.ROUNDING):
-        assert len(unannounced({"case_0": one}, {"case_0": other}, ~kind)) == 1
+        others = ~kind if kind is not May.OVERFLOW else ~(kind | May.VALUES)  # VALUES covers OVERFLOW
+        assert len(unannounced({"case_0": one}, {"case_0": other}, others)) == 1
 
 
 def test_what_a_case_was_meant_to_show() -> None:
