@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 import msgspec
 
 from flake8_jax.core.findings import Edit, Finding, Fix
-from flake8_jax.core.report import Change, Repair, RunReport
+from flake8_jax.core.report import Change, Diagnostic, Repair, RunReport
 from flake8_jax.fixers.unneeded_imports import unneeded_imports
 from flake8_jax.pipeline.workspace import ProjectRun, Question, Workspace
 from flake8_jax.syntax.edits import apply_edits, compose
@@ -163,15 +163,21 @@ def repair(
     withdrawn = tuple(repair for state in states for repair in state.taken_back())
     applied = tuple(origin for state in states for origin in state.origins.applied)
     left = {origin: place for state in states for origin, place in state.origins.left().items()}
-    return Outcome(_with_repairs(report, fixed, withdrawn, changes), texts, applied, left)
-
-
-def _with_repairs(
-    report: RunReport, fixed: tuple[Repair, ...], withdrawn: tuple[Repair, ...], changes: tuple[Change, ...]
-) -> RunReport:
-    return msgspec.structs.replace(
-        report, fixed=fixed, withdrawn=withdrawn, changes=tuple(c for c in changes if c.before != c.after)
+    report = msgspec.structs.replace(
+        report,
+        diagnostics=tuple(_without_withdrawn_fix(item, states) for item in report.diagnostics),
+        fixed=fixed,
+        withdrawn=withdrawn,
+        changes=tuple(c for c in changes if c.before != c.after),
     )
+    return Outcome(report, texts, applied, left)
+
+
+def _without_withdrawn_fix(item: Diagnostic, states: Sequence[_State]) -> Diagnostic:
+    """The diagnostic; without its fix where that was tried and did not hold: the next ``--fix`` would not apply it either."""
+    if item.finding.fix is None or not any(state.is_withdrawn(item.finding) for state in states):
+        return item
+    return msgspec.structs.replace(item, finding=msgspec.structs.replace(item.finding, fix=None), edits=())
 
 
 def _candidates(
