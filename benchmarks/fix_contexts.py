@@ -40,7 +40,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         folder = args.keep or Path(scratch)
         sites, options = (UNSAFE, ["--unsafe-fixes"]) if args.unsafe else (SAFE, [])
-        sites = [site for site in sites if not args.rule or site.rule in args.rule]
+        if args.rule:
+            sites = tuple(site for site in (*SAFE, *UNSAFE) if site.rule in args.rule)
         made = {one.name: one for one in drawn(sites, args.count, args.seed)}
         said = {name: announced(one, folder / name) if args.unsafe else May.NOTHING for name, one in made.items()}
         after = {

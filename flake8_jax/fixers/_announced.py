@@ -137,11 +137,13 @@ ON_HOST = Announced(
 )
 ARRAYS_ONLY = Announced("it takes arrays only, and not every option", May.DTYPE | May.KIND | May.RAISE | May.ROUNDING)
 JAX_DTYPES = Announced(
-    "callers outside tracing get a JAX array and JAX's dtypes", May.DTYPE | May.KIND | May.RAISE | May.ROUNDING
+    "callers outside tracing get a JAX array and JAX's dtypes, in which other integers overflow",
+    May.DTYPE | May.KIND | May.RAISE | May.ROUNDING | May.OVERFLOW,
 )
 NO_WAIT = Announced("callers outside tracing no longer wait, or get no NumPy array", May.KIND)
 PASSED_ON = Announced(
-    "what takes the result gets an array of JAX's dtypes", May.DTYPE | May.KIND | May.RAISE | May.ROUNDING
+    "what takes the result gets an array of JAX's dtypes, in which other integers overflow",
+    May.DTYPE | May.KIND | May.RAISE | May.ROUNDING | May.OVERFLOW,
 )
 
 # --- indices and updates -----------------------------------------------------------------------------
@@ -186,7 +188,10 @@ STABLE = Announced(
 )
 GUARDED = Announced("gradients that were NaN become finite", May.VALUES)
 FLOATS = Announced("the function gets a float in place of an integer", May.DTYPE | May.KIND)
-NUMBERS_ONLY = Announced("a caller that passes no array of numbers gets an error", May.VALUES | May.RAISE)
+NUMBERS_ONLY = Announced(
+    "a caller that passes a NumPy array gets one of JAX, and one that passes no numbers an error",
+    May.VALUES | May.RAISE | May.KIND | May.DTYPE,
+)
 WINDOWS = Announced("the windows no longer overlap, so the result is smaller", May.VALUES | May.SHAPE)
 
 # --- versions, output, settings -------------------------------------------------------------------------
