@@ -438,6 +438,18 @@ def test_a_file_that_changes_while_it_is_linted_stays(
         assert "a.py:3:1: JAX203" in project.out
 
 
+def test_a_reverted_fix_is_not_offered_again_beside_a_refused_file(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a.py", "b.py"):
+        project.write(name, JAX + "np.sin\nSTUBBORN\n")
+    monkeypatch.setattr(os, "access", lambda path, *_: not str(path).endswith("a.py"))
+    assert project.check("--fix") == 2
+    marked = [line for line in project.out.splitlines() if "[*]" in line and ".py:" in line]
+    assert [line.partition(":")[0] for line in marked] == ["a.py"]
+    assert "[*] 1 fixable" in project.out
+
+
 def test_what_is_written_beside_a_refused_file_counts(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.write("a.py", JAX + "np.sin\n")
     other = project.write("b.py", JAX + "np.sin\n")
