@@ -140,7 +140,10 @@ JAX_DTYPES = Announced(
     "callers outside tracing get a JAX array and JAX's dtypes, in which other integers overflow",
     May.DTYPE | May.KIND | May.RAISE | May.ROUNDING | May.OVERFLOW,
 )
-NO_WAIT = Announced("callers outside tracing no longer wait, or get no NumPy array", May.KIND)
+NO_WAIT = Announced(
+    "callers outside tracing no longer wait, get the array as it is, and no error for an array of NumPy",
+    May.KIND | May.RAISE,
+)
 PASSED_ON = Announced(
     "what takes the result gets an array of JAX's dtypes, in which other integers overflow",
     May.DTYPE | May.KIND | May.RAISE | May.ROUNDING | May.OVERFLOW,
