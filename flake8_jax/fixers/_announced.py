@@ -142,7 +142,7 @@ JAX_DTYPES = Announced(
 )
 NO_WAIT = Announced(
     "callers outside tracing no longer wait, get the array as it is, and no error for an array of NumPy",
-    May.KIND | May.RAISE,
+    May.KIND | May.DTYPE | May.RAISE,
 )
 PASSED_ON = Announced(
     "what takes the result gets an array of JAX's dtypes, in which other integers overflow",
