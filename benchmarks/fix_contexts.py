@@ -1,6 +1,6 @@
 """Fixes in contexts drawn at random: does a program show anything else after its repair?
 
-    python benchmarks/fix_contexts.py 2000 [--unsafe] [--seed 1] [--keep FOLDER]
+    python benchmarks/fix_contexts.py 2000 [--unsafe] [--seed 1] [--rule JAX201] [--keep FOLDER]
 
 Programs are those of ``tests/fixers/contexts.py``: a line with a finding, the callers of its function, and their inputs.
 Each is run on JAX before and after ``jaxlint --fix``, and everything that it shows is compared (``comparing.py`` says how).
@@ -34,11 +34,14 @@ def main() -> int:
     parser.add_argument("count", type=int, help="how many programs to draw")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--unsafe", action="store_true", help="unsafe fixes, of the rules that have them")
+    parser.add_argument("--rule", action="append", help="programs of this rule alone; may be repeated")
     parser.add_argument("--keep", type=Path, help="folder for the repaired programs")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         folder = args.keep or Path(scratch)
         sites, options = (UNSAFE, ["--unsafe-fixes"]) if args.unsafe else (SAFE, [])
+        if args.rule:
+            sites = tuple(site for site in (*SAFE, *UNSAFE) if site.rule in args.rule)
         made = {one.name: one for one in drawn(sites, args.count, args.seed)}
         said = {name: announced(one, folder / name) if args.unsafe else May.NOTHING for name, one in made.items()}
         after = {

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from flake8_jax.pipeline.backend import Backend
     from flake8_jax.pipeline.lowering import Problem, Progress
     from flake8_jax.pipeline.workspace import Question, Workspace
+    from flake8_jax.repair.passes import Outcome
     from flake8_jax.runtime_checks.profile import Profile
 
 
@@ -305,7 +306,7 @@ def _fix(call: _Call) -> int:
         refused = _print_repaired(stdin, outcome.texts[stdin.path])
     else:
         refused = _write(report.changes)
-    status = _finish(call, _as_written(call, report, refused) if refused else report)
+    status = _finish(call, _as_written(call, outcome, refused) if refused else report)
     return 2 if refused else status
 
 
@@ -322,9 +323,15 @@ def _print_repaired(stdin: _Stdin, text: str) -> dict[str, str]:
     return {}
 
 
-def _as_written(call: _Call, repaired: RunReport, refused: Mapping[str, str]) -> RunReport:
+def _as_written(call: _Call, outcome: Outcome, refused: Mapping[str, str]) -> RunReport:
     """The report on the files as they are now, where some could not be written: their findings are still there."""
-    report = call.workspace.check(call.question)
+    from flake8_jax.repair.passes import without_fixes
+
+    repaired = outcome.report
+    reverted = {
+        (p, code, start if p in refused else outcome.left[p, code, start]) for p, code, start in outcome.reverted
+    }
+    report = without_fixes(call.workspace.check(call.question), reverted)
     messages = dict.fromkeys((*report.messages, *repaired.messages, *refused.values()))
     return msgspec.structs.replace(
         report,

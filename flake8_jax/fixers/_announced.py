@@ -21,14 +21,16 @@ from flake8_jax.core.findings import Edit, Fix
 class May(enum.Flag):
     """Kinds of difference.
 
-    VALUES: other numbers. ROUNDING: numbers that differ by the rounding of their dtype. DTYPE: another dtype or weak type, with
-    the rounding that comes with it. KIND: an array of JAX in place of a number of Python or an array of NumPy. SHAPE: another
-    shape. CONTAINER: an array in place of a list. RAISE: an error, or none, or another one. PRINT: other text, or the same at
-    another time.
+    VALUES: other numbers. OVERFLOW: other numbers where integers of 8 or 16 bits are among them, which wrap around in one
+    dtype and not in the other. ROUNDING: numbers that differ by the rounding of their dtype. DTYPE: another dtype or weak type,
+    with the rounding that comes with it. KIND: an array of JAX in place of a number of Python or an array of NumPy. SHAPE:
+    another shape. CONTAINER: an array in place of a list. RAISE: an error, or none, or another one. PRINT: other text, or the
+    same at another time.
     """
 
     NOTHING = 0
     VALUES = enum.auto()
+    OVERFLOW = enum.auto()
     ROUNDING = enum.auto()
     DTYPE = enum.auto()
     KIND = enum.auto()
@@ -73,8 +75,8 @@ def sentences_of(fix: Fix) -> list[str]:
 # --- arrays in place of Python's numbers -------------------------------------------------------------
 
 SELECTS = Announced(
-    "both branches are computed, and the result is an array with a shape and dtype that fit both",
-    May.DTYPE | May.KIND | May.SHAPE | May.ROUNDING,
+    "both branches are computed, and the result is one array with one dtype, in which integers overflow silently",
+    May.DTYPE | May.KIND | May.SHAPE | May.ROUNDING | May.OVERFLOW | May.RAISE,
 )
 BRANCHES = Announced(
     "the branches give arrays of one shape and dtype, and under `vmap` both run, so gradients may be NaN",
@@ -93,12 +95,16 @@ LOGIC = Announced(
     May.DTYPE | May.KIND | May.SHAPE | May.RAISE,
 )
 CHOOSES = Announced(
-    "both operands are computed, and the result is an array with a shape and dtype that fit both",
-    May.DTYPE | May.KIND | May.SHAPE | May.RAISE | May.ROUNDING,
+    "both operands are computed, and the result is one array with one dtype, in which integers overflow silently",
+    May.DTYPE | May.KIND | May.SHAPE | May.RAISE | May.ROUNDING | May.OVERFLOW,
 )
-NO_NUMBER = Announced(
-    "the result is an array with its own shape and dtype, and no Python number",
-    May.DTYPE | May.KIND | May.SHAPE | May.ROUNDING,
+CAST = Announced(
+    "an array in place of a Python number: its dtype decides promotion and overflow, and no value is refused",
+    May.DTYPE | May.KIND | May.SHAPE | May.ROUNDING | May.OVERFLOW | May.RAISE,
+)
+NO_ITEM = Announced(
+    "an array in place of a Python number: its dtype decides overflow, gradients pass, and every shape is accepted",
+    May.DTYPE | May.KIND | May.SHAPE | May.ROUNDING | May.VALUES | May.RAISE,
 )
 BUILTIN = Announced(
     "the result is an array that fits all operands, NaN is passed on, and several axes are no error",
@@ -113,8 +119,8 @@ OF_MATH = Announced(
     May.DTYPE | May.KIND | May.RAISE | May.ROUNDING,
 )
 LOOKUP = Announced(
-    "the item is an array with a dtype of its own, and an index beyond the end is clamped",
-    May.DTYPE | May.KIND | May.RAISE | May.ROUNDING,
+    "the item is an array whose dtype decides promotion and overflow, and an index beyond the end is clamped",
+    May.DTYPE | May.KIND | May.RAISE | May.ROUNDING | May.OVERFLOW,
 )
 COUNTED = Announced("the length is an array, and no Python number", May.DTYPE | May.KIND)
 MASKED = Announced(
@@ -131,11 +137,16 @@ ON_HOST = Announced(
 )
 ARRAYS_ONLY = Announced("it takes arrays only, and not every option", May.DTYPE | May.KIND | May.RAISE | May.ROUNDING)
 JAX_DTYPES = Announced(
-    "callers outside tracing get a JAX array and JAX's dtypes", May.DTYPE | May.KIND | May.RAISE | May.ROUNDING
+    "callers outside tracing get a JAX array and JAX's dtypes, in which other integers overflow",
+    May.DTYPE | May.KIND | May.RAISE | May.ROUNDING | May.OVERFLOW,
 )
-NO_WAIT = Announced("callers outside tracing no longer wait, or get no NumPy array", May.KIND)
+NO_WAIT = Announced(
+    "callers outside tracing no longer wait, get the array as it is, and no error for an array of NumPy",
+    May.KIND | May.DTYPE | May.RAISE,
+)
 PASSED_ON = Announced(
-    "what takes the result gets an array of JAX's dtypes", May.DTYPE | May.KIND | May.RAISE | May.ROUNDING
+    "what takes the result gets an array of JAX's dtypes, in which other integers overflow",
+    May.DTYPE | May.KIND | May.RAISE | May.ROUNDING | May.OVERFLOW,
 )
 
 # --- indices and updates -----------------------------------------------------------------------------
@@ -180,7 +191,10 @@ STABLE = Announced(
 )
 GUARDED = Announced("gradients that were NaN become finite", May.VALUES)
 FLOATS = Announced("the function gets a float in place of an integer", May.DTYPE | May.KIND)
-NUMBERS_ONLY = Announced("a caller that passes no array of numbers gets an error", May.VALUES | May.RAISE)
+NUMBERS_ONLY = Announced(
+    "a caller that passes a NumPy array gets one of JAX, and one that passes no numbers an error",
+    May.VALUES | May.RAISE | May.KIND | May.DTYPE,
+)
 WINDOWS = Announced("the windows no longer overlap, so the result is smaller", May.VALUES | May.SHAPE)
 
 # --- versions, output, settings -------------------------------------------------------------------------

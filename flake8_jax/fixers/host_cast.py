@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.findings import Edit, Fix
-from flake8_jax.fixers._announced import NO_NUMBER, unsafe
+from flake8_jax.fixers._announced import CAST, unsafe
 from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._host_arithmetic import on_host, reads_only_shapes
 from flake8_jax.fixers._imports import Imports
@@ -38,7 +38,7 @@ def by_astype(event: LibraryCall, source: FixSource) -> Fix | None:
         return None
     text = f"{source.atom(value)}.astype({kind})"
     edit = Edit(call.start, call.end, text)
-    return with_consequences(source, call, unsafe(f"Cast with `.astype({kind})`", NO_NUMBER, (edit,)))
+    return with_consequences(source, call, unsafe(f"Cast with `.astype({kind})`", CAST, (edit,)))
 
 
 def _has_astype(value: Value) -> bool:

@@ -6,7 +6,7 @@ import re
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
-from flake8_jax.fixers._announced import NO_NUMBER, unsafe
+from flake8_jax.fixers._announced import NO_ITEM, unsafe
 from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.events.events import MethodCall
@@ -19,7 +19,7 @@ def fix(event: MethodCall, source: FixSource) -> Fix | None:
     if event.method != "item" or event.at.args or not event.used:
         return None
     edit = drop_method(source, event.at)
-    return with_consequences(source, event.at, unsafe("Drop `.item()` and keep the array", NO_NUMBER, (edit,)))
+    return with_consequences(source, event.at, unsafe("Drop `.item()` and keep the array", NO_ITEM, (edit,)))
 
 
 def drop_method(source: FixSource, call: ir.Call) -> Edit:

@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import msgspec
 
 from flake8_jax.core.findings import Edit, Finding, Fix
-from flake8_jax.core.report import Change, Repair, RunReport
+from flake8_jax.core.report import Change, Diagnostic, Repair, RunReport
 from flake8_jax.fixers.unneeded_imports import unneeded_imports
 from flake8_jax.pipeline.workspace import ProjectRun, Question, Workspace
 from flake8_jax.syntax.edits import apply_edits, compose
@@ -42,13 +42,15 @@ Origin = tuple[str, str, int]
 class Outcome:
     """What repairing led to: the report of what is left (with ``fixed``, ``withdrawn``, ``changes`` filled in).
 
-    applied: the origins of the repaired findings. left: of the others, with their present offsets.
+    applied: the origins of the repaired findings. left: of the others, with their present offsets. reverted: of those whose
+    fixes were tried and did not hold.
     """
 
     report: RunReport
     texts: dict[str, str]
     applied: tuple[Origin, ...] = ()
     left: Mapping[Origin, int] = field(default_factory=dict)
+    reverted: frozenset[Origin] = frozenset()
 
 
 class _Origins:
@@ -126,6 +128,10 @@ class _State:
             for (path, code, start), withdrawn in self.withdrawn.items()
         }
 
+    def reverted(self) -> Iterator[Finding]:
+        """The findings whose fixes did not hold."""
+        return (one for one in self.run.findings if one.fix is not None and self.is_withdrawn(one))
+
     def is_withdrawn(self, finding: Finding) -> bool:
         known = self.withdrawn.get((finding.path, finding.code, finding.start))
         return known is not None and known.inserted == _inserted(finding)
@@ -163,15 +169,27 @@ def repair(
     withdrawn = tuple(repair for state in states for repair in state.taken_back())
     applied = tuple(origin for state in states for origin in state.origins.applied)
     left = {origin: place for state in states for origin, place in state.origins.left().items()}
-    return Outcome(_with_repairs(report, fixed, withdrawn, changes), texts, applied, left)
-
-
-def _with_repairs(
-    report: RunReport, fixed: tuple[Repair, ...], withdrawn: tuple[Repair, ...], changes: tuple[Change, ...]
-) -> RunReport:
-    return msgspec.structs.replace(
-        report, fixed=fixed, withdrawn=withdrawn, changes=tuple(c for c in changes if c.before != c.after)
+    reverted = [(state, finding) for state in states for finding in state.reverted()]
+    report = msgspec.structs.replace(
+        without_fixes(report, {(finding.path, finding.code, finding.start) for _, finding in reverted}),
+        fixed=fixed,
+        withdrawn=withdrawn,
+        changes=tuple(c for c in changes if c.before != c.after),
     )
+    origins = frozenset(origin for state, finding in reverted if (origin := state.origins.of(finding)) is not None)
+    return Outcome(report, texts, applied, left, origins)
+
+
+def without_fixes(report: RunReport, places: Collection[Origin]) -> RunReport:
+    """The report, where the findings at these places have no fix: they had one that did not hold, and the next ``--fix`` would
+    not apply it either."""
+
+    def stripped(item: Diagnostic) -> Diagnostic:
+        if (item.path, item.code, item.finding.start) not in places:
+            return item
+        return msgspec.structs.replace(item, finding=msgspec.structs.replace(item.finding, fix=None), edits=())
+
+    return msgspec.structs.replace(report, diagnostics=tuple(map(stripped, report.diagnostics)))
 
 
 def _candidates(

@@ -293,6 +293,8 @@ def test_a_fix_that_does_harm_is_withdrawn(project: Project, word: str, reason: 
     assert path.read_text() == JAX + f"jnp.sin\n{word}\njnp.sin\n"
     assert "was taken back" in project.err
     assert reason in project.err
+    assert "[*]" not in project.out
+    assert "fixable" not in project.out
 
 
 UNCOVERING = """import jax
@@ -344,6 +346,10 @@ def test_a_fix_goes_with_those_of_what_it_uncovers(project: Project) -> None:
         wanted = wanted.replace(before, after)
     assert path.read_text() == wanted
     assert "was taken back" in project.err  # of ``g``: what it uncovers has no fix
+    assert "[*]" not in project.out
+    assert "fixable" not in project.out
+    assert project.lint("--unsafe-fixes", "--no-cache") == 1
+    assert "[*] 1 fixable" in project.out  # nobody has tried it in this run
 
 
 def test_a_fix_does_not_go_with_unsafe_ones_that_were_not_asked_for(project: Project) -> None:
@@ -430,6 +436,18 @@ def test_a_file_that_changes_while_it_is_linted_stays(
     if change == "edited":
         assert path.read_text() == JAX + "np.sin\nnp.sin\n"
         assert "a.py:3:1: JAX203" in project.out
+
+
+def test_a_reverted_fix_is_not_offered_again_beside_a_refused_file(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a.py", "b.py"):
+        project.write(name, JAX + "np.sin\nSTUBBORN\n")
+    monkeypatch.setattr(os, "access", lambda path, *_: not str(path).endswith("a.py"))
+    assert project.check("--fix") == 2
+    marked = [line for line in project.out.splitlines() if "[*]" in line and ".py:" in line]
+    assert [line.partition(":")[0] for line in marked] == ["a.py"]
+    assert "[*] 1 fixable" in project.out
 
 
 def test_what_is_written_beside_a_refused_file_counts(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,7 +56,7 @@ def unannounced(before: Mapping[str, Any], after: Mapping[str, Any], announced: 
         if name.startswith("meant_"):
             continue
         one, other = before.get(name, {}), after.get(name, {})
-        allowed = announced | May.ROUNDING if May.VALUES in announced else announced
+        allowed = announced | May.ROUNDING | May.OVERFLOW if May.VALUES in announced else announced
         if _is_of_tracer(one) and _is_of_tracer(other):
             continue  # as loud as it was
         if _is_of_tracer(one):
@@ -84,50 +84,100 @@ def changed(one: Mapping[str, Any], other: Mapping[str, Any]) -> May:
         return May.NOTHING if one.get("raised") == other.get("raised") else May.RAISE
     printed = _PRINTED_TRACER.search(one.get("printed", "")) or one.get("printed") == other.get("printed")
     kinds = _of_values(one.get("value"), other.get("value"))
+    if May.VALUES in kinds and (_has_narrow_integers(one.get("value")) or _has_narrow_integers(other.get("value"))):
+        kinds = kinds & ~May.VALUES | May.OVERFLOW
     return kinds if printed else kinds | May.PRINT
+
+
+def _has_narrow_integers(shown: Any) -> bool:
+    """Whether integers of 8 or 16 bits are among what a case shows, its argument included."""
+    leaves = [] if shown is None else shown["leaves"]
+    return any(leaf.get("dtype") in ("int8", "uint8", "int16", "uint16") for leaf in leaves)
+
+
+Leaf = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A leaf of ``Snapshots``, with what it holds, and with the numbers of an array as they are written in hexadecimal."""
+
+    leaf: Leaf
+    parts: tuple[_Part, ...]
+    content: str
+
+    @classmethod
+    def read(cls, shown: Any) -> _Part | None:
+        """The whole value; None where a case shows none, or one of too many parts."""
+        leaves = iter([] if shown is None else shown["leaves"])
+
+        def following() -> _Part:
+            leaf = next(leaves)
+            inside = tuple(following() for _ in leaf.get("parts", ()))
+            return cls(leaf, inside, shown["contents"].get(leaf.get("at"), ""))
+
+        try:
+            return following()
+        except (StopIteration, RuntimeError):
+            return None
+
+    @property
+    def what(self) -> Leaf:
+        """The leaf wherever it stands."""
+        return {name: word for name, word in self.leaf.items() if name != "path"}
+
+    @property
+    def owner(self) -> str:
+        """``jax``, ``numpy``, ``scalar`` or ``key`` for arrays, else the type's name for plain values."""
+        return str(self.leaf.get("of") or self.leaf["type"])
+
+    def entries(self) -> list[tuple[str, Any]]:
+        """The parts of a container with their names. A key of a dict that is a number is a part as well: it may have been
+        rounded."""
+        return [pair for name, part in zip(self.leaf["parts"], self.parts, strict=True) for pair in _entry(name, part)]
 
 
 _NUMBERS = {"jax", "numpy", "scalar", "float", "int", "bool", "complex"}
 
 
 def _of_values(one: Any, other: Any) -> May:
-    """The same of two values as ``observing.shown`` gives them: a name of what it is, and its parts."""
+    """The same of two values as ``observing.shown`` gives them."""
     if one == other:
         return May.NOTHING
-    if not isinstance(one, list) or not isinstance(other, list):
-        return May.CONTAINER
-    if one[0] in _NUMBERS and other[0] in _NUMBERS:
+    ours, theirs = _Part.read(one), _Part.read(other)
+    return May.CONTAINER if ours is None or theirs is None else _of_parts(ours, theirs)
+
+
+def _of_parts(one: _Part, other: _Part) -> May:
+    if one.what == other.what and "parts" not in one.leaf:
+        return May.NOTHING
+    if one.owner in _NUMBERS and other.owner in _NUMBERS:
         return _of_numbers(_Number.read(one), _Number.read(other))
-    if "key" in (one[0], other[0]):
-        if one[0] == other[0]:
+    if "key" in (one.owner, other.owner):
+        if one.owner == other.owner:
             return May.VALUES
-        raw, key = (other, one) if one[0] == "key" else (one, other)
-        return May.KIND | May.DTYPE if raw == key[1] else May.CONTAINER
-    parts, others = _parts(one), _parts(other)
-    if one[0] != other[0] or parts is None or others is None or [n for n, _ in parts] != [n for n, _ in others]:
+        same_data = one.content == other.content and one.leaf["shape"] == other.leaf["shape"]
+        return May.KIND | May.DTYPE if same_data else May.CONTAINER
+    if "parts" not in one.leaf or "parts" not in other.leaf or one.leaf["type"] != other.leaf["type"]:
+        return May.CONTAINER
+    parts, others = one.entries(), other.entries()
+    if [name for name, _ in parts] != [name for name, _ in others]:
         return May.CONTAINER
     kinds = May.NOTHING
     for (_, a), (_, b) in zip(parts, others, strict=True):
-        kinds |= _of_values(a, b)
+        kinds |= _of_parts(a, b)
     return kinds
 
 
-def _parts(shown: list[Any]) -> list[tuple[str, Any]] | None:
-    """The parts of a container with their keys or places; None for what is none."""
-    if len(shown) < 2 or not isinstance(shown[1], list):
-        return None
-    if shown[0].endswith("dict"):
-        return [pair for key, part in shown[1] for pair in _entry(key, part)]
-    return [(str(place), part) for place, part in enumerate(shown[1])]
-
-
-def _entry(key: str, part: Any) -> list[tuple[str, Any]]:
-    """An item of a dict; a key that is a float is a part as well, for it may have been rounded."""
+def _entry(name: str, part: _Part) -> list[tuple[str, _Part]]:
+    """An item of a dict, whose name is its key in brackets."""
+    key = name.strip("[]")
     try:
         float(key)
     except ValueError:
-        return [(key, part)]
-    return [("key", ["float" if "." in key else "int", key]), ("item", part)]
+        return [(name, part)]
+    kind = "float" if "." in key else "int"
+    return [("key", _Part({"kind": "value", "type": kind, "value": key}, (), "")), ("item", part)]
 
 
 @dataclass(frozen=True)
@@ -139,19 +189,20 @@ class _Number:
     values: Any
 
     @classmethod
-    def read(cls, shown: list[Any]) -> _Number:
+    def read(cls, part: _Part) -> _Number:
         import ml_dtypes
         import numpy as np
 
-        kind, name, *rest = shown
-        if kind in ("float", "int", "bool", "complex"):
-            value = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}.get(name)
-            return cls("python", (), np.asarray(ast.literal_eval(name) if value is None else value))
-        weak = (rest.pop(0),) if kind == "jax" else ()
-        shape, content = rest
+        leaf = part.leaf
+        if leaf["kind"] == "value":
+            text = str(leaf["value"])
+            value = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}.get(text)
+            return cls("python", (), np.asarray(ast.literal_eval(text) if value is None else value))
+        name = leaf["dtype"]
+        weak = (str(leaf["weak"]),) if part.owner == "jax" else ()
         dtype = np.dtype(ml_dtypes.bfloat16) if name == "bfloat16" else np.dtype(name)
-        values = np.frombuffer(bytes.fromhex(content), dtype).reshape(shape)
-        return cls("jax" if kind == "jax" else "host", (name, *weak), values)
+        values = np.frombuffer(bytes.fromhex(part.content), dtype).reshape(leaf["shape"])
+        return cls("jax" if part.owner == "jax" else "host", (name, *weak), values)
 
     def precision(self) -> float:
         """The largest relative error of one rounding."""

@@ -37,6 +37,8 @@ INPUTS = (
     "jnp.zeros((0,))",
     "np.zeros((0,))",
     "jnp.array([200, 100, 3], jnp.uint8)",
+    "np.array([100, -120, 90], np.int8)",
+    "jnp.array([100, 90, -3], jnp.int8)",
     "jnp.full((3,), 2)  # weak",
     "jnp.ones((2, 3))",
     "np.arange(6.0).reshape(2, 3)",

@@ -4,16 +4,23 @@ A program is a ``main.py``, with modules beside it, whose ``case_...`` functions
 called in order, each as if it were the first. What a case returns is observed whole, so it returns what it mutates, too.
 
 observation   of one case: what it returned (``shown``), what it printed, and the type of what it raised.
+
+Values are seen by the module that ``jaxlint prove`` sees them by, so a difference that escapes one escapes both.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import sys
 from pathlib import Path
 from typing import Any
 
 from jax_child import load
+
+sys.path.append(str(Path(__file__).resolve().parents[2]))  # where this runs under another interpreter
+
+from flake8_jax.runtime_checks.child.snapshots import Snapshots, Store
 
 Observation = dict[str, Any]
 
@@ -44,29 +51,8 @@ def observed(case: Any) -> Observation:
 
 
 def shown(value: Any) -> Any:
-    """A value as JSON: structure, kinds, dtypes, weak types, and numbers to the last bit (NaN with its sign)."""
-    import jax
-    import numpy as np
-
-    if isinstance(value, jax.Array):
-        if jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key):
-            return ["key", shown(jax.random.key_data(value))]
-        host = np.asarray(value)
-        return [
-            "jax",
-            str(value.dtype),
-            "weak" if value.weak_type else "strong",
-            list(host.shape),
-            host.tobytes().hex(),
-        ]
-    if isinstance(value, np.ndarray | np.generic):
-        kind = "numpy" if isinstance(value, np.ndarray) else "scalar"
-        numbers = [shown(one) for one in value.flat] if value.dtype == object else value.tobytes().hex()
-        return [kind, str(value.dtype), list(value.shape), numbers]
-    if isinstance(value, dict):
-        return [type(value).__name__, [[repr(key), shown(one)] for key, one in value.items()]]
-    if isinstance(value, list | tuple):
-        return [type(value).__name__, [shown(one) for one in value]]
-    if value is None or isinstance(value, str | bytes | bool | int | float | complex):
-        return [type(value).__name__, repr(value)]
-    return [type(value).__name__]
+    """A value as ``jaxlint prove`` looks at it: its leaves (structure, kinds, dtypes, weak types), and the bytes of the arrays
+    among them by digest, so that what is equal is equal to the last bit (NaN with its sign)."""
+    store = Store()
+    leaves = Snapshots(store, lambda kind: kind.__module__ == "main").take(value)
+    return {"leaves": leaves, "contents": {digest: data.hex() for digest, data in store.contents.items()}}

@@ -121,6 +121,9 @@ _BRANCHES = (
     "s = jnp.sum(x)\ny = x\nif s > 0:\n    y = y + 1\n    y = y * jnp.sqrt(s)\nreturn y",
     "s = jnp.sum(x)\nreturn x**0.5 if s > 0 else x",
     "s = jnp.sum(x)\nreturn 1.0 if s in (1, 2, 4) else -1.0",
+    "s = jnp.max(x, initial=0)\ny = 300 if s > 0 else s\nreturn y",
+    "s = jnp.max(x, initial=0)\nif s > 2:\n    s = -300\nreturn s + x",
+    "s = jnp.max(x, initial=0)\nif s > 0:\n    k = 300\nelse:\n    k = -1\nreturn x * 2 + k",
 )  # fmt: skip
 _LOOPS = (
     "s = jnp.sum(x)\nwhile s < 100.0:\n    s = s * 2.0 + 1.0\nreturn s",
@@ -130,10 +133,12 @@ _LOOPS = (
 _RANGES = (
     "n = jnp.argmax(x) + 2\ny = jnp.zeros(3)\nfor _ in range(n):\n    y = y + 1.0\nreturn y",
     "n = jnp.argmax(x)\nt = 0\nfor i in range(1, n + 3):\n    t = t + i\nreturn t",
+    "t = x * 0\nfor i in range(jnp.max(x, initial=0).astype(int)):\n    t = t + i * 100\nreturn t",
 )
 _MASKS = (
     "return jnp.sum(x[x > 0])",
     "return x[x > 0].mean()",
+    "return x[x > 0].min(initial=500)",
     "return len(x[x > 0])",
     "return jnp.max(x[x > 0])",
     "return x[x > 0].size",
@@ -152,6 +157,7 @@ _SLICES = (
 _TABLES = (
     "i = jnp.argmax(x)\nreturn x * [0.5, 1.5, 2.5][i]",
     "i = jnp.argmax(x)\ntable = (1, 2, 3)\nreturn x * table[i]",
+    "i = jnp.argmax(x)\ntable = (100, 200, 300)\nreturn x + table[i] * 2",
     "i = jnp.argmax(x)\ntable = np.array([1.0, 2.0, 4.0])\nreturn table[i] + x",
     "i = jnp.argmax(x)\ntable = [True, False, True]\nreturn table[i]",
 )
@@ -159,6 +165,10 @@ _BUILTINS = (
     "s = jnp.sum(x)\nreturn max(s, 0)",
     "s = jnp.sum(x)\nreturn min(s, jnp.max(x, initial=0), 0.5)",
     "return max(x)",
+    "return min(jnp.max(x, initial=0), 300) * 2",
+    "return max(jnp.min(x, initial=0), -1) + x",
+    "return sum(x) + x",
+    "return abs(jnp.min(x, initial=0)) + x",
     "return any(x > 1)",
     "return sorted(x)",
     "import math\n\ns = jnp.sum(x)\nreturn math.sqrt(s * s + 1) * x",
@@ -177,10 +187,16 @@ _CASTS = (
     "return bool(jnp.sum(x) > 0)",
     "s = float(jnp.mean(x))\nif s > 0:\n    return x * s\nreturn x",
     "s = float(jnp.sum(x))\nreturn np.sqrt(s * s) + x",
+    "n = int(jnp.max(x, initial=0))\nreturn n * 3 + x",
+    "return x - int(x[..., 0].sum()) // 2",
+    "c = complex(jnp.sum(x))\nreturn x * c",
+    "t = 0\nfor i in range(3):\n    t += int(jnp.sum(x > i))\nreturn x + t * 100",
 )
 _ITEMS = (
     "s = jnp.sum(x).item()\nreturn x * s",
     "s = jnp.max(x, initial=0).item()\nreturn jnp.where(x > s, x, s)",
+    "s = jnp.max(x, initial=0).item()\nreturn s * 3 + x",
+    "s = jnp.min(x, initial=0).item() - jnp.max(x, initial=0).item()\nreturn s, x - s // 2",
 )
 _KEYS = (
     "key = jax.random.key(0)\na = jax.random.normal(key, (3,))\nb = jax.random.uniform(key, (3,))\nreturn a + b * jnp.sum(x)",

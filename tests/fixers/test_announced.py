@@ -15,7 +15,7 @@ from fixers.fixtures import all_cases
 from flake8_jax.cli import main
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers import all_fixers
-from flake8_jax.fixers._announced import BRANCHES, NO_NUMBER, all_announced, extended, unsafe
+from flake8_jax.fixers._announced import BRANCHES, CAST, May, all_announced, extended, unsafe
 
 CASES = all_cases()
 
@@ -54,8 +54,30 @@ def test_sentences_are_sentences() -> None:
 
 
 def test_a_fix_with_more_edits_announces_each_change_once() -> None:
-    fix = unsafe("Cast", NO_NUMBER, [Edit(0, 1, "a")])
-    more = extended(fix, "and select", [NO_NUMBER.sentence, BRANCHES.sentence], [Edit(0, 1, "b")])
-    assert more.message == f"Cast, and select; {NO_NUMBER.sentence}; {BRANCHES.sentence}"
+    fix = unsafe("Cast", CAST, [Edit(0, 1, "a")])
+    more = extended(fix, "and select", [CAST.sentence, BRANCHES.sentence], [Edit(0, 1, "b")])
+    assert more.message == f"Cast, and select; {CAST.sentence}; {BRANCHES.sentence}"
     safe = extended(Fix("Use it", "safe", ()), "and so on", [], [])
     assert (safe.message, safe.applicability) == ("Use it, and so on", "safe")
+
+
+NARROW = {
+    "JAX101": "y = 300 if jnp.max(x) > 0 else jnp.max(x)\n    return y",
+    "JAX108": "return x + (100, 200, 300)[jnp.argmax(x)] * 2",
+    "JAX201": "return x + int(jnp.sum(x))",
+    "JAX202": "return jnp.max(x).item() * 3 + x",
+}
+
+
+@pytest.mark.parametrize("rule", NARROW)
+def test_integers_that_overflow_in_another_dtype_are_announced(rule: str, tmp_path: Path) -> None:
+    """A Python integer has the dtype of what it meets; an array has its own."""
+    text = f"import jax\nimport jax.numpy as jnp\n\n\n@jax.jit\ndef f(x):\n    {NARROW[rule]}\n\n\nf(jnp.arange(3))\n"
+    (tmp_path / "a.py").write_text(text, encoding="utf-8")
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        main(["check", "--isolated", "--no-cache", "--select", rule, "--output-format", "json", str(tmp_path)])
+    (finding,) = json.loads(said.getvalue())
+    sentences = finding["fix"]["message"].split("; ")[1:]
+    assert any("overflow" in sentence for sentence in sentences), sentences
+    assert any(all_announced()[sentence].may & (May.OVERFLOW | May.VALUES) for sentence in sentences)

@@ -6,7 +6,7 @@ name, have to be written first. Modules in the folder are importable. RESULTS ge
 as a job is done. A job that takes longer than ``LIMIT`` seconds ends the process. Only neighbors of one group find what
 JAX compiled for each other, which decides what error some mistakes raise.
 
-This file and the scripts know nothing of the linter, so any environment with JAX will do.
+This file and the scripts need nothing of the linter but ``runtime_checks.child``, so any environment with JAX will do.
 """
 
 from __future__ import annotations
