@@ -14,19 +14,22 @@ Limitations: arms that raise, loop, delete or store into containers are refused.
 
 from __future__ import annotations
 
+import functools
+import operator
+from collections.abc import Mapping
 from dataclasses import dataclass
-
-import msgspec
+from types import MappingProxyType
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import BRANCHES, SELECTS, unsafe
+from flake8_jax.fixers._comments import NONE, Remarks, block_span, remarks_of, statement_end
 from flake8_jax.fixers._expressions import Effect, Kind, condition, guards, is_boolean
 from flake8_jax.fixers._finite import is_finite
 from flake8_jax.fixers._names import bound_before, fresh, leaves, read_outside, surely_binds, uses
 from flake8_jax.fixers._selection import Setting, assignment, select, setting, suits_where, with_comparison_operands
-from flake8_jax.fixers._source import FixSource, Place, Refused
+from flake8_jax.fixers._source import Comment, FixSource, Place, Refused
 from flake8_jax.fixers._steps import (
     LocalFunction,
     binds_only_names,
@@ -239,10 +242,7 @@ def _returning(use: Setting, node: ir.If, chain: Chain, place: Place) -> Fix:
     values = [_returned(arm[-1]) for arm in (*chain.arms, last)]
     if all(len(arm) == 1 for arm in chain.arms):
         if len(last) == 1:
-            text = select(use, _tests(use, chain), values)
-            tail = last[0]
-            end = tail.end if not chain.orelse else node.end
-            return _fix(use, "branch", text, [_replace(source, node, end, [f"return {text}"], [*chain.tests, *values])])
+            return _one_return(use, node, chain, last[0], values)
         if len(chain.arms) == 1 and not chain.orelse:
             fix = _early_return(use, node, chain, place, values)
             if fix is not None:
@@ -252,14 +252,32 @@ def _returning(use: Setting, node: ir.If, chain: Chain, place: Place) -> Fix:
     return _returning_cond(use, node, chain, last)
 
 
-def _replace(source: FixSource, node: ir.If, end: int, lines: list[str], kept: list[ir.Expr]) -> Edit:
-    """Replace the ``if`` and what follows it up to ``end``."""
-    edit = source.replace_statement(_until(node, end), lines, [(k.start, k.end) for k in kept])
-    return edit
+def _one_return(use: Setting, node: ir.If, chain: Chain, tail: ir.Stmt, values: list[ir.Expr]) -> Fix:
+    """Every arm is a ``return`` alone: one selects. tail: the last of them, in an ``else`` or behind the ``if``."""
+    source = use.source
+    arms = [arm[0] for arm in chain.arms]
+    end = statement_end(source, node) if chain.orelse else source.line_end(tail.end)
+    end = end if source.ends_line(tail) else tail.end
+    kept = [(k.start, k.end) for k in (*chain.tests, *values)]
+    remarks, taken = _remarks(source, node, [[s] for s in (*arms, tail)], end, kept)
+    by_value = [remarks.get(id(s), NONE) for s in (*arms, tail)]
+    text = select(use, _tests(use, chain), values, None, by_value, source.inner_indentation(node))
+    edit = source.replace_statement(node, [f"return {text}"], [*kept, *taken], end)
+    return _fix(use, "branch", text, [edit])
 
 
-def _until(node: ir.If, end: int) -> ir.If:
-    return ir.If(node.start, end, node.test, node.body, node.orelse, node.is_elif)
+def _remarks(
+    source: FixSource, node: ir.If, arms: list[list[ir.Stmt]], end: int, kept: list[tuple[int, int]]
+) -> tuple[dict[int, Remarks], list[tuple[int, int]]]:
+    """The comments of the statements in arms, by their identity, and the spans of these comments.
+
+    None where one arm alone has comments, and no other has a test of its own: they may as well speak of the whole.
+    """
+    lost = source.lost_comments(node.start, end, kept)
+    found, header = remarks_of(source, node, arms, lost)
+    if len([arm for arm in arms if arm]) < 2:
+        return {}, []
+    return found, [(c.start, c.end) for c in lost if c not in header]
 
 
 def _early_return(use: Setting, node: ir.If, chain: Chain, place: Place, values: list[ir.Expr]) -> Fix | None:
@@ -317,20 +335,23 @@ def _removed(source: FixSource, node: ir.If, following: ir.Stmt, kept: list[ir.E
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """``target = value`` in an arm. op: of an augmented assignment, else empty."""
+    """``target = value`` in an arm. op: of an augmented assignment, else empty. remarks: the comments of the statement."""
 
     target: ir.Expr
     value: ir.Expr
     op: str = ""
+    remarks: Remarks = NONE
 
 
-def _assignments(source: FixSource, arm: list[ir.Stmt]) -> list[Assigned] | None:
-    """The arm as independent assignments, or None."""
+def _assignments(
+    source: FixSource, arm: list[ir.Stmt], remarks: Mapping[int, Remarks] = MappingProxyType({})
+) -> list[Assigned] | None:
+    """The arm as independent assignments, or None. remarks: of its statements."""
     found: list[Assigned] = []
     for statement in arm:
         if isinstance(statement, ir.Pass):
             continue
-        here = _assigned(statement)
+        here = _assigned(statement, remarks.get(id(statement), NONE))
         done = [source.slice(a.target) for a in found]
         if here is None or not all(_is_independent(source, item, done) for item in here):
             return None
@@ -338,18 +359,19 @@ def _assignments(source: FixSource, arm: list[ir.Stmt]) -> list[Assigned] | None
     return found
 
 
-def _assigned(statement: ir.Stmt) -> list[Assigned] | None:
+def _assigned(statement: ir.Stmt, remarks: Remarks) -> list[Assigned] | None:
     """The assignments that one statement makes; None where it is no assignment that can be taken apart."""
     if isinstance(statement, ir.AugAssign):
-        return [Assigned(statement.target, statement.value, statement.op)]
+        return [Assigned(statement.target, statement.value, statement.op, remarks)]
     if not isinstance(statement, ir.Assign) or len(statement.targets) != 1:
         return None
     target, value = statement.targets[0], statement.value
     if not isinstance(target, ir.Tuple):
-        return [Assigned(target, value)]
+        return [Assigned(target, value, "", remarks)]
     if not isinstance(value, ir.Tuple) or len(value.elts) != len(target.elts):
         return None
-    return [Assigned(t, v) for t, v in zip(target.elts, value.elts, strict=True)]
+    pairs = enumerate(zip(target.elts, value.elts, strict=True))
+    return [Assigned(t, v, "", NONE if at else remarks) for at, (t, v) in pairs]
 
 
 def _is_independent(source: FixSource, item: Assigned, done: list[str]) -> bool:
@@ -366,17 +388,24 @@ def _mentions(source: FixSource, node: ir.Expr, text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One target with its value in each arm. words: what to write for the values, where that is not their own text."""
+    """One target with its value in each arm. words: what to write for the values, where that is not their own text. remarks:
+    the comments of the values."""
 
     target: str
     values: list[ir.Expr]
     words: list[str] | None
+    remarks: list[Remarks]
 
 
 def _assigning(use: Setting, node: ir.If, chain: Chain) -> Fix | None:
     """One select for each target, where every value stands for itself."""
     source = use.source
-    parsed = [_assignments(source, arm) for arm in (*chain.arms, chain.orelse)]
+    blocks = [*chain.arms, chain.orelse]
+    end = statement_end(source, node)
+    values = [(v.start, v.end) for block in blocks for s in block for v in expressions_of(s)]
+    kept = [*((t.start, t.end) for t in chain.tests), *values]
+    remarks, taken = _remarks(source, node, blocks, end, kept)
+    parsed = [_assignments(source, arm, remarks) for arm in blocks]
     arms = [p for p in parsed if p is not None]
     if len(arms) < len(parsed):
         return None
@@ -389,7 +418,10 @@ def _assigning(use: Setting, node: ir.If, chain: Chain) -> Fix | None:
     rows = [_row(use, node, target, arms) for target in targets.values()]
     if len(rows) > 1 and not all(suits_where(use, row.values) for row in rows):
         return None
-    return _write_rows(use, node, chain, rows)
+    for arm, block in enumerate(blocks):  # ``pass`` and its comments are about what the first target stays
+        idle = [remarks.get(id(s), NONE) for s in block if isinstance(s, ir.Pass)]
+        rows[0].remarks[arm] = functools.reduce(operator.add, idle, rows[0].remarks[arm])
+    return _write_rows(use, node, chain, rows, (end, taken))
 
 
 def _row(use: Setting, node: ir.If, target: ir.Expr, arms: list[list[Assigned]]) -> Row:
@@ -402,9 +434,11 @@ def _row(use: Setting, node: ir.If, target: ir.Expr, arms: list[list[Assigned]])
     known = isinstance(target, ir.Name) and bound_before(source, node, target.id)
     values: list[ir.Expr] = []
     words: list[str] = []
+    remarks: list[Remarks] = []
     augmented = False
     for arm in arms:
         item = next((a for a in arm if source.slice(a.target) == text), None)
+        remarks.append(NONE if item is None else item.remarks)
         if (item is None or item.op) and not known:
             raise Refused
         if item is None:
@@ -422,7 +456,7 @@ def _row(use: Setting, node: ir.If, target: ir.Expr, arms: list[list[Assigned]])
         else:
             values.append(item.value)
             words.append(source.argument(item.value))
-    return Row(text, values, words if augmented else None)
+    return Row(text, values, words if augmented else None, remarks)
 
 
 def _right_operand(source: FixSource, node: ir.Expr) -> str:
@@ -431,16 +465,21 @@ def _right_operand(source: FixSource, node: ir.Expr) -> str:
     return source.atom(node)
 
 
-def _write_rows(use: Setting, node: ir.If, chain: Chain, rows: list[Row]) -> Fix:
+def _write_rows(
+    use: Setting, node: ir.If, chain: Chain, rows: list[Row], replaced: tuple[int, list[tuple[int, int]]]
+) -> Fix:
+    """replaced: the end of the text that is replaced, and the spans of the comments that the rows have."""
     source = use.source
+    end, taken = replaced
     lines, tests = _tests_of_rows(use, node, chain, rows)
-    selected = [(row.target, select(use, tests, row.values, row.words)) for row in rows]
+    indent = source.inner_indentation(node)
+    selected = [(row.target, select(use, tests, row.values, row.words, row.remarks, indent)) for row in rows]
     if _cross(source, rows):
         lines.append(", ".join(t for t, _ in selected) + " = " + ", ".join(s for _, s in selected))
     else:
         lines += [f"{t} = {s}" for t, s in selected]
-    kept = [*chain.tests, *(value for row in rows for value in row.values)]
-    edit = source.replace_statement(node, lines, [(k.start, k.end) for k in kept])
+    kept = [(k.start, k.end) for k in (*chain.tests, *(value for row in rows for value in row.values))]
+    edit = source.replace_statement(node, lines, [*kept, *taken], end)
     return _fix(use, "branch", lines[-1], [edit])
 
 
@@ -488,17 +527,27 @@ def _assigning_cond(use: Setting, node: ir.If, chain: Chain) -> Fix:
     cond = use.imports.spell("jax.lax.cond")
     test = condition(source, chain.tests[0], use.imports)
     tail = (f"return {result}",)
-    lines = LocalFunction(on_true, params, chain.arms[0], tail).lines(source, node, node.end)
+    end = statement_end(source, node)
+    lines = LocalFunction(on_true, params, chain.arms[0], tail).lines(source, node, end)
     otherwise = on_false
+    between = _between(source, chain.arms[0], chain.orelse, end)
     if chain.orelse:
-        lines += LocalFunction(on_false, params, chain.orelse, tail).lines(source, node, node.end)
+        above = tuple(c.text for c in between)
+        lines += LocalFunction(on_false, params, chain.orelse, tail, above).lines(source, node, end)
     else:
         otherwise = f"lambda {params}: ({result})" if len(outs) > 1 else f"lambda {params}: {result}"
     operands = f", {params}" if params else ""
     lines.append(f"{result} = {cond}({test}, {on_true}, {otherwise}{operands})")
-    kept = [chain.tests[0], *moved(source, chain.arms[0]), *moved(source, chain.orelse)]
-    edit = source.replace_statement(node, lines, [(k.start, k.end) for k in kept])
+    kept = [chain.tests[0], *moved(source, chain.arms[0], end), *moved(source, chain.orelse, end), *between]
+    edit = source.replace_statement(node, lines, [(k.start, k.end) for k in kept], end)
     return _fix(use, "branch", lines[-1], [edit])
+
+
+def _between(source: FixSource, arm: list[ir.Stmt], orelse: list[ir.Stmt], end: int) -> list[Comment]:
+    """The comments at an ``else``, which stand in neither block."""
+    if not orelse:
+        return []
+    return source.comments(block_span(source, arm, end)[1], block_span(source, orelse, end)[0])
 
 
 def _outs(use: Setting, node: ir.If, blocks: list[list[ir.Stmt]]) -> tuple[list[str], str]:
@@ -538,13 +587,15 @@ def _returning_cond(use: Setting, node: ir.If, chain: Chain, last: list[ir.Stmt]
     on_true, on_false = fresh(source, node, "on_true", "on_false")
     cond = use.imports.spell("jax.lax.cond")
     test = condition(source, chain.tests[0], use.imports)
-    end = max(node.end, last[-1].end)
+    end = statement_end(source, node) if chain.orelse else last[-1].end
+    between = _between(source, chain.arms[0], last, end)
+    above = tuple(c.text for c in between)
     lines = LocalFunction(on_true, params, chain.arms[0]).lines(source, node, end)
-    lines += LocalFunction(on_false, params, last).lines(source, node, end)
+    lines += LocalFunction(on_false, params, last, (), above).lines(source, node, end)
     operands = f", {params}" if params else ""
     lines.append(f"return {cond}({test}, {on_true}, {on_false}{operands})")
-    kept: list[msgspec.Struct] = [chain.tests[0], *moved(source, chain.arms[0]), *moved(source, last)]
-    edit = source.replace_statement(_until(node, end), lines, [(k.start, k.end) for k in kept])  # type: ignore[attr-defined]
+    kept = [chain.tests[0], *moved(source, chain.arms[0], end), *moved(source, last, end), *between]
+    edit = source.replace_statement(node, lines, [(k.start, k.end) for k in kept], end)
     return _fix(use, "branch", lines[-1], [edit])
 
 

@@ -45,6 +45,16 @@ def laid_out(source: FixSource, fix: Fix) -> Fix:
     return msgspec.structs.replace(fix, edits=tuple(edits)) if changed else fix
 
 
+def _with_comments_above(source: FixSource, start: int) -> int:
+    """Where the comment lines directly above a line begin."""
+    while start:
+        above = source.line_start(start - 1)
+        if not source.text[above:start].lstrip(" \t").startswith("#"):
+            break
+        start = above
+    return start
+
+
 def _regions(source: FixSource, edits: Iterable[Edit]) -> list[tuple[tuple[int, int], list[Edit]]]:
     """The edits by the rows that they are about."""
     spans = logical_spans(source)
@@ -77,6 +87,8 @@ def _around(spans: Sequence[tuple[int, int]], edit: Edit) -> tuple[int, int]:
 def _laid_out_region(source: FixSource, region: tuple[int, int], edits: list[Edit]) -> Edit | None:
     """One edit for a region whose new lines have another layout; None where they stay."""
     start, end = region
+    if start == source.line_start(start):
+        start = _with_comments_above(source, start)
     before = source.text[start:end].replace("\r\n", "\n")
     after = apply_edits(source.text[start:end], [Edit(e.start - start, e.end - start, e.content) for e in edits])
     after = after.replace("\r\n", "\n")
@@ -90,7 +102,7 @@ def _laid_out_region(source: FixSource, region: tuple[int, int], edits: list[Edi
     for at, line in enumerate(new):
         out += rows[done : line.first]
         if _needs_empty_line(source, start, rows[line.first], out, texts.first):
-            out.append("")
+            out.insert(_without_comments(out), "")
         out += texts.laid_out(rows[line.first : line.last], follows=len(old) == 1 and at == len(new) - 1)
         done = line.last
     out += rows[done:]
@@ -211,9 +223,18 @@ def _needs_empty_line(source: FixSource, start: int, row: str, above: list[str],
     indent = row[: len(row) - len(row.lstrip())]
     if not indent or not _DEFINITION.match(row.lstrip()) or _DEFINITION.match(was.lstrip()):
         return False
-    previous = above[-1] if above else _line_above(source, start)
+    rest = _without_comments(above)
+    previous = above[rest - 1] if rest else _line_above(source, start)
     code = previous.strip()
     return bool(code) and not code.startswith(("#", "@")) and not _opens_block(previous, indent)
+
+
+def _without_comments(rows: list[str]) -> int:
+    """How many rows there are without the comments at their end."""
+    end = len(rows)
+    while end and rows[end - 1].lstrip().startswith("#"):
+        end -= 1
+    return end
 
 
 def _line_above(source: FixSource, start: int) -> str:

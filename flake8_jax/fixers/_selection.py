@@ -13,12 +13,13 @@ Limitations: shapes are compared where both are written out.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._callers import binders, scope_of
+from flake8_jax.fixers._comments import NONE, Remarks
 from flake8_jax.fixers._expressions import Effect, Kind, array_names, effect, kind
 from flake8_jax.fixers._finite import is_finite, is_surely_real, written_shape
 from flake8_jax.fixers._imports import Imports
@@ -103,10 +104,18 @@ def setting(source: FixSource, at: ir.Node) -> Setting:
     return Setting(source, Imports(source, at), numbers, around[0] if around else None)
 
 
-def select(use: Setting, tests: list[str], values: list[ir.Expr], texts: list[str] | None = None) -> str:
+def select(
+    use: Setting,
+    tests: list[str],
+    values: list[ir.Expr],
+    texts: list[str] | None = None,
+    remarks: Sequence[Remarks] = (),
+    indent: str = "",
+) -> str:
     """The expression that gives ``values[i]`` for the first true ``tests[i]``, else the last value.
 
-    texts: what to write for the values, where that is not their own text (augmented assignments).
+    texts: what to write for the values, where that is not their own text (augmented assignments). remarks: their comments,
+    which need lines of their own. indent: of the line on which the expression begins.
 
     Raises:
         Refused: a value is none that JAX could choose, or they have different shapes.
@@ -119,15 +128,16 @@ def select(use: Setting, tests: list[str], values: list[ir.Expr], texts: list[st
         raise Refused
     words = texts or [use.source.argument(v) for v in values]
     if suits_where(use, values):
-        return _where(use, tests, words)
+        return _where(use, tests, words, remarks, indent)
     columns = _columns(values)
     if columns and all(suits_where(use, column) for column in columns):
-        parts = [_where(use, tests, [use.source.argument(e) for e in column]) for column in columns]
+        written = [[use.source.argument(e) for e in column] for column in columns]
+        parts = [_where(use, tests, column, () if at else remarks, indent) for at, column in enumerate(written)]
         return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"
     cond = use.imports.spell("jax.lax.cond")
     if any(is_surely_real(value, use.imports) for value in values):
         words = [f"{word}.0" if word.isdigit() else word for word in words]
-    return _nest(tests, words, lambda test, a, b: f"{cond}({test}, lambda: {a}, lambda: {b})")
+    return _nest(use.source, cond, tests, words, remarks, indent, "lambda: ")
 
 
 def suits_where(use: Setting, values: list[ir.Expr]) -> bool:
@@ -153,16 +163,36 @@ def _columns(values: list[ir.Expr]) -> list[list[ir.Expr]]:
     return [list(column) for column in zip(*(t.elts for t in tuples), strict=True)]
 
 
-def _where(use: Setting, tests: list[str], words: list[str]) -> str:
-    where = use.imports.spell("jax.numpy.where")
-    return _nest(tests, words, lambda test, a, b: f"{where}({test}, {a}, {b})")
+def _where(use: Setting, tests: list[str], words: list[str], remarks: Sequence[Remarks], indent: str) -> str:
+    return _nest(use.source, use.imports.spell("jax.numpy.where"), tests, words, remarks, indent)
 
 
-def _nest(tests: list[str], values: list[str], join: Callable[[str, str, str], str]) -> str:
-    text = values[-1]
-    for test, value in zip(reversed(tests), reversed(values[:-1]), strict=True):
-        text = join(test, value, text)
+def _nest(
+    source: FixSource,
+    function: str,
+    tests: list[str],
+    values: list[str],
+    remarks: Sequence[Remarks],
+    indent: str,
+    before: str = "",
+) -> str:
+    """Calls within each other, one for each test. before: what stands before each value."""
+    text, below = values[-1], remarks[-1] if remarks else NONE
+    for depth in reversed(range(len(tests))):
+        arguments = [(tests[depth], NONE), (before + values[depth], remarks[depth] if remarks else NONE)]
+        margin = indent + source.indent_unit * depth
+        text = _call(source, function, [*arguments, (before + text, below)], margin)
+        below = NONE
     return text
+
+
+def _call(source: FixSource, function: str, arguments: list[tuple[str, Remarks]], indent: str) -> str:
+    """A call on one line; with comments, one argument a line."""
+    if not any(remarks for _, remarks in arguments):
+        return f"{function}({', '.join(text for text, _ in arguments)})"
+    lines = [line for text, remarks in arguments for line in remarks.lines(f"{text},")]
+    inner = source.newline + indent + source.indent_unit
+    return f"{function}({inner}{inner.join(lines)}{source.newline}{indent})"
 
 
 def with_comparison_operands(use: Setting, tests: list[ir.Expr]) -> Setting:

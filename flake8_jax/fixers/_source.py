@@ -503,21 +503,24 @@ class FixSource:
             return Edit(statement.start, statement.end + len(rest) - len(rest.lstrip()), "")
         return Edit(self.line_start(statement.start), self.next_line(statement.end), "")
 
-    def replace_statement(self, statement: ir.Stmt, lines: list[str], kept: Iterable[tuple[int, int]]) -> Edit:
-        """Replace a statement that starts its line by ``lines``, which leave out ``inner_indentation``.
+    def replace_statement(
+        self, statement: ir.Stmt, lines: list[str], kept: Iterable[tuple[int, int]], end: int | None = None
+    ) -> Edit:
+        """Replace a statement that starts its line by ``lines``, which leave out ``inner_indentation``. end: of the text that
+        is replaced, if it is not that of the statement.
 
-        Comments that would be lost are carried: the header's own goes behind the first line if that is the only
-        one, all others above it. An ``elif`` becomes an ``else:`` with the lines below it.
+        Comments that would be lost are carried: a single one that is behind code goes behind the first line if that is the
+        only one, all others above it. An ``elif`` becomes an ``else:`` with the lines below it.
 
         Raises:
             Refused: the statement does not start its line.
         """
-        lost = self.lost_comments(statement.start, statement.end, kept)
-        header_end = self.line_end(statement.start)
-        tail = self.text[statement.end : self.line_end(statement.end)].strip()
+        end = statement.end if end is None else end
+        lost = self.lost_comments(statement.start, end, kept)
+        tail = self.text[end : self.line_end(end)].strip()
         head, *rest = lines
         above: list[str] = []
-        if len(lost) == 1 and lost[0].end <= header_end and not tail and self.newline not in head:
+        if len(lost) == 1 and self._is_behind_code(lost[0]) and not rest and not tail and self.newline not in head:
             head = f"{head}  {lost[0].text}"
         else:
             above = [c.text for c in lost]
@@ -526,12 +529,15 @@ class FixSource:
         text = self.join(out, inner)
         if isinstance(statement, ir.If) and statement.is_elif:
             text = f"else:{self.newline}{inner}{text}"
-        return Edit(statement.start, statement.end, text)
+        return Edit(statement.start, end, text)
 
-    def block_text(self, block: list[ir.Stmt], indent: str, limit: int) -> str:
+    def _is_behind_code(self, comment: Comment) -> bool:
+        return bool(self.text[self.line_start(comment.start) : comment.start].strip())
+
+    def block_text(self, block: list[ir.Stmt], indent: str, span: tuple[int, int]) -> str:
         """The statements of a block as lines behind ``indent``, the first one's indentation included.
 
-        limit: the text ends here at the latest, else with the comment behind the last statement.
+        span: what moves, the comments around the block included.
 
         Raises:
             Refused: they cannot be moved (a string that spans lines, a suite on its header's line with more in it).
@@ -544,13 +550,16 @@ class FixSource:
                 raise Refused
             return self.newline.join(indent + self.slice(s) for s in block)
         old = self.indentation(first)
-        end = max(last.end, min(self.line_end(last.end), limit)) if self.ends_line(last) else last.end
-        text = self.text[first.start - len(old) : end].rstrip(" \t")
+        text = self.text[self.line_start(span[0]) : span[1]].rstrip(" \t")
         if old == indent:
             return text
         if self.has_multiline_string(first.start, last.end):
             raise Refused
-        return "".join(
-            indent + line[len(old) :] if line.startswith(old) and line.strip() else line
-            for line in text.splitlines(keepends=True)
-        )
+        return "".join(self._moved_line(line, old, indent) for line in text.splitlines(keepends=True))
+
+    @staticmethod
+    def _moved_line(line: str, old: str, new: str) -> str:
+        """A line that was indented at least by ``old``, or a comment, behind ``new``."""
+        if line.startswith(old) and line.strip():
+            return new + line[len(old) :]
+        return new + line.lstrip() if line.lstrip().startswith("#") else line

@@ -7,11 +7,12 @@ level         how a line may break at a place: not at all, inside brackets, or w
 optional      parentheses around the whole value of a statement, written only if it breaks.
 chain         ``a.b().c()``: calls and subscripts of attributes. It breaks before each dot that follows a call or subscript.
 magic comma   a comma behind the last element: the elements stay one a line.
+remarks       the comments of an argument of a call. With any, the arguments stand one a line.
 
 Only the breaks are decided here. Names, operators, quotes and inner parentheses stay as they are written; a space follows
 each comma.
 
-Limitations: left alone are statements with comments inside, backslashes, strings over several lines or next to each other,
+Limitations: left alone are statements with comments anywhere but between the arguments of calls, backslashes, strings over several lines or next to each other,
 targets that break, ``with``, ``class``, ``raise``, ``assert`` with a message, and definitions. Options of the formatters other
 than the length of a line are not known.
 """
@@ -21,7 +22,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -114,21 +115,24 @@ def _document(code: str) -> Document:
     elif code.startswith("@"):
         head, code = "@", code[1:].lstrip()
     statement = _parsed(code)
-    if statement is None or "\\\n" in code or _has_comments(statement):
+    if statement is None or "\\\n" in code:
         raise _Unknown
-    if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1:
-        small = statement.body[0]
-        known = _SIMPLE.get(type(small))
-        if known is not None:
-            return head, known(_Writer(), small)
-    header = _HEADER.get(type(statement))
-    if header is None:
+    simple = isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1
+    node: cst.CSTNode = statement.body[0] if simple else statement  # type: ignore[index, assignment]
+    write = (_SIMPLE if simple else _HEADER).get(type(node))
+    if write is None:
         raise _Unknown
-    return head, header(_Writer(), statement)
+    writer = _Writer()
+    body = write(writer, node)
+    if sorted(writer.comments) != sorted(_comments_in(statement)):
+        raise _Unknown
+    return head, body
 
 
-def _has_comments(node: cst.CSTNode) -> bool:
-    return isinstance(node, cst.Comment) or any(_has_comments(child) for child in node.children)
+def _comments_in(node: cst.CSTNode) -> list[str]:
+    if isinstance(node, cst.Comment):
+        return [node.value]
+    return [comment for child in node.children for comment in _comments_in(child)]
 
 
 # --- levels --------------------------------------------------------------------------------------------
@@ -311,6 +315,8 @@ class _Writer:
 
     def __init__(self) -> None:
         self._names = itertools.count(1)
+        self.comments: list[str] = []
+        """Those that the documents contain."""
 
     # --- whole values
 
@@ -415,6 +421,11 @@ class _Writer:
                 return level.brackets("(", self._comprehension(inner), ")")
         magic = isinstance(node.args[-1].comma, cst.Comma)
         arguments = [self._argument(argument) for argument in node.args]
+        remarks = _remarks_of(node)
+        if any(remarks):
+            self.comments += [comment for remark in remarks for comment in remark.all()]
+            parts = (self._with_remarks(*pair) for pair in zip(arguments, remarks, strict=True))
+            return level.brackets("(", Group(self._lines(parts), expanded=True), ")", expanded=True)
         if len(arguments) == 1 and not magic:
             return level.brackets("(", arguments[0], ")")
         body = Group((self._joined(arguments), IfBroken(",")), magic)
@@ -423,6 +434,18 @@ class _Writer:
     def _argument(self, node: cst.Arg) -> Document:
         head = f"{node.keyword.value}=" if node.keyword is not None else node.star
         return head, self.expression(node.value, _INSIDE)
+
+    def _with_remarks(self, body: Document, remarks: _Remarks) -> Document:
+        """An argument between its comments."""
+        above = tuple(part for comment in remarks.above for part in (comment, Line()))
+        return (*above, body, ",", *(f"  {comment}" for comment in remarks.behind))
+
+    def _lines(self, parts: Iterable[Document]) -> Document:
+        """Parts that stand on lines of their own, in a group that breaks."""
+        out: list[Document] = []
+        for part in parts:
+            out += [Line(), part] if out else [part]
+        return tuple(out)
 
     def _joined(self, parts: Sequence[Document], level: _Level = _INSIDE) -> Document:
         out: list[Document] = []
@@ -589,6 +612,51 @@ class _Writer:
         if node.asynchronous is not None:
             raise _Unknown
         return f"for {_text(node.target)} in ", self.value(node.iter), ":"
+
+
+@dataclass(frozen=True, slots=True)
+class _Remarks:
+    """The comments on the lines above an argument, and the one behind it."""
+
+    above: tuple[str, ...] = ()
+    behind: tuple[str, ...] = ()
+
+    def all(self) -> tuple[str, ...]:
+        return self.above + self.behind
+
+    def __bool__(self) -> bool:
+        return bool(self.all())
+
+
+def _remarks_of(node: cst.Call) -> list[_Remarks]:
+    """The comments of each argument of a call.
+
+    Raises:
+        _Unknown: one stands behind the opening bracket, or below the last argument.
+    """
+    first, above = _comments_of(node.whitespace_before_args)
+    if first:
+        raise _Unknown
+    found: list[_Remarks] = []
+    for argument in node.args:
+        comma = argument.comma
+        behind, below = _comments_of(
+            comma.whitespace_after if isinstance(comma, cst.Comma) else argument.whitespace_after_arg
+        )
+        found.append(_Remarks(above, behind))
+        above = below
+    if above:
+        raise _Unknown
+    return found
+
+
+def _comments_of(space: cst.BaseParenthesizableWhitespace) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The comment on the line where a space begins, and those on the lines below."""
+    if not isinstance(space, cst.ParenthesizedWhitespace):
+        return (), ()
+    first = space.first_line.comment
+    below = tuple(line.comment.value for line in space.empty_lines if line.comment is not None)
+    return ((first.value,) if first is not None else ()), below
 
 
 def _magic(elements: Sequence[Any]) -> bool:
