@@ -25,11 +25,12 @@ from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import BRANCHES, SELECTS, unsafe
 from flake8_jax.fixers._comments import NONE, Remarks, block_span, remarks_of, statement_end
-from flake8_jax.fixers._expressions import Effect, Kind, condition, guards, is_boolean
+from flake8_jax.fixers._expressions import Effect, Kind, guards, is_boolean, operand_of_test
 from flake8_jax.fixers._finite import is_finite
 from flake8_jax.fixers._names import bound_before, fresh, leaves, read_outside, surely_binds, uses
 from flake8_jax.fixers._selection import Setting, assignment, select, setting, suits_where, with_comparison_operands
 from flake8_jax.fixers._source import Comment, FixSource, Place, Refused
+from flake8_jax.fixers._static import decides_shapes, split
 from flake8_jax.fixers._steps import (
     LocalFunction,
     binds_only_names,
@@ -48,8 +49,8 @@ MAX_TESTS = 64
 # --- conditional expressions -----------------------------------------------------------------------
 
 
-def convert_ternary(source: FixSource, node: ir.IfExp) -> Fix:
-    """``a if test else b``.
+def convert_ternary(source: FixSource, node: ir.IfExp, traced: ir.Node | None = None) -> Fix:
+    """``a if test else b``. traced: what is known to be traced in the test.
 
     Raises:
         Refused: see ``select``; or the value is called at once.
@@ -57,9 +58,9 @@ def convert_ternary(source: FixSource, node: ir.IfExp) -> Fix:
     above = source.parent(node)
     if isinstance(above, ir.Call) and above.func is node:
         raise Refused
-    guarded = _after_guards(node.test)
+    guarded = _after_guards(source, node.test, traced)
     if guarded is not None:
-        return _guarded_ternary(source, node, *guarded)
+        return _guarded_ternary(source, node, *guarded, traced)
     tests, values = [node.test], [node.body]
     last = node.orelse
     while isinstance(last, ir.IfExp) and is_boolean(last.test) and not guards(last.test):
@@ -69,35 +70,35 @@ def convert_ternary(source: FixSource, node: ir.IfExp) -> Fix:
     values.append(last)
     if len(tests) > MAX_TESTS:
         raise Refused
-    use = with_comparison_operands(setting(source, node), tests)
-    text = select(use, [condition(source, t, use.imports) for t in tests], values)
+    use = with_comparison_operands(setting(source, node, traced), tests)
+    text = select(use, [use.condition(t) for t in tests], values)
     if source.lost_comments(node.start, node.end, [(n.start, n.end) for n in (*tests, *values)]):
         raise Refused
     return _fix(use, "conditional expression", text, [Edit(node.start, node.end, text)])
 
 
-def _after_guards(test: ir.Expr) -> tuple[list[ir.Expr], ir.Expr] | None:
+def _after_guards(source: FixSource, test: ir.Expr, traced: ir.Node | None) -> tuple[list[ir.Expr], ir.Expr] | None:
     """``x is not None and x > 0``: the operands that Python must go on testing, and the rest as one test."""
-    if not isinstance(test, ir.BoolOp) or test.op != "and" or not guards(test.values[0]):
+    if not isinstance(test, ir.BoolOp) or test.op != "and":
         return None
-    first = next((i for i, v in enumerate(test.values) if not guards(v)), None)
-    if first is None:
+    kept, rest = split(source, test, traced)
+    if not kept or not rest:
         return None
-    rest = test.values[first:]
-    tail = rest[0] if len(rest) == 1 else ir.BoolOp(rest[0].start, test.end, "and", rest)
-    return test.values[:first], tail
+    return kept, rest[0] if len(rest) == 1 else ir.BoolOp(rest[0].start, rest[-1].end, "and", rest)
 
 
-def _guarded_ternary(source: FixSource, node: ir.IfExp, kept: list[ir.Expr], rest: ir.Expr) -> Fix:
+def _guarded_ternary(
+    source: FixSource, node: ir.IfExp, kept: list[ir.Expr], rest: ir.Expr, traced: ir.Node | None
+) -> Fix:
     """``a if guard and test else b`` → ``where(test, a, b) if guard else b``."""
-    use = with_comparison_operands(setting(source, node), [rest])
+    use = with_comparison_operands(setting(source, node, traced), [rest])
     if use.effect(node.orelse) is not Effect.PURE or isinstance(node.orelse, ir.IfExp):
         raise Refused
-    text = select(use, [condition(source, rest, use.imports)], [node.body, node.orelse])
+    text = select(use, [use.condition(rest)], [node.body, node.orelse])
     parts = [node.body, rest, node.orelse, *kept]
     if source.lost_comments(node.start, node.end, [(n.start, n.end) for n in parts]):
         raise Refused
-    guard = source.text[kept[0].start : kept[-1].end]
+    guard = _guard(source, kept)
     whole = f"{text} if {guard} else {source.slice(node.orelse)}"
     return _fix(use, "conditional expression", text, [Edit(node.start, node.end, whole)])
 
@@ -136,8 +137,8 @@ def _chain(node: ir.If) -> Chain:
     return Chain(tests, arms, rest)
 
 
-def convert_if(source: FixSource, node: ir.If) -> Fix:
-    """An ``if`` statement whose arms all assign, or all return.
+def convert_if(source: FixSource, node: ir.If, traced: ir.Node | None = None) -> Fix:
+    """An ``if`` statement whose arms all assign, or all return. traced: what is known to be traced in a test.
 
     Raises:
         Refused: they do something else.
@@ -146,11 +147,13 @@ def convert_if(source: FixSource, node: ir.If) -> Fix:
     chain = _chain(node)
     if any(guards(test) for test in chain.tests[1:]):
         raise Refused
-    use = with_comparison_operands(setting(source, node), chain.tests)
+    use = with_comparison_operands(setting(source, node, traced), chain.tests)
     place = source.place(node)
-    guarded = _after_guards(node.test)
-    if guarded is not None:
+    guarded = _after_guards(source, node.test, traced)
+    if guarded is not None and _has_one_arm(chain):
         return _guarded_if(use, chain, place, *guarded)
+    if guarded is not None and any(decides_shapes(operand) for operand in guarded[0]):
+        raise Refused
     if not node.orelse and len(node.body) == 1 and isinstance(node.body[0], ir.ExprStmt):
         return _debugging(use, node, node.body[0])
     if all(isinstance(arm[-1], ir.Return) for arm in chain.arms):
@@ -161,16 +164,23 @@ def convert_if(source: FixSource, node: ir.If) -> Fix:
     return fix if fix is not None else _assigning_cond(use, node, chain)
 
 
+def _guard(source: FixSource, kept: list[ir.Expr]) -> str:
+    """The operands that Python goes on testing, as one test."""
+    return source.argument(kept[0]) if len(kept) == 1 else " and ".join(operand_of_test(source, v) for v in kept)
+
+
+def _has_one_arm(chain: Chain) -> bool:
+    """One statement below one test, and one at most below its ``else``."""
+    return len(chain.arms) == 1 and len(chain.arms[0]) == 1 and len(chain.orelse) <= 1
+
+
 def _guarded_if(use: Setting, chain: Chain, place: Place, kept: list[ir.Expr], rest: ir.Expr) -> Fix:
     """``if guard and test: …`` with one assignment or return: ``if guard:`` stays, its value selects."""
-    source = use.source
-    if len(chain.arms) > 1 or len(chain.arms[0]) != 1 or len(chain.orelse) > 1:
+    arm, whole = chain.arms[0][0], chain.tests[0]
+    cut = Edit(whole.start, whole.end, _guard(use.source, kept))
+    if use.source.comments(cut.start, cut.end):
         raise Refused
-    arm = chain.arms[0][0]
-    cut = Edit(kept[-1].end, rest.end, "")
-    if source.comments(cut.start, cut.end) or source.text[kept[-1].end : rest.start].strip() != "and":
-        raise Refused
-    test = condition(source, rest, use.imports)
+    test = use.condition(rest)
     if isinstance(arm, ir.Return):
         edit, text = _guarded_return(use, chain, place, arm, test)
     else:
@@ -218,14 +228,14 @@ def _debugging(use: Setting, node: ir.If, statement: ir.ExprStmt) -> Fix:
     source, call = use.source, statement.value
     if not isinstance(call, ir.Call) or not is_harmless(use, call):
         raise Refused
-    test = condition(source, node.test, use.imports)
+    test = use.condition(node.test)
     text = f"{use.imports.spell('jax.lax.cond')}({test}, lambda: {source.argument(call)}, lambda: None)"
     edit = source.replace_statement(node, [text], [(n.start, n.end) for n in (node.test, call)])
     return _fix(use, "branch", text, [edit])
 
 
 def _tests(use: Setting, chain: Chain) -> list[str]:
-    return [condition(use.source, t, use.imports) for t in chain.tests]
+    return [use.condition(t) for t in chain.tests]
 
 
 def _returned(statement: ir.Stmt) -> ir.Expr:
@@ -235,7 +245,6 @@ def _returned(statement: ir.Stmt) -> ir.Expr:
 
 
 def _returning(use: Setting, node: ir.If, chain: Chain, place: Place) -> Fix:
-    source = use.source
     last = chain.orelse or place.following
     if not last or not isinstance(last[-1], ir.Return):
         raise Refused
@@ -290,7 +299,7 @@ def _early_return(use: Setting, node: ir.If, chain: Chain, place: Place, values:
     changed = frozenset(n for s in steps for n in uses(s).binds)
     if uses(early).reads & changed:
         return None
-    test = condition(source, chain.tests[0], use.imports)
+    test = use.condition(chain.tests[0])
     hoisted = bool(uses(chain.tests[0]).reads & changed)
     name = fresh(source, node, "pred")[0] if hoisted else test
     text = select(use, [name], values)
@@ -418,9 +427,9 @@ def _assigning(use: Setting, node: ir.If, chain: Chain) -> Fix | None:
     rows = [_row(use, node, target, arms) for target in targets.values()]
     if len(rows) > 1 and not all(suits_where(use, row.values) for row in rows):
         return None
-    for arm, block in enumerate(blocks):  # ``pass`` and its comments are about what the first target stays
+    for at, block in enumerate(blocks):  # ``pass`` and its comments are about what the first target stays
         idle = [remarks.get(id(s), NONE) for s in block if isinstance(s, ir.Pass)]
-        rows[0].remarks[arm] = functools.reduce(operator.add, idle, rows[0].remarks[arm])
+        rows[0].remarks[at] = functools.reduce(operator.add, idle, rows[0].remarks[at])
     return _write_rows(use, node, chain, rows, (end, taken))
 
 
@@ -525,7 +534,7 @@ def _assigning_cond(use: Setting, node: ir.If, chain: Chain) -> Fix:
     result = ", ".join(outs)
     on_true, on_false = fresh(source, node, "on_true", "on_false")
     cond = use.imports.spell("jax.lax.cond")
-    test = condition(source, chain.tests[0], use.imports)
+    test = use.condition(chain.tests[0])
     tail = (f"return {result}",)
     end = statement_end(source, node)
     lines = LocalFunction(on_true, params, chain.arms[0], tail).lines(source, node, end)
@@ -538,8 +547,9 @@ def _assigning_cond(use: Setting, node: ir.If, chain: Chain) -> Fix:
         otherwise = f"lambda {params}: ({result})" if len(outs) > 1 else f"lambda {params}: {result}"
     operands = f", {params}" if params else ""
     lines.append(f"{result} = {cond}({test}, {on_true}, {otherwise}{operands})")
-    kept = [chain.tests[0], *moved(source, chain.arms[0], end), *moved(source, chain.orelse, end), *between]
-    edit = source.replace_statement(node, lines, [(k.start, k.end) for k in kept], end)
+    nodes = [chain.tests[0], *moved(source, chain.arms[0], end), *moved(source, chain.orelse, end)]
+    kept = [*((n.start, n.end) for n in nodes), *((c.start, c.end) for c in between)]
+    edit = source.replace_statement(node, lines, kept, end)
     return _fix(use, "branch", lines[-1], [edit])
 
 
@@ -586,7 +596,7 @@ def _returning_cond(use: Setting, node: ir.If, chain: Chain, last: list[ir.Stmt]
     params = ", ".join(_read_before_bound(source, node, blocks))
     on_true, on_false = fresh(source, node, "on_true", "on_false")
     cond = use.imports.spell("jax.lax.cond")
-    test = condition(source, chain.tests[0], use.imports)
+    test = use.condition(chain.tests[0])
     end = statement_end(source, node) if chain.orelse else last[-1].end
     between = _between(source, chain.arms[0], last, end)
     above = tuple(c.text for c in between)
@@ -594,8 +604,9 @@ def _returning_cond(use: Setting, node: ir.If, chain: Chain, last: list[ir.Stmt]
     lines += LocalFunction(on_false, params, last, (), above).lines(source, node, end)
     operands = f", {params}" if params else ""
     lines.append(f"return {cond}({test}, {on_true}, {on_false}{operands})")
-    kept = [chain.tests[0], *moved(source, chain.arms[0], end), *moved(source, last, end), *between]
-    edit = source.replace_statement(node, lines, [(k.start, k.end) for k in kept], end)
+    nodes = [chain.tests[0], *moved(source, chain.arms[0], end), *moved(source, last, end)]
+    kept = [*((n.start, n.end) for n in nodes), *((c.start, c.end) for c in between)]
+    edit = source.replace_statement(node, lines, kept, end)
     return _fix(use, "branch", lines[-1], [edit])
 
 

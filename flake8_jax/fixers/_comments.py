@@ -113,7 +113,7 @@ def remarks_of(
 
     comments: in the order of the file, and none that is part of a value.
     """
-    statements = [statement for block in blocks for statement in block]
+    statements = [(at, statement) for at, block in enumerate(blocks) for statement in block]
     found: dict[int, Remarks] = {}
     left: list[Comment] = []
     for comment in comments:
@@ -127,21 +127,21 @@ def remarks_of(
     return found, left
 
 
-def _statement_of(source: FixSource, node: ir.Stmt, statements: list[ir.Stmt], comment: Comment) -> ir.Stmt | None:
-    """The statement that a comment speaks of; None for one of the header."""
-    before = [s for s in statements if s.start <= comment.start]
-    behind = next((s for s in statements if s.start > comment.start), None)
+def _statement_of(
+    source: FixSource, node: ir.Stmt, statements: list[tuple[int, ir.Stmt]], comment: Comment
+) -> ir.Stmt | None:
+    """The statement that a comment speaks of; None for one of the header. statements: with the numbers of their blocks."""
+    block, before = next((pair for pair in reversed(statements) if pair[1].start <= comment.start), (-1, None))
+    next_block, behind = next((pair for pair in statements if pair[1].start > comment.start), (-1, None))
+    if before is None:
+        return behind if is_own_line(source, comment) else None
+    if comment.start < before.end or behind is None:
+        return before
     if not is_own_line(source, comment):
-        same = before and source.line_start(before[-1].end) == source.line_start(comment.start)
-        if before and (same or comment.start < before[-1].end):
-            return before[-1]
-        return behind if before else None
-    if not before:
-        return behind
-    if comment.start < before[-1].end or behind is None:
-        return before[-1]
-    if _column(source, comment.start) <= _column(source, node.start):
+        is_same_line = source.line_start(before.end) == source.line_start(comment.start)
+        return before if is_same_line else behind
+    if block == next_block or _column(source, comment.start) <= _column(source, node.start):
         return behind
     # Below ``else:``, a comment speaks of what follows, however deep it is.
-    between = source.text[before[-1].end : comment.start].splitlines()[1:]
-    return behind if any(row.strip() and not row.lstrip().startswith("#") for row in between) else before[-1]
+    between = source.text[before.end : comment.start].splitlines()[1:]
+    return behind if any(row.strip() and not row.lstrip().startswith("#") for row in between) else before

@@ -25,6 +25,7 @@ import msgspec
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._imports import in_order
 from flake8_jax.fixers._logical_lines import LogicalLine, innermost_brackets, logical_lines, logical_spans
+from flake8_jax.fixers._parentheses import without_parentheses
 from flake8_jax.fixers._source import FixSource
 from flake8_jax.syntax.edits import apply_edits
 from flake8_jax.syntax.layout import lay_out
@@ -36,7 +37,7 @@ _DEFINITION = re.compile(r"(?:async\s+)?def\s|class\s|@")
 def laid_out(source: FixSource, fix: Fix) -> Fix:
     """The fix with its new lines laid out for the project."""
     edits: list[Edit] = []
-    ordered = in_order(source, fix.edits)
+    ordered = in_order(source, without_parentheses(source, fix.edits))
     changed = ordered != fix.edits
     for region, inside in _regions(source, ordered):
         new = _laid_out_region(source, region, inside)

@@ -23,7 +23,7 @@ from flake8_jax.core.findings import Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import LOOPS, Announced, unsafe
 from flake8_jax.fixers._comments import Remarks, block_span, is_own_line, statement_end
-from flake8_jax.fixers._expressions import Effect, condition
+from flake8_jax.fixers._expressions import Effect
 from flake8_jax.fixers._names import binder_before, bound_before, fresh, read_outside, surely_binds, target_names, uses
 from flake8_jax.fixers._selection import Setting, assignment, setting
 from flake8_jax.fixers._source import Comment, FixSource, Refused
@@ -202,7 +202,7 @@ def convert_while(source: FixSource, node: ir.While) -> Fix:
     carry = _carry(use, node, parts.body, read)
     if not uses(parts.tested).reads & set(carry.names) and parts.stop is None:
         raise Refused
-    test = condition(source, parts.tested, use.imports)
+    test = use.condition(parts.tested)
     if isinstance(parts.tested, _MAY_BE_NUMBERS) and parts.stop is None and not parts.leaves:
         test = f"{source.argument(parts.tested)} != 0" if isinstance(parts.tested, _ATOMS) else f"({test}) != 0"
     if parts.leaves:
@@ -218,7 +218,7 @@ def convert_while(source: FixSource, node: ir.While) -> Fix:
         carry = Carry([*carry.names, done])
         start, result = f"({result}, False)", f"{result}, _"
         of_stop = _remark(source, source.lost_comments(body[1], end, [(parts.stop.start, parts.stop.end)]))
-        tail += of_stop.lines(assignment(done, condition(source, parts.stop, use.imports)))
+        tail += of_stop.lines(assignment(done, use.condition(parts.stop)))
         going = f"{use.imports.spell('jax.numpy.logical_not')}({done})"
         test = going if parts.endless else f"{use.imports.spell('jax.numpy.logical_and')}({going}, {test})"
     cond_fun, body_fun, packed = fresh(source, node, "cond_fun", "body_fun", "carry")

@@ -20,7 +20,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._callers import binders, scope_of
 from flake8_jax.fixers._comments import NONE, Remarks
-from flake8_jax.fixers._expressions import Effect, Kind, array_names, effect, kind
+from flake8_jax.fixers._expressions import Effect, Kind, array_names, condition, effect, kind
 from flake8_jax.fixers._finite import is_finite, is_surely_real, written_shape
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import uses
@@ -30,12 +30,17 @@ from flake8_jax.knowledge import load
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What every step of one conversion needs."""
+    """What every step of one conversion needs. traced: what is known to be traced in the test."""
 
     source: FixSource
     imports: Imports
     numbers: set[str]
     function: ir.Function | None
+    traced: ir.Node | None = None
+
+    def condition(self, test: ir.Expr) -> str:
+        """A test that needs no truth value of an array. Raises Refused."""
+        return condition(self.source, test, self.imports, self.traced)
 
     def kind(self, node: ir.Expr) -> Kind:
         return Kind.UNFIT if self._is_function(node) else kind(node, self.imports, self.numbers)
@@ -93,7 +98,7 @@ def _find_called_back(source: FixSource) -> frozenset[str]:
     return frozenset(found)
 
 
-def setting(source: FixSource, at: ir.Node) -> Setting:
+def setting(source: FixSource, at: ir.Node, traced: ir.Node | None = None) -> Setting:
     """Raises Refused in a function that JAX calls back: it gets values, and a computation that waits for the device that waits
     for it may never end."""
     around = source.functions(at)
@@ -101,7 +106,7 @@ def setting(source: FixSource, at: ir.Node) -> Setting:
         raise Refused
     root = around[0] if around else source.module
     numbers = source.remember("array names", root, lambda: array_names(root))
-    return Setting(source, Imports(source, at), numbers, around[0] if around else None)
+    return Setting(source, Imports(source, at), numbers, around[0] if around else None, traced)
 
 
 def select(
@@ -137,7 +142,7 @@ def select(
     cond = use.imports.spell("jax.lax.cond")
     if any(is_surely_real(value, use.imports) for value in values):
         words = [f"{word}.0" if word.isdigit() else word for word in words]
-    return _nest(use.source, cond, tests, words, remarks, indent, "lambda: ")
+    return _nest(use.source, cond, tests, _remarked([f"lambda: {word}" for word in words], remarks), indent)
 
 
 def suits_where(use: Setting, values: list[ir.Expr]) -> bool:
@@ -164,26 +169,20 @@ def _columns(values: list[ir.Expr]) -> list[list[ir.Expr]]:
 
 
 def _where(use: Setting, tests: list[str], words: list[str], remarks: Sequence[Remarks], indent: str) -> str:
-    return _nest(use.source, use.imports.spell("jax.numpy.where"), tests, words, remarks, indent)
+    return _nest(use.source, use.imports.spell("jax.numpy.where"), tests, _remarked(words, remarks), indent)
 
 
-def _nest(
-    source: FixSource,
-    function: str,
-    tests: list[str],
-    values: list[str],
-    remarks: Sequence[Remarks],
-    indent: str,
-    before: str = "",
-) -> str:
-    """Calls within each other, one for each test. before: what stands before each value."""
-    text, below = values[-1], remarks[-1] if remarks else NONE
-    for depth in reversed(range(len(tests))):
-        arguments = [(tests[depth], NONE), (before + values[depth], remarks[depth] if remarks else NONE)]
+def _remarked(words: list[str], remarks: Sequence[Remarks]) -> list[tuple[str, Remarks]]:
+    return list(zip(words, remarks or [NONE] * len(words), strict=True))
+
+
+def _nest(source: FixSource, function: str, tests: list[str], values: list[tuple[str, Remarks]], indent: str) -> str:
+    """Calls within each other, one for each test."""
+    *firsts, last = values
+    for depth, (test, value) in reversed(list(enumerate(zip(tests, firsts, strict=True)))):
         margin = indent + source.indent_unit * depth
-        text = _call(source, function, [*arguments, (before + text, below)], margin)
-        below = NONE
-    return text
+        last = (_call(source, function, [(test, NONE), value, last], margin), NONE)
+    return last[0]
 
 
 def _call(source: FixSource, function: str, arguments: list[tuple[str, Remarks]], indent: str) -> str:
@@ -205,7 +204,7 @@ def with_comparison_operands(use: Setting, tests: list[ir.Expr]) -> Setting:
         for operand in (node.left, *node.comparators)
         if isinstance(operand, ir.Name)
     }
-    return Setting(use.source, use.imports, use.numbers | named, use.function)
+    return Setting(use.source, use.imports, use.numbers | named, use.function, use.traced)
 
 
 def assignment(name: str, value: str) -> str:

@@ -12,9 +12,9 @@ remarks       the comments of an argument of a call. With any, the arguments sta
 Only the breaks are decided here. Names, operators, quotes and inner parentheses stay as they are written; a space follows
 each comma.
 
-Limitations: left alone are statements with comments anywhere but between the arguments of calls, backslashes, strings over several lines or next to each other,
-targets that break, ``with``, ``class``, ``raise``, ``assert`` with a message, and definitions. Options of the formatters other
-than the length of a line are not known.
+Limitations: left alone are statements with comments anywhere but between the arguments of calls, backslashes, strings over
+several lines or next to each other, targets that break, ``with``, ``class``, ``raise``, ``assert`` with a message, and
+definitions. Options of the formatters other than the length of a line are not known.
 """
 
 from __future__ import annotations
@@ -117,9 +117,10 @@ def _document(code: str) -> Document:
     statement = _parsed(code)
     if statement is None or "\\\n" in code:
         raise _Unknown
-    simple = isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1
-    node: cst.CSTNode = statement.body[0] if simple else statement  # type: ignore[index, assignment]
-    write = (_SIMPLE if simple else _HEADER).get(type(node))
+    node: cst.CSTNode = statement
+    if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1:
+        node = statement.body[0]
+    write = _SIMPLE.get(type(node)) or _HEADER.get(type(node))
     if write is None:
         raise _Unknown
     writer = _Writer()
