@@ -19,6 +19,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit
+from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._import_order import ImportOrder, Line, parsed_line
 from flake8_jax.fixers._logical_lines import logical_lines, logical_spans
 from flake8_jax.fixers._names import identifiers, imported_name, uses
@@ -115,6 +116,7 @@ class Imports:
         prefix, statement, bound = next(a for a in additions if qualified == a[0] or qualified.startswith(a[0] + "."))
         module = self.source.module
         free = bound not in self.source.remember("identifiers", module, lambda: identifiers(module))
+        free = free or _means_only(self.source, bound, prefix)
         if known is not None and not (prefix == "jax.numpy" and known.startswith("jax.numpy.") and free):
             return known
         if not free:
@@ -131,6 +133,28 @@ class Imports:
             if qualified == meaning or qualified.startswith(meaning + ".")
         ]
         return min(found, key=lambda s: (s.count("."), len(s))) if found else None
+
+
+def _means_only(source: FixSource, name: str, qualified: str) -> bool:
+    """Wherever the file binds a name, it is by an import of this: another one at the top changes nothing."""
+
+    def bound() -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for node in walk(source.module):
+            if isinstance(node, (ir.Import, ir.ImportFrom)):
+                for alias, meaning in _bindings([node]).items():
+                    found.setdefault(alias, set()).add(meaning)
+        return found
+
+    meanings = source.remember("imported names", source.module, bound)
+    if meanings.get(name) != {qualified}:
+        return False
+    if name in source.module.rebound_names or name in _rebound(source.module.body):
+        return False
+    functions = [node for node in walk(source.module) if isinstance(node, ir.Function)]
+    if any(p.name == name for function in functions for p in function.params):
+        return False
+    return not any(name in _rebound(f.body) for f in functions if name in f.local_names and not f.is_lambda)
 
 
 def add_import(source: FixSource, statement: str, before: int) -> Edit:
@@ -174,9 +198,37 @@ def import_order(source: FixSource) -> ImportOrder:
     return ImportOrder(source.style, lambda root: program is not None and program.is_own(root))
 
 
+def joined(source: FixSource, statements: Iterable[str]) -> str:
+    """Imports that are inserted at one place, in their order. Each ends in the empty lines that are behind it alone."""
+    order = import_order(source)
+    ranked = sorted((order.key(line), order.section(line), text) for text in statements if (line := _parsed(text)))
+    out = ""
+    for at, (_, section, text) in enumerate(ranked):
+        is_last = at == len(ranked) - 1
+        gap = source.newline * (1 if is_last or ranked[at + 1][1] == section else 2)
+        out += text if is_last else text.rstrip() + gap
+    return out
+
+
+def _parsed(text: str) -> Line | None:
+    return parsed_line(text.strip())
+
+
+def _together(source: FixSource, edits: tuple[Edit, ...]) -> list[Edit]:
+    """The edits, of which no two insert imports at one place."""
+    by_place: dict[int, list[Edit]] = {}
+    for edit in edits:
+        if edit.start == edit.end and _parsed(edit.content) is not None:
+            by_place.setdefault(edit.start, []).append(edit)
+    several = [alike for alike in by_place.values() if len({edit.content for edit in alike}) > 1]
+    rest = [edit for edit in edits if not any(edit in alike for alike in several)]
+    made = [Edit(a[0].start, a[0].start, joined(source, dict.fromkeys(e.content for e in a))) for a in several]
+    return [*made, *rest]
+
+
 def in_order(source: FixSource, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
     """The edits, with blocks of imports put in order again that were in order before."""
-    found = list(edits)
+    found = _together(source, edits)
     for start, end in _import_blocks(source):
         inside = [edit for edit in found if start <= edit.start and edit.end <= end and edit.start < end]
         if not inside:

@@ -9,7 +9,7 @@ directive     a comment that is read by a program (``# type: ignore``); it stays
 
 A comment that makes its line too long goes above it.
 
-Limitations: indentation by tabs is not laid out; nor is what ``syntax.layout`` does not know.
+Limitations: what ``syntax.layout`` does not know is not laid out. A tab counts as four columns.
 """
 
 from __future__ import annotations
@@ -31,6 +31,10 @@ from flake8_jax.syntax.edits import apply_edits
 from flake8_jax.syntax.layout import lay_out
 
 _DIRECTIVE = re.compile(r"#\s*(?:noqa|nosec|fmt:|yapf:|isort:|[\w-]+\s*[:=])", re.IGNORECASE)
+_A_NAME = 16
+"""So much longer may a line become that was too long before: a project that has it does not break such lines."""
+_TAB = "    "
+"""What a tab counts as."""
 _DEFINITION = re.compile(r"(?:async\s+)?def\s|class\s|@")
 
 
@@ -93,7 +97,7 @@ def _laid_out_region(source: FixSource, region: tuple[int, int], edits: list[Edi
     before = source.text[start:end].replace("\r\n", "\n")
     after = apply_edits(source.text[start:end], [Edit(e.start - start, e.end - start, e.content) for e in edits])
     after = after.replace("\r\n", "\n")
-    if start != source.line_start(start) or "\t" in source.indent_unit:
+    if start != source.line_start(start):
         return None
     old, new = logical_lines(before), logical_lines(after)
     texts = _Lines(source, before.split("\n"), old)
@@ -148,7 +152,8 @@ class _Lines:
             return rows
         if follows and not self._is_laid_out(self._texts()[0]):
             rows = _aligned(self._texts()[0].split("\n"), rows)
-            if max(map(_width, rows)) <= max(width, *map(_width, self.rows)):
+            before = max(map(_width, self.rows))
+            if max(map(_width, rows)) <= (width if before <= width else before + _A_NAME):
                 return rows
         new = self._in_width(text)
         return rows if new is None else self._with_comment_above(new, text, moved=not follows)
@@ -168,11 +173,18 @@ class _Lines:
         bare = text.lstrip()
         indent = text[: len(text) - len(bare)]
         unit = self.source.remember("continuation", self.source.module, lambda: _continuation(self.source))
+        if "\t" in indent + unit:
+            found = lay_out(bare, width=self.source.style.line_length, indent=indent.replace("\t", _TAB), unit=_TAB)
+            return None if found is None else indent + re.sub(r"(?<=\n)(?:    )+", _as_tabs, found)
         found = lay_out(bare, width=self.source.style.line_length, indent=indent, unit=unit)
         return None if found is None else indent + found
 
     def _is_laid_out(self, text: str) -> bool:
         return self._in_width(text) == text
+
+
+def _as_tabs(margin: re.Match[str]) -> str:
+    return margin[0].replace(_TAB, "\t")
 
 
 def _continuation(source: FixSource) -> str:
@@ -213,7 +225,7 @@ def _width(row: str) -> int:
     code = re.sub(
         r"\s+#\s*(?:noqa\b|type:|pyright:|pylint:|pyrefly:|ty:|flake8:|ruff:).*", "", row, flags=re.IGNORECASE
     )
-    return len(code)
+    return len(code.replace("\t", _TAB))
 
 
 def _needs_empty_line(source: FixSource, start: int, row: str, above: list[str], was: str) -> bool:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import functools
 import typing
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -103,6 +104,7 @@ class WholeProgram(Protocol):
     def uses(self, source: FixSource, definition: ir.FunctionDef) -> list[Use] | None: ...
     def says(self, pattern: str) -> bool: ...
     def called(self, source: FixSource, call: ir.Call) -> tuple[FixSource, ir.FunctionDef] | None: ...
+    def definition(self, source: FixSource, func: ir.Expr) -> tuple[FixSource, ir.FunctionDef] | None: ...
     def imported_elsewhere(self, source: FixSource, name: str) -> bool: ...
     def is_own(self, root: str) -> bool: ...
     def is_library(self, module: str) -> bool: ...
@@ -203,7 +205,8 @@ class FixSource:
 
     @functools.cached_property
     def indent_unit(self) -> str:
-        """One step of indentation, as the file's first indented suite has it."""
+        """One step of indentation: the most frequent one of the file's suites."""
+        steps: Counter[str] = Counter()
         for node in walk(self.module):
             body: list[ir.Stmt]
             if isinstance(node, ir.FunctionDef):
@@ -215,8 +218,8 @@ class FixSource:
             if self.starts_line(node) and self.starts_line(body[0]):
                 deep, shallow = self.indentation(body[0]), self.indentation(node)
                 if deep.startswith(shallow) and len(deep) > len(shallow):
-                    return deep[len(shallow) :]
-        return "    "
+                    steps[deep[len(shallow) :]] += 1
+        return steps.most_common(1)[0][0] if steps else "    "
 
     def join(self, lines: Iterable[str], indent: str) -> str:
         """Lines joined by the file's newline, all but the first behind ``indent``; empty ones stay empty."""

@@ -12,7 +12,9 @@ remarks       the comments of an argument of a call. With any, the arguments sta
 Only the breaks are decided here. Names, operators, quotes and inner parentheses stay as they are written; a space follows
 each comma.
 
-Limitations: left alone are statements with comments anywhere but between the arguments of calls, backslashes, strings over
+An expression with comments anywhere but between the arguments of a call keeps its rows.
+
+Limitations: left alone are statements with comments outside of expressions, backslashes, strings over
 several lines or next to each other, targets that break, ``with``, ``class``, ``raise``, ``assert`` with a message, and
 definitions. Options of the formatters other than the length of a line are not known.
 """
@@ -80,7 +82,9 @@ def _in_parentheses(code: str, suffix: str, *, width: int, indent: str, unit: st
         return None
     if len(small.targets) == 1 and not isinstance(small.targets[0].target, (cst.Tuple, cst.Subscript)):
         return None
-    body = _Writer().assign(small, in_parentheses=True)
+    if _comments_in(small):
+        return None
+    body = _Writer(commented=False).assign(small, in_parentheses=True)
     text = printed((body, suffix), width=width, indent=indent, unit=unit)
     return text if all(len(one) <= width for one in (indent + text).split("\n")) else None
 
@@ -123,9 +127,10 @@ def _document(code: str) -> Document:
     write = _SIMPLE.get(type(node)) or _HEADER.get(type(node))
     if write is None:
         raise _Unknown
-    writer = _Writer()
+    comments = _comments_in(statement)
+    writer = _Writer(commented=bool(comments))
     body = write(writer, node)
-    if sorted(writer.comments) != sorted(_comments_in(statement)):
+    if sorted(writer.comments) != sorted(comments):
         raise _Unknown
     return head, body
 
@@ -314,8 +319,9 @@ def _bare(node: Node) -> Node:
 class _Writer:
     """Turns the parts of one logical line into documents. Groups get their names here."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, commented: bool) -> None:
         self._names = itertools.count(1)
+        self._commented = commented
         self.comments: list[str] = []
         """Those that the documents contain."""
 
@@ -373,7 +379,22 @@ class _Writer:
     # --- expressions
 
     def expression(self, node: cst.BaseExpression, level: _Level) -> Document:
-        """An expression, in the parentheses that are written around it."""
+        """An expression, in the parentheses that are written around it; as it stands if comments have no place otherwise."""
+        if not self._commented:
+            return self._written(node, level)
+        before, inside = len(self.comments), _comments_in(node)
+        try:
+            body = self._written(node, level)
+        except _Unknown:
+            if not inside:
+                raise
+            body = ""
+        if len(self.comments) == before + len(inside):
+            return body
+        self.comments[before:] = inside
+        return _verbatim(node)
+
+    def _written(self, node: cst.BaseExpression, level: _Level) -> Document:
         if _is_parenthesised(node):
             return level.brackets("(", self.expression(_bare(node), _INSIDE), ")")
         if isinstance(node, (*_PLAIN, *_STRINGS)):
@@ -422,11 +443,12 @@ class _Writer:
                 return level.brackets("(", self._comprehension(inner), ")")
         magic = isinstance(node.args[-1].comma, cst.Comma)
         arguments = [self._argument(argument) for argument in node.args]
-        remarks = _remarks_of(node)
-        if any(remarks):
-            self.comments += [comment for remark in remarks for comment in remark.all()]
+        first, remarks = _remarks_of(node)
+        if first or any(remarks):
+            self.comments += [*first, *(comment for remark in remarks for comment in remark.all())]
             parts = (self._with_remarks(*pair) for pair in zip(arguments, remarks, strict=True))
-            return level.brackets("(", Group(self._lines(parts), expanded=True), ")", expanded=True)
+            head = "".join(["(", *(f"  {comment}" for comment in first)])
+            return level.brackets(head, Group(self._lines(parts), expanded=True), ")", expanded=True)
         if len(arguments) == 1 and not magic:
             return level.brackets("(", arguments[0], ")")
         body = Group((self._joined(arguments), IfBroken(",")), magic)
@@ -615,6 +637,25 @@ class _Writer:
         return f"for {_text(node.target)} in ", self.value(node.iter), ":"
 
 
+def _verbatim(node: cst.BaseExpression) -> Document:
+    """The rows of an expression as they stand, moved as a whole.
+
+    Raises:
+        _Unknown: a string goes over several of them.
+    """
+    if any("\n" in string for string in _strings_in(node)):
+        raise _Unknown
+    first, *rows = _MODULE.code_for_node(node).split("\n")
+    margin = min((len(row) - len(row.lstrip(" ")) for row in rows if row.strip()), default=0)
+    return Group((first, *(part for row in rows for part in (Line(), row[margin:].rstrip()))), expanded=True)
+
+
+def _strings_in(node: cst.CSTNode) -> list[str]:
+    if isinstance(node, (*_STRINGS, cst.ConcatenatedString)):
+        return [_MODULE.code_for_node(node)]
+    return [string for child in node.children for string in _strings_in(child)]
+
+
 @dataclass(frozen=True, slots=True)
 class _Remarks:
     """The comments on the lines above an argument, and the one behind it."""
@@ -629,15 +670,13 @@ class _Remarks:
         return bool(self.all())
 
 
-def _remarks_of(node: cst.Call) -> list[_Remarks]:
-    """The comments of each argument of a call.
+def _remarks_of(node: cst.Call) -> tuple[tuple[str, ...], list[_Remarks]]:
+    """The comment behind the opening bracket of a call, and those of each argument.
 
     Raises:
-        _Unknown: one stands behind the opening bracket, or below the last argument.
+        _Unknown: one stands below the last argument.
     """
     first, above = _comments_of(node.whitespace_before_args)
-    if first:
-        raise _Unknown
     found: list[_Remarks] = []
     for argument in node.args:
         comma = argument.comma
@@ -648,7 +687,7 @@ def _remarks_of(node: cst.Call) -> list[_Remarks]:
         above = below
     if above:
         raise _Unknown
-    return found
+    return first, found
 
 
 def _comments_of(space: cst.BaseParenthesizableWhitespace) -> tuple[tuple[str, ...], tuple[str, ...]]:
