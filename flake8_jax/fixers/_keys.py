@@ -19,7 +19,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._names import fresh, uses
+from flake8_jax.fixers._names import binder_before, fresh, uses
 from flake8_jax.fixers._source import FixSource, Refused
 from flake8_jax.semantics.domain.boundary import LANE
 from flake8_jax.semantics.domain.values import Array, Opaque, canonical_key
@@ -150,12 +150,13 @@ def _may_reuse_subkey(source: FixSource, statement: ir.Stmt, imports: Imports) -
     """Whether the function has the name already for keys that the statement right behind the split takes, and for nothing
     else: then the statement may take one more."""
     around = source.functions(statement)
-    if not around or SUBKEY not in around[0].local_names or any(SUBKEY in f.local_names for f in around[1:]):
+    known = around[0].local_names if around else source.module.bound_names
+    if SUBKEY not in known or any(SUBKEY in f.local_names for f in around[1:]):
         return False
     place = source.place(statement)
     if place.index and _splits_off(source, place.block[place.index - 1], imports):
         return False
-    for node in walk(around[0]):
+    for node in walk(around[0] if around else source.module):
         if isinstance(node, ir.Name) and node.id == SUBKEY:
             taking = source.statement(node)
             if source.functions(node) != around:
@@ -178,6 +179,34 @@ def _splits_off(source: FixSource, statement: ir.Stmt, imports: Imports) -> bool
     if not isinstance(target, ir.Tuple) or len(target.elts) != 2:
         return False
     return isinstance(target.elts[1], ir.Name) and target.elts[1].id == SUBKEY
+
+
+def split_of_the_rest(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Edit] | None:
+    """``key, sub = split(sub)`` behind another such line and a use of ``sub``: ``key`` was meant to be split, which nothing
+    has used. None where the code is another."""
+    again = source.statement(second)
+    if not isinstance(second, ir.Name) or not isinstance(again, ir.Assign):
+        return None
+    names = _halves(source, again)
+    before = binder_before(source, source.statement(first), second.id)
+    if names is None or not isinstance(before, ir.Assign) or _halves(source, before) != names:
+        return None
+    if again.value is not source.parent(source.parent(second)) or second.id not in names:
+        return None
+    rest = names[0] if names[1] == second.id else names[1]
+    around = source.functions(second)
+    inside = walk(around[0] if around else source.module)
+    between = [n for n in inside if isinstance(n, ir.Name) and n.id == rest and before.end <= n.start < again.start]
+    return None if between or rest == second.id else [Edit(second.start, second.end, rest)]
+
+
+def _halves(source: FixSource, statement: ir.Assign) -> tuple[str, str] | None:
+    """The two names of ``key, sub = jax.random.split(…)``."""
+    target = statement.targets[0]
+    if not _is_split(statement, Imports(source, statement)) or not isinstance(target, ir.Tuple):
+        return None
+    names = [element.id for element in target.elts if isinstance(element, ir.Name)]
+    return (names[0], names[1]) if len(names) == len(target.elts) == 2 else None
 
 
 def split_for_both(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Edit]:
