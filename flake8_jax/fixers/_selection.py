@@ -23,8 +23,11 @@ from flake8_jax.fixers._comments import NONE, Remarks
 from flake8_jax.fixers._expressions import Effect, Kind, array_names, condition, effect, kind
 from flake8_jax.fixers._finite import is_finite, is_surely_real, written_shape
 from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._integers import is_integer
 from flake8_jax.fixers._names import uses
+from flake8_jax.fixers._safety import may_be_tree
 from flake8_jax.fixers._source import FixSource, Refused
+from flake8_jax.fixers._staging import is_surely_array
 from flake8_jax.knowledge import load
 
 
@@ -43,7 +46,13 @@ class Setting:
         return condition(self.source, test, self.imports, self.traced)
 
     def kind(self, node: ir.Expr) -> Kind:
-        return Kind.UNFIT if self._is_function(node) else kind(node, self.imports, self.numbers)
+        if self._is_function(node):
+            return Kind.UNFIT
+        known = kind(node, self.imports, self.numbers)
+        if known is not Kind.UNKNOWN:
+            return known
+        is_array = is_surely_array(self.source, node) and not may_be_tree(self.source, node)
+        return Kind.ARRAY if is_array or is_integer(self.source, node) else known
 
     def _is_function(self, node: ir.Expr) -> bool:
         """A name of a function or class, of the file or a library, or one that is called."""
