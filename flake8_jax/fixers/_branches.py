@@ -150,10 +150,10 @@ def convert_if(source: FixSource, node: ir.If, traced: ir.Node | None = None) ->
     use = with_comparison_operands(setting(source, node, traced), chain.tests)
     place = source.place(node)
     guarded = _after_guards(source, node.test, traced)
-    if guarded is not None and _has_one_arm(chain):
-        return _guarded_if(use, chain, place, *guarded)
-    if guarded is not None and any(decides_shapes(operand) for operand in guarded[0]):
-        raise Refused
+    if guarded is not None:
+        if _has_one_arm(chain):
+            return _guarded_if(use, chain, place, *guarded)
+        _refuse_shapes(guarded[0])
     if not node.orelse and len(node.body) == 1 and isinstance(node.body[0], ir.ExprStmt):
         return _debugging(use, node, node.body[0])
     if all(isinstance(arm[-1], ir.Return) for arm in chain.arms):
@@ -167,6 +167,12 @@ def convert_if(source: FixSource, node: ir.If, traced: ir.Node | None = None) ->
 def _guard(source: FixSource, kept: list[ir.Expr]) -> str:
     """The operands that Python goes on testing, as one test."""
     return source.argument(kept[0]) if len(kept) == 1 else " and ".join(operand_of_test(source, v) for v in kept)
+
+
+def _refuse_shapes(kept: list[ir.Expr]) -> None:
+    """Raises Refused where what a branch computes may lean on one of the operands that Python tests."""
+    if any(decides_shapes(operand) for operand in kept):
+        raise Refused
 
 
 def _has_one_arm(chain: Chain) -> bool:
@@ -412,25 +418,28 @@ def _assigning(use: Setting, node: ir.If, chain: Chain) -> Fix | None:
     blocks = [*chain.arms, chain.orelse]
     end = statement_end(source, node)
     values = [(v.start, v.end) for block in blocks for s in block for v in expressions_of(s)]
-    kept = [*((t.start, t.end) for t in chain.tests), *values]
-    remarks, taken = _remarks(source, node, blocks, end, kept)
-    parsed = [_assignments(source, arm, remarks) for arm in blocks]
-    arms = [p for p in parsed if p is not None]
-    if len(arms) < len(parsed):
+    remarks, taken = _remarks(source, node, blocks, end, [*((t.start, t.end) for t in chain.tests), *values])
+    arms = [p for p in (_assignments(source, arm, remarks) for arm in blocks) if p is not None]
+    if len(arms) < len(blocks):
         return None
-    targets: dict[str, ir.Expr] = {}
-    for arm in arms:
-        for assigned in arm:
-            targets.setdefault(source.slice(assigned.target), assigned.target)
-    if not targets:
-        raise Refused
-    rows = [_row(use, node, target, arms) for target in targets.values()]
+    rows = _rows(use, node, arms)
     if len(rows) > 1 and not all(suits_where(use, row.values) for row in rows):
         return None
     for at, block in enumerate(blocks):  # ``pass`` and its comments are about what the first target stays
         idle = [remarks.get(id(s), NONE) for s in block if isinstance(s, ir.Pass)]
         rows[0].remarks[at] = functools.reduce(operator.add, idle, rows[0].remarks[at])
     return _write_rows(use, node, chain, rows, (end, taken))
+
+
+def _rows(use: Setting, node: ir.If, arms: list[list[Assigned]]) -> list[Row]:
+    """The targets with what the arms give them. Raises Refused where there is none."""
+    targets: dict[str, ir.Expr] = {}
+    for arm in arms:
+        for assigned in arm:
+            targets.setdefault(use.source.slice(assigned.target), assigned.target)
+    if not targets:
+        raise Refused
+    return [_row(use, node, target, arms) for target in targets.values()]
 
 
 def _row(use: Setting, node: ir.If, target: ir.Expr, arms: list[list[Assigned]]) -> Row:

@@ -137,24 +137,22 @@ class Imports:
 
 def _means_only(source: FixSource, name: str, qualified: str) -> bool:
     """Wherever the file binds a name, it is by an import of this: another one at the top changes nothing."""
+    meanings = source.remember("meanings", source.module, lambda: _meanings(source.module))
+    return meanings.get(name) == {qualified}
 
-    def bound() -> dict[str, set[str]]:
-        found: dict[str, set[str]] = {}
-        for node in walk(source.module):
-            if isinstance(node, (ir.Import, ir.ImportFrom)):
-                for alias, meaning in _bindings([node]).items():
-                    found.setdefault(alias, set()).add(meaning)
-        return found
 
-    meanings = source.remember("imported names", source.module, bound)
-    if meanings.get(name) != {qualified}:
-        return False
-    if name in source.module.rebound_names or name in _rebound(source.module.body):
-        return False
-    functions = [node for node in walk(source.module) if isinstance(node, ir.Function)]
-    if any(p.name == name for function in functions for p in function.params):
-        return False
-    return not any(name in _rebound(f.body) for f in functions if name in f.local_names and not f.is_lambda)
+def _meanings(module: ir.Module) -> dict[str, set[str]]:
+    """What the names that imports bind mean, wherever they stand; nothing for those that something else binds, too."""
+    found: dict[str, set[str]] = {}
+    others = set(module.rebound_names) | _rebound(module.body)
+    for node in walk(module):
+        if isinstance(node, (ir.Import, ir.ImportFrom)):
+            for name, meaning in _bindings([node]).items():
+                found.setdefault(name, set()).add(meaning)
+        elif isinstance(node, ir.Function):
+            others.update(p.name for p in node.params)
+            others |= _rebound(node.body) if not node.is_lambda else set()
+    return {name: meanings for name, meanings in found.items() if name not in others}
 
 
 def add_import(source: FixSource, statement: str, before: int) -> Edit:

@@ -70,30 +70,27 @@ class _Judge:
 
     def call(self, node: ir.Call) -> bool:
         func = node.func
-        arguments = [argument.value for argument in node.args]
         name = Imports(self._source, node).resolve(func)
-        if name is None:
-            if isinstance(func, ir.Name):
-                return func.id in ("len", "int")
-            return isinstance(func, ir.Attribute) and self._method(func, arguments)
-        module, _, function = name.rpartition(".")
-        if module not in _MODULES or any(argument.star for argument in node.args):
-            return False
-        if function in _COUNTING or function in _DTYPES:
+        if name is not None:
+            module, _, function = name.rpartition(".")
+            return module in _MODULES and not any(a.star for a in node.args) and self._function(function, node)
+        if isinstance(func, ir.Name):
+            return func.id in ("len", "int")
+        return isinstance(func, ir.Attribute) and self._method(func, [argument.value for argument in node.args])
+
+    def _function(self, name: str, node: ir.Call) -> bool:
+        """A call of a function of JAX or NumPy."""
+        if name in _COUNTING or name in _DTYPES:
             return True
-        if function in _FILLED:
-            dtype = self._dtype(node, _FILLED[function])
+        if name in _FILLED:
+            dtype = self._dtype(node, _FILLED[name])
             return dtype is not None and self._is_dtype(dtype)
-        if any(argument.keyword for argument in node.args):
+        arguments = [argument.value for argument in node.args]
+        if not arguments or any(argument.keyword for argument in node.args):
             return False
-        if function == "where":
+        if name == "where":
             return len(arguments) == 3 and all(map(self.holds, arguments[1:]))
-        return (
-            function in _KEEPING
-            and bool(arguments)
-            and self.holds(arguments[0])
-            and all(map(self.holds, arguments[1:]))
-        )
+        return name in _KEEPING and all(map(self.holds, arguments))
 
     def _method(self, func: ir.Attribute, arguments: list[ir.Expr]) -> bool:
         if func.attr == "astype":

@@ -156,19 +156,21 @@ def _may_reuse_subkey(source: FixSource, statement: ir.Stmt, imports: Imports) -
     place = source.place(statement)
     if place.index and _splits_off(source, place.block[place.index - 1], imports):
         return False
-    for node in walk(around[0] if around else source.module):
-        if isinstance(node, ir.Name) and node.id == SUBKEY:
-            taking = source.statement(node)
-            if source.functions(node) != around:
-                return False
-            if _splits_off(source, taking, imports):
-                continue
-            there = source.place(taking)
-            if not there.index or not _splits_off(source, there.block[there.index - 1], imports):
-                return False
-            if not isinstance(taking, (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt, ir.Return)):
-                return False
-    return True
+    mentions = [
+        node for node in walk(around[0] if around else source.module) if isinstance(node, ir.Name) and node.id == SUBKEY
+    ]
+    return all(source.functions(node) == around and _follows_split(source, node, imports) for node in mentions)
+
+
+def _follows_split(source: FixSource, node: ir.Name, imports: Imports) -> bool:
+    """A subkey is bound by a split, or taken by the statement right behind one."""
+    taking = source.statement(node)
+    if _splits_off(source, taking, imports):
+        return True
+    there = source.place(taking)
+    if not there.index or not _splits_off(source, there.block[there.index - 1], imports):
+        return False
+    return isinstance(taking, (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt, ir.Return))
 
 
 def _splits_off(source: FixSource, statement: ir.Stmt, imports: Imports) -> bool:

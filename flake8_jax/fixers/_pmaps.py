@@ -246,22 +246,30 @@ def with_positional_calls(source: FixSource, found: Pmap) -> Pmap:
 
 def _positional(source: FixSource, found: Pmap, call: ir.Call, keywords: list[ir.Argument]) -> list[Edit]:
     """Edits of a call, by the order of the function's parameters."""
-    name = keywords[0].keyword or "**"
+    wanted = _wanted(source, found, call, keywords)
+    by_name = {argument.keyword: _value_of(source, argument) for argument in keywords}
+    if wanted is None or ([a.keyword for a in keywords] != wanted and not _may_change_order(source, call, keywords)):
+        _decline_keyword(keywords[0].keyword or "**")
+    return [Edit(a.start, a.end, by_name[key]) for a, key in zip(keywords, wanted, strict=True)]
+
+
+def _wanted(source: FixSource, found: Pmap, call: ir.Call, keywords: list[ir.Argument]) -> list[str] | None:
+    """The parameters that follow those which a call gives by position, if they are what it gives by keyword; else None."""
     parameters = _parameters(source, found)
     given = [argument for argument in call.args if not argument.keyword and not argument.star]
     if parameters is None or len(given) + len(keywords) != len(call.args) or any(a.star for a in keywords):
-        _decline_keyword(name)
-    wanted = parameters[len(given) : len(call.args)]
-    if {a.keyword for a in keywords} != set(wanted) or len(wanted) != len(keywords):
-        _decline_keyword(name)
+        return None
     if any(number >= len(given) for number in _donated(found)):
-        _decline_keyword(name)
-    by_name = {argument.keyword: _value_of(source, argument) for argument in keywords}
-    if [a.keyword for a in keywords] != wanted:
-        imports = Imports(source, call)
-        if any(effect(a.value, imports) is not Effect.PURE for a in keywords) or source.comments(call.start, call.end):
-            _decline_keyword(name)
-    return [Edit(a.start, a.end, by_name[key]) for a, key in zip(keywords, wanted, strict=True)]
+        return None  # ``pmap`` donates nothing by keyword
+    wanted = parameters[len(given) : len(call.args)]
+    return wanted if sorted(wanted) == sorted(a.keyword or "" for a in keywords) else None
+
+
+def _may_change_order(source: FixSource, call: ir.Call, keywords: list[ir.Argument]) -> bool:
+    """Whether the order in which arguments are evaluated does not matter."""
+    imports = Imports(source, call)
+    pure = all(effect(argument.value, imports) is Effect.PURE for argument in keywords)
+    return pure and not source.comments(call.start, call.end)
 
 
 def _value_of(source: FixSource, argument: ir.Argument) -> str:

@@ -145,13 +145,20 @@ def select(
         return _where(use, tests, words, remarks, indent)
     columns = _columns(values)
     if columns and all(suits_where(use, column) for column in columns):
-        written = [[use.source.argument(e) for e in column] for column in columns]
-        parts = [_where(use, tests, column, () if at else remarks, indent) for at, column in enumerate(written)]
-        return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"
+        return _where_each(use, tests, columns, remarks, indent)
     cond = use.imports.spell("jax.lax.cond")
     if any(is_surely_real(value, use.imports) for value in values):
         words = [f"{word}.0" if word.isdigit() else word for word in words]
     return _nest(use.source, cond, tests, _remarked([f"lambda: {word}" for word in words], remarks), indent)
+
+
+def _where_each(
+    use: Setting, tests: list[str], columns: list[list[ir.Expr]], remarks: Sequence[Remarks], indent: str
+) -> str:
+    """A tuple of selections; the first one has the comments."""
+    written = [[use.source.argument(e) for e in column] for column in columns]
+    parts = [_where(use, tests, column, () if at else remarks, indent) for at, column in enumerate(written)]
+    return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"
 
 
 def suits_where(use: Setting, values: list[ir.Expr]) -> bool:

@@ -445,10 +445,8 @@ class _Writer:
         arguments = [self._argument(argument) for argument in node.args]
         first, remarks = _remarks_of(node)
         if first or any(remarks):
-            self.comments += [*first, *(comment for remark in remarks for comment in remark.all())]
-            parts = (self._with_remarks(*pair) for pair in zip(arguments, remarks, strict=True))
-            head = "".join(["(", *(f"  {comment}" for comment in first)])
-            return level.brackets(head, Group(self._lines(parts), expanded=True), ")", expanded=True)
+            parts = [self._with_remarks(*pair) for pair in zip(arguments, remarks, strict=True)]
+            return self._commented_arguments(first, parts, level)
         if len(arguments) == 1 and not magic:
             return level.brackets("(", arguments[0], ")")
         body = Group((self._joined(arguments), IfBroken(",")), magic)
@@ -458,8 +456,15 @@ class _Writer:
         head = f"{node.keyword.value}=" if node.keyword is not None else node.star
         return head, self.expression(node.value, _INSIDE)
 
+    def _commented_arguments(self, first: tuple[str, ...], parts: list[Document], level: _Level) -> Document:
+        """Arguments on lines of their own. first: the comment behind the opening bracket."""
+        self.comments += first
+        head = "".join(["(", *(f"  {comment}" for comment in first)])
+        return level.brackets(head, Group(self._lines(parts), expanded=True), ")", expanded=True)
+
     def _with_remarks(self, body: Document, remarks: _Remarks) -> Document:
         """An argument between its comments."""
+        self.comments += remarks.all()
         above = tuple(part for comment in remarks.above for part in (comment, Line()))
         return (*above, body, ",", *(f"  {comment}" for comment in remarks.behind))
 
