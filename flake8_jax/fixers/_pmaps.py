@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import sys
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
@@ -41,7 +40,8 @@ _BY_POSITION = ("fun", "axis_name")
 class Pmap:
     """One use. replaced: the call ``jax.pmap(f, …)``, or the decorator. operand: ``f``; None for a decorator, which is
     applied to ``definition``. axes: 0 or None for each positional argument, None where all of them are mapped. calls: edits
-    that make arguments by keyword positional where the mapped function is called."""
+    that make arguments by keyword positional where the mapped function is called. donated: the numbers of ``donate_argnums``
+    that stay, where these edits change them: what ``pmap`` gets by keyword is not donated."""
 
     replaced: ir.Expr
     operand: ir.Expr | None
@@ -50,6 +50,7 @@ class Pmap:
     axes: tuple[int | None, ...] | None
     static: tuple[int, ...]
     calls: tuple[Edit, ...] = ()
+    donated: tuple[int, ...] | None = None
 
     @property
     def whole(self) -> tuple[int, ...]:
@@ -237,6 +238,7 @@ def with_positional_calls(source: FixSource, found: Pmap) -> Pmap:
         counts.add(len(call.args))
         if keywords:
             edits += _positional(source, found, call, keywords)
+            found = replace(found, donated=_still_donated(found, len(call.args) - len(keywords)))
     if not edits or found.axes is None:
         return replace(found, calls=tuple(edits))
     if len(counts) != 1 or len(found.axes) > min(counts):
@@ -259,8 +261,6 @@ def _wanted(source: FixSource, found: Pmap, call: ir.Call, keywords: list[ir.Arg
     given = [argument for argument in call.args if not argument.keyword and not argument.star]
     if parameters is None or len(given) + len(keywords) != len(call.args) or any(a.star for a in keywords):
         return None
-    if any(number >= len(given) for number in _donated(found)):
-        return None  # ``pmap`` donates nothing by keyword
     wanted = parameters[len(given) : len(call.args)]
     return wanted if sorted(wanted) == sorted(a.keyword or "" for a in keywords) else None
 
@@ -277,14 +277,22 @@ def _value_of(source: FixSource, argument: ir.Argument) -> str:
     return re.sub(r"^\w+\s*=\s*", "", source.text[argument.start : argument.end])
 
 
-def _donated(found: Pmap) -> list[int]:
-    """The positions of ``donate_argnums``; one that is too large where they are not written out."""
+def _still_donated(found: Pmap, given: int) -> tuple[int, ...] | None:
+    """The numbers of ``donate_argnums`` that are below ``given``; None where it is absent.
+
+    Raises:
+        Declined: they are not written out.
+    """
     node = found.options.get("donate_argnums")
     if node is None:
-        return []
+        return None
     elements = node.elts if isinstance(node, (ir.Tuple, ir.List)) else [node]
     known = [e.value for e in elements if isinstance(e, ir.Constant) and isinstance(e.value, int)]
-    return known if len(known) == len(elements) else [sys.maxsize]
+    if len(known) != len(elements):
+        raise Declined(
+            "jaxlint does not rewrite it, because calls pass keywords, and `donate_argnums` is not written out"
+        )
+    return tuple(number for number in (known if found.donated is None else found.donated) if number < given)
 
 
 def _parameters(source: FixSource, found: Pmap) -> list[str] | None:

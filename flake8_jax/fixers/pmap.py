@@ -366,7 +366,9 @@ def _jit_options(source: FixSource, site: Pmap) -> list[str]:
     found: list[str] = []
     if site.static:
         found.append(f"static_argnums={_kept(source, site.options['static_broadcasted_argnums'])}")
-    if "donate_argnums" in site.options:
+    if site.donated:
+        found.append(f"donate_argnums={_numbers(site.donated)}")
+    elif "donate_argnums" in site.options and site.donated is None:
         found.append(f"donate_argnums={_kept(source, site.options['donate_argnums'])}")
     return found
 
