@@ -241,6 +241,20 @@ class FixSource:
                 outermost.append((start, end))
         return outermost
 
+    @functools.cached_property
+    def quote(self) -> str:
+        """The quote that most of the file's plain strings have; those over several lines do not count."""
+        counts: Counter[str] = Counter()
+        for start, end in self._strings:
+            text = self.text[start:end]
+            if text[-1:] in "'\"" and not text.endswith(('"""', "'''")):
+                counts[text[-1]] += 1
+        return "'" if counts["'"] > counts['"'] else '"'
+
+    def quoted(self, text: str) -> str:
+        """A string literal of a text that needs no escapes."""
+        return f"{self.quote}{text}{self.quote}"
+
     def string_around(self, offset: int) -> tuple[int, int] | None:
         """The span of the string literal that ``offset`` is in."""
         spans = self._strings

@@ -377,7 +377,7 @@ def _shard_map(
     source: FixSource, site: Pmap, library: _Library, helpers: _Helpers, body: list[str]
 ) -> tuple[str, list[str]]:
     """The call that maps: its function and its arguments, the body first."""
-    axis = _kept(source, site.options["axis_name"]) if "axis_name" in site.options else '"devices"'
+    axis = _kept(source, site.options["axis_name"]) if "axis_name" in site.options else source.quoted("devices")
     spec = library.spell("jax.sharding.PartitionSpec")
     function = helpers.at_call if _needs_call(source, site) else library.shard_map
     return function, [
