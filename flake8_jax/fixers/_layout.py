@@ -144,7 +144,7 @@ class _Lines:
 
     def laid_out(self, rows: list[str], *, follows: bool) -> list[str]:
         """A new logical line as rows. follows: it takes the place of the only old one; others are in front of it at most."""
-        width = self.source.style.line_length
+        width = self.source.line_length
         text = "\n".join(rows)
         longest = max(map(_width, rows))
         is_moved = len(rows) > 1 and text in self.source.text.replace("\r\n", "\n")
@@ -174,9 +174,9 @@ class _Lines:
         indent = text[: len(text) - len(bare)]
         unit = self.source.remember("continuation", self.source.module, lambda: _continuation(self.source))
         if "\t" in indent + unit:
-            found = lay_out(bare, width=self.source.style.line_length, indent=indent.replace("\t", _TAB), unit=_TAB)
+            found = lay_out(bare, width=self.source.line_length, indent=indent.replace("\t", _TAB), unit=_TAB)
             return None if found is None else indent + re.sub(r"(?<=\n)(?:    )+", _as_tabs, found)
-        found = lay_out(bare, width=self.source.style.line_length, indent=indent, unit=unit)
+        found = lay_out(bare, width=self.source.line_length, indent=indent, unit=unit)
         return None if found is None else indent + found
 
     def _is_laid_out(self, text: str) -> bool:

@@ -18,6 +18,7 @@ spans lines (refused), Jupyter magics.
 from __future__ import annotations
 
 import functools
+import re
 import typing
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -37,6 +38,10 @@ from flake8_jax.knowledge.history import Support
 STATEMENTS: tuple[type, ...] = typing.get_args(ir.Stmt)
 _CLOSED = (ir.Name, ir.Attribute, ir.Call, ir.Subscript, ir.List, ir.Dict, ir.Set, ir.Comprehension)
 _BRACKETED = (ir.List, ir.Dict, ir.Set, ir.Comprehension)
+
+_HAS_TEXT = re.compile(r"[\"'#]")
+_SEVERAL, _LONGEST = 3, 120
+"""So many lines show how long the lines of a file are, up to so many columns."""
 
 Event = TypeVar("Event")
 Found = TypeVar("Found")
@@ -225,6 +230,16 @@ class FixSource:
         """Lines joined by the file's newline, all but the first behind ``indent``; empty ones stay empty."""
         head, *rest = lines
         return "".join([head, *(self.newline + (indent + line if line else "") for line in rest)])
+
+    @functools.cached_property
+    def line_length(self) -> int:
+        """The columns of a line: what the project asks for, else what several of the file's lines of code take."""
+        if self.style.is_asked:
+            return self.style.line_length
+        rows = (row.rstrip() for row in self.text.splitlines())
+        lengths = sorted(len(row) for row in rows if not _HAS_TEXT.search(row))
+        usual = lengths[-_SEVERAL] if len(lengths) >= _SEVERAL else 0
+        return max(self.style.line_length, min(usual, _LONGEST))
 
     # --- strings and comments --------------------------------------------------------------------
 

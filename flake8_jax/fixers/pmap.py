@@ -21,14 +21,16 @@ from dataclasses import dataclass
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import SHARD_MAP, unsafe
+from flake8_jax.fixers._comments import comments_above
 from flake8_jax.fixers._imports import Imports, add_import, joined
 from flake8_jax.fixers._names import identifiers
 from flake8_jax.fixers._pmaps import PMAP, Pmap, pmap_at, pmaps_of
-from flake8_jax.fixers._source import Declined, FixSource, Refused, repair
+from flake8_jax.fixers._source import Comment, Declined, FixSource, Refused, repair
 from flake8_jax.knowledge.history import Support, load_histories
 from flake8_jax.semantics.events.events import NameUse
 
 _SCOPES = (ir.For, ir.While, ir.Comprehension, ir.ClassDef)
+_KEPT_OPTIONS = ("static_broadcasted_argnums", "donate_argnums")
 _NEW, _OLD = "jax.shard_map", "jax.experimental.shard_map.shard_map"
 
 
@@ -199,7 +201,7 @@ def _helpers(source: FixSource, together: list[Pmap], library: _Library) -> _Hel
     imports = Imports(source, place)
     words = {
         "i": source.indent_unit,
-        "doc": _Docstring(source.indent_unit, source.style.line_length),
+        "doc": _Docstring(source.indent_unit, source.line_length),
         "wraps": imports.spell("functools.wraps"),
         "shard_map": library.shard_map,
         **{
@@ -336,13 +338,16 @@ def _decorators(source: FixSource, site: Pmap, library: _Library, helpers: _Help
 
 
 def _carried(source: FixSource, site: Pmap, written: list[ir.Expr]) -> tuple[str, list[Edit]]:
-    """The comment behind the first line of a call, or edits that put its comments above the statement.
+    """The comment behind the first line of a call, or edits that put its comments above the statement, but for those of options
+    that stay.
 
     Raises:
         Declined: there is no line above it.
     """
     spans = [(node.start, node.end) for node in written]
-    lost = source.lost_comments(site.replaced.start, site.replaced.end, spans)
+    stay = [option for name, option in site.options.items() if name in _KEPT_OPTIONS and site.donated != ()]
+    of_options = [comment for option in stay for comment in _comments_above(source, option)]
+    lost = [c for c in source.lost_comments(site.replaced.start, site.replaced.end, spans) if c not in of_options]
     if len(lost) == 1 and source.text[: lost[0].start].rstrip()[-1:] == "(" and written:
         return lost[0].text, []
     if not lost:
@@ -352,6 +357,21 @@ def _carried(source: FixSource, site: Pmap, written: list[ir.Expr]) -> tuple[str
     if at == site.replaced.start or indentation.strip(" \t"):
         raise Declined("jaxlint does not rewrite it, because a comment inside the call would be lost")
     return "", [Edit(at, at, "".join(f"{comment.text}{source.newline}{indentation}" for comment in lost))]
+
+
+def _comments_above(source: FixSource, option: ir.Expr) -> list[Comment]:
+    """The comments on the lines directly above an option."""
+    start = source.line_start(option.start)
+    if source.text[start : option.start].split("=")[0].strip() not in _KEPT_OPTIONS:
+        return []
+    column = start + len(source.text[start : option.start]) - len(source.text[start : option.start].lstrip())
+    return source.comments(comments_above(source, column, next_to=True), start)
+
+
+def _with_comments(source: FixSource, option: ir.Expr, text: str) -> str:
+    """An option of the new call below the comments that it had."""
+    comments = [comment.text for comment in _comments_above(source, option)]
+    return "".join([source.newline, *(f"{c}{source.newline}" for c in comments), text]) if comments else text
 
 
 def _numbers(numbers: tuple[int, ...]) -> str:
@@ -365,11 +385,13 @@ def _whole(site: Pmap) -> list[str]:
 def _jit_options(source: FixSource, site: Pmap) -> list[str]:
     found: list[str] = []
     if site.static:
-        found.append(f"static_argnums={_kept(source, site.options['static_broadcasted_argnums'])}")
-    if site.donated:
-        found.append(f"donate_argnums={_numbers(site.donated)}")
-    elif "donate_argnums" in site.options and site.donated is None:
-        found.append(f"donate_argnums={_kept(source, site.options['donate_argnums'])}")
+        given = site.options["static_broadcasted_argnums"]
+        text = f"static_argnums={_kept(source, given)}"
+        found.append(_with_comments(source, given, text) if site.donated != () else text)
+    if "donate_argnums" in site.options and site.donated != ():
+        given = site.options["donate_argnums"]
+        numbers = _numbers(site.donated) if site.donated else _kept(source, given)
+        found.append(_with_comments(source, given, f"donate_argnums={numbers}"))
     return found
 
 
