@@ -202,6 +202,33 @@ def split_of_the_rest(source: FixSource, first: ir.Expr, second: ir.Expr) -> lis
     return None if between or rest == second.id else [Edit(second.start, second.end, rest)]
 
 
+def split_earlier(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Edit] | None:
+    """``x = draw(key)``, then ``key, _ = split(key)``: the split goes in front, and its spare half to the draw. What follows
+    gets the same keys as before. None where the code is another."""
+    using, again = source.statement(first), source.statement(second)
+    if (
+        not isinstance(second, ir.Name)
+        or not isinstance(again, ir.Assign)
+        or not _is_split(again, Imports(source, again))
+    ):
+        return None
+    halves = _halves(source, again)
+    place = source.place(again)
+    if halves != (second.id, "_") or using not in place.block or not source.starts_line(again):
+        return None
+    if not isinstance(using, (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt)) or not source.ends_line(again):
+        return None
+    imports = Imports(source, first)
+    subkey = SUBKEY if _may_reuse_subkey(source, using, imports) else fresh(source, first, SUBKEY)[0]
+    line = f"{second.id}, {subkey} = {source.slice(again.value)}"
+    remark = source.text[again.end : source.line_end(again.end)].strip()
+    return [
+        source.insert_before(using, [f"{line}  {remark}" if remark else line]),
+        Edit(first.start, first.end, subkey),
+        Edit(source.line_start(again.start), source.next_line(again.end), ""),
+    ]
+
+
 def _halves(source: FixSource, statement: ir.Assign) -> tuple[str, str] | None:
     """The two names of ``key, sub = jax.random.split(…)``."""
     target = statement.targets[0]

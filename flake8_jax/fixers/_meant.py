@@ -17,6 +17,7 @@ Limitations: results that meet in another function, or behind more than one assi
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import msgspec
 
@@ -62,6 +63,8 @@ def are_meant_to_be_equal(source: FixSource, first: ir.Expr, second: ir.Expr) ->
         return False
     if _are_inverse(_name(one.func), _name(other.func)) or _is_joint(source, one, other):
         return True
+    if _is_made_again(source, second):
+        return True
     return _is_antithetic(source, one, other) or _meet(source, one, other)
 
 
@@ -83,6 +86,18 @@ def _is_joint(source: FixSource, one: ir.Call, other: ir.Call) -> bool:
     """Two calls of one function that moves elements about, on different arrays."""
     same = source.slice(one.func) == source.slice(other.func) and _JOINT.search(_name(one.func))
     return bool(same) and source.slice(one) != source.slice(other)
+
+
+def _is_made_again(source: FixSource, second: ir.Expr) -> bool:
+    """``keys[0]`` to ``keys[3]`` made some arrays, and all of them make such arrays again: the same data."""
+    if not isinstance(second, ir.Subscript) or not isinstance(second.index, ir.Constant):
+        return False
+    around = source.functions(second)
+    counts: Counter[str] = Counter()
+    for node in walk(around[0] if around else source.module):
+        if isinstance(node, ir.Subscript) and source.slice(node.value) == source.slice(second.value):
+            counts[source.slice(node)] += 1
+    return len(counts) > 1 and min(counts.values()) > 1
 
 
 def is_joint_in_loop(source: FixSource, loop: ir.Node, key: ir.Expr) -> bool:
