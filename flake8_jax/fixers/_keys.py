@@ -18,6 +18,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit
 from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._callers import binders
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import binder_before, fresh, uses
 from flake8_jax.fixers._source import FixSource, Refused
@@ -27,6 +28,7 @@ from flake8_jax.semantics.events.events import KeyUse
 
 SUBKEY = "subkey"
 _SPLIT = "jax.random.split"
+_ONE_LINE = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt)
 _ONCE = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt, ir.Return, ir.If, ir.For, ir.With, ir.Assert, ir.Raise)
 
 _KEY_NAME = re.compile(
@@ -107,7 +109,7 @@ def split_before(source: FixSource, use: ir.Expr) -> list[Edit]:
         Refused: the key is no local name, or nothing can stand before the statement.
     """
     statement = evaluated_once(source, use)
-    if not isinstance(use, ir.Name) or not is_local(source, use, use.id):
+    if not isinstance(use, ir.Name) or not is_local(source, use, use.id) or _is_something_else(source, use):
         raise Refused
     imports = Imports(source, use)
     spare = _spare_subkey(source, statement, use.id, imports)
@@ -119,8 +121,45 @@ def split_before(source: FixSource, use: ir.Expr) -> list[Edit]:
                 Edit(use.start, use.end, named),
             ]
     subkey = SUBKEY if _may_reuse_subkey(source, statement, imports) else fresh(source, use, SUBKEY)[0]
+    place = source.place(statement)
+    before = place.block[place.index - 1] if place.index else None
+    if isinstance(before, ir.Assign) and (split := _advance(before, use.id, imports)) is not None:
+        line = f"{use.id}, {subkey} = {source.slice(split.func)}({use.id})"
+        return [Edit(before.start, before.end, line), Edit(use.start, use.end, subkey)]
     line = f"{use.id}, {subkey} = {imports.spell('jax.random.split')}({use.id})"
     return [source.insert_before(statement, [line]), Edit(use.start, use.end, subkey), *imports.edits]
+
+
+def _is_something_else(source: FixSource, use: ir.Name) -> bool:
+    """A loop binds the name to what it iterates over: ``for key, value in metrics.items()``."""
+    around = source.functions(use)
+    owner = around[0] if around else source.module
+    loops = [s for s in binders(source, owner, use.id) if isinstance(s, ir.For)]
+    return any(not _makes_keys(source, loop) for loop in loops)
+
+
+def _makes_keys(source: FixSource, loop: ir.For) -> bool:
+    """It iterates over keys, as far as the text shows: over a name, or over what splits a key."""
+    calls = [node for node in walk(loop.iter) if isinstance(node, ir.Call)]
+    return not any(isinstance(call.func, ir.Attribute) and call.func.attr in ("items", "keys") for call in calls)
+
+
+def _advance(statement: ir.Assign, key: str, imports: Imports) -> ir.Call | None:
+    """The split of ``key = split(key, 1)[0]`` or ``(key,) = split(key, 1)``: another key in place of the old one."""
+    target, value = statement.targets[0], statement.value
+    if isinstance(target, (ir.Tuple, ir.List)) and len(target.elts) == 1:
+        target = target.elts[0]
+    elif isinstance(value, ir.Subscript) and isinstance(value.index, ir.Constant) and value.index.value == 0:
+        value = value.value
+    else:
+        return None
+    if not isinstance(target, ir.Name) or target.id != key or len(statement.targets) != 1:
+        return None
+    if not isinstance(value, ir.Call) or imports.resolve(value.func) != _SPLIT or len(value.args) != 2:
+        return None
+    given, count = value.args[0].value, value.args[1].value
+    is_one = isinstance(count, ir.Constant) and count.value == 1
+    return value if is_one and isinstance(given, ir.Name) and given.id == key else None
 
 
 def _spare_subkey(source: FixSource, statement: ir.Stmt, key: str, imports: Imports) -> ir.Name | None:
@@ -170,7 +209,7 @@ def _follows_split(source: FixSource, node: ir.Name, imports: Imports) -> bool:
     there = source.place(taking)
     if not there.index or not _splits_off(source, there.block[there.index - 1], imports):
         return False
-    return isinstance(taking, (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt, ir.Return))
+    return isinstance(taking, (*_ONE_LINE, ir.Return))
 
 
 def _splits_off(source: FixSource, statement: ir.Stmt, imports: Imports) -> bool:
@@ -203,24 +242,20 @@ def split_of_the_rest(source: FixSource, first: ir.Expr, second: ir.Expr) -> lis
 
 
 def split_earlier(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Edit] | None:
-    """``x = draw(key)``, then ``key, _ = split(key)``: the split goes in front, and its spare half to the draw. What follows
-    gets the same keys as before. None where the code is another."""
+    """``x = draw(key)``, then ``key, _ = split(key)`` or ``(key,) = split(key, 1)``: the split goes in front, and its spare
+    half to the draw. None where the code is another."""
     using, again = source.statement(first), source.statement(second)
-    if (
-        not isinstance(second, ir.Name)
-        or not isinstance(again, ir.Assign)
-        or not _is_split(again, Imports(source, again))
-    ):
-        return None
-    halves = _halves(source, again)
-    place = source.place(again)
-    if halves != (second.id, "_") or using not in place.block or not source.starts_line(again):
-        return None
-    if not isinstance(using, (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt)) or not source.ends_line(again):
+    if not isinstance(second, ir.Name) or not isinstance(again, ir.Assign) or using.start > again.start:
         return None
     imports = Imports(source, first)
+    split = again.value if _halves(source, again) == (second.id, "_") else _advance(again, second.id, imports)
+    is_beside = any(statement is using for statement in source.place(again).block)
+    if not isinstance(split, ir.Call) or not is_beside or not isinstance(using, _ONE_LINE):
+        return None
+    if not source.starts_line(again) or not source.ends_line(again):
+        return None
     subkey = SUBKEY if _may_reuse_subkey(source, using, imports) else fresh(source, first, SUBKEY)[0]
-    line = f"{second.id}, {subkey} = {source.slice(again.value)}"
+    line = f"{second.id}, {subkey} = {source.slice(split.func)}({second.id})"
     remark = source.text[again.end : source.line_end(again.end)].strip()
     return [
         source.insert_before(using, [f"{line}  {remark}" if remark else line]),
