@@ -14,19 +14,23 @@ Limitations: arms that raise, loop, delete or store into containers are refused.
 
 from __future__ import annotations
 
+import functools
+import operator
+from collections.abc import Mapping
 from dataclasses import dataclass
-
-import msgspec
+from types import MappingProxyType
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import BRANCHES, SELECTS, unsafe
-from flake8_jax.fixers._expressions import Effect, Kind, condition, guards, is_boolean
+from flake8_jax.fixers._comments import NONE, Remarks, block_span, remarks_of, statement_end
+from flake8_jax.fixers._expressions import Effect, Kind, guards, is_boolean, operand_of_test
 from flake8_jax.fixers._finite import is_finite
 from flake8_jax.fixers._names import bound_before, fresh, leaves, read_outside, surely_binds, uses
 from flake8_jax.fixers._selection import Setting, assignment, select, setting, suits_where, with_comparison_operands
-from flake8_jax.fixers._source import FixSource, Place, Refused
+from flake8_jax.fixers._source import Comment, FixSource, Place, Refused
+from flake8_jax.fixers._static import decides_shapes, split
 from flake8_jax.fixers._steps import (
     LocalFunction,
     binds_only_names,
@@ -45,8 +49,8 @@ MAX_TESTS = 64
 # --- conditional expressions -----------------------------------------------------------------------
 
 
-def convert_ternary(source: FixSource, node: ir.IfExp) -> Fix:
-    """``a if test else b``.
+def convert_ternary(source: FixSource, node: ir.IfExp, traced: ir.Node | None = None) -> Fix:
+    """``a if test else b``. traced: what is known to be traced in the test.
 
     Raises:
         Refused: see ``select``; or the value is called at once.
@@ -54,9 +58,9 @@ def convert_ternary(source: FixSource, node: ir.IfExp) -> Fix:
     above = source.parent(node)
     if isinstance(above, ir.Call) and above.func is node:
         raise Refused
-    guarded = _after_guards(node.test)
+    guarded = _after_guards(source, node.test, traced)
     if guarded is not None:
-        return _guarded_ternary(source, node, *guarded)
+        return _guarded_ternary(source, node, *guarded, traced)
     tests, values = [node.test], [node.body]
     last = node.orelse
     while isinstance(last, ir.IfExp) and is_boolean(last.test) and not guards(last.test):
@@ -66,35 +70,35 @@ def convert_ternary(source: FixSource, node: ir.IfExp) -> Fix:
     values.append(last)
     if len(tests) > MAX_TESTS:
         raise Refused
-    use = with_comparison_operands(setting(source, node), tests)
-    text = select(use, [condition(source, t, use.imports) for t in tests], values)
+    use = with_comparison_operands(setting(source, node, traced), tests)
+    text = select(use, [use.condition(t) for t in tests], values)
     if source.lost_comments(node.start, node.end, [(n.start, n.end) for n in (*tests, *values)]):
         raise Refused
     return _fix(use, "conditional expression", text, [Edit(node.start, node.end, text)])
 
 
-def _after_guards(test: ir.Expr) -> tuple[list[ir.Expr], ir.Expr] | None:
+def _after_guards(source: FixSource, test: ir.Expr, traced: ir.Node | None) -> tuple[list[ir.Expr], ir.Expr] | None:
     """``x is not None and x > 0``: the operands that Python must go on testing, and the rest as one test."""
-    if not isinstance(test, ir.BoolOp) or test.op != "and" or not guards(test.values[0]):
+    if not isinstance(test, ir.BoolOp) or test.op != "and":
         return None
-    first = next((i for i, v in enumerate(test.values) if not guards(v)), None)
-    if first is None:
+    kept, rest = split(source, test, traced)
+    if not kept or not rest:
         return None
-    rest = test.values[first:]
-    tail = rest[0] if len(rest) == 1 else ir.BoolOp(rest[0].start, test.end, "and", rest)
-    return test.values[:first], tail
+    return kept, rest[0] if len(rest) == 1 else ir.BoolOp(rest[0].start, rest[-1].end, "and", rest)
 
 
-def _guarded_ternary(source: FixSource, node: ir.IfExp, kept: list[ir.Expr], rest: ir.Expr) -> Fix:
+def _guarded_ternary(
+    source: FixSource, node: ir.IfExp, kept: list[ir.Expr], rest: ir.Expr, traced: ir.Node | None
+) -> Fix:
     """``a if guard and test else b`` → ``where(test, a, b) if guard else b``."""
-    use = with_comparison_operands(setting(source, node), [rest])
+    use = with_comparison_operands(setting(source, node, traced), [rest])
     if use.effect(node.orelse) is not Effect.PURE or isinstance(node.orelse, ir.IfExp):
         raise Refused
-    text = select(use, [condition(source, rest, use.imports)], [node.body, node.orelse])
+    text = select(use, [use.condition(rest)], [node.body, node.orelse])
     parts = [node.body, rest, node.orelse, *kept]
     if source.lost_comments(node.start, node.end, [(n.start, n.end) for n in parts]):
         raise Refused
-    guard = source.text[kept[0].start : kept[-1].end]
+    guard = _guard(source, kept)
     whole = f"{text} if {guard} else {source.slice(node.orelse)}"
     return _fix(use, "conditional expression", text, [Edit(node.start, node.end, whole)])
 
@@ -133,8 +137,8 @@ def _chain(node: ir.If) -> Chain:
     return Chain(tests, arms, rest)
 
 
-def convert_if(source: FixSource, node: ir.If) -> Fix:
-    """An ``if`` statement whose arms all assign, or all return.
+def convert_if(source: FixSource, node: ir.If, traced: ir.Node | None = None) -> Fix:
+    """An ``if`` statement whose arms all assign, or all return. traced: what is known to be traced in a test.
 
     Raises:
         Refused: they do something else.
@@ -143,11 +147,13 @@ def convert_if(source: FixSource, node: ir.If) -> Fix:
     chain = _chain(node)
     if any(guards(test) for test in chain.tests[1:]):
         raise Refused
-    use = with_comparison_operands(setting(source, node), chain.tests)
+    use = with_comparison_operands(setting(source, node, traced), chain.tests)
     place = source.place(node)
-    guarded = _after_guards(node.test)
+    guarded = _after_guards(source, node.test, traced)
     if guarded is not None:
-        return _guarded_if(use, chain, place, *guarded)
+        if _has_one_arm(chain):
+            return _guarded_if(use, chain, place, *guarded)
+        _refuse_shapes(guarded[0])
     if not node.orelse and len(node.body) == 1 and isinstance(node.body[0], ir.ExprStmt):
         return _debugging(use, node, node.body[0])
     if all(isinstance(arm[-1], ir.Return) for arm in chain.arms):
@@ -158,16 +164,29 @@ def convert_if(source: FixSource, node: ir.If) -> Fix:
     return fix if fix is not None else _assigning_cond(use, node, chain)
 
 
+def _guard(source: FixSource, kept: list[ir.Expr]) -> str:
+    """The operands that Python goes on testing, as one test."""
+    return source.argument(kept[0]) if len(kept) == 1 else " and ".join(operand_of_test(source, v) for v in kept)
+
+
+def _refuse_shapes(kept: list[ir.Expr]) -> None:
+    """Raises Refused where what a branch computes may lean on one of the operands that Python tests."""
+    if any(decides_shapes(operand) for operand in kept):
+        raise Refused
+
+
+def _has_one_arm(chain: Chain) -> bool:
+    """One statement below one test, and one at most below its ``else``."""
+    return len(chain.arms) == 1 and len(chain.arms[0]) == 1 and len(chain.orelse) <= 1
+
+
 def _guarded_if(use: Setting, chain: Chain, place: Place, kept: list[ir.Expr], rest: ir.Expr) -> Fix:
     """``if guard and test: …`` with one assignment or return: ``if guard:`` stays, its value selects."""
-    source = use.source
-    if len(chain.arms) > 1 or len(chain.arms[0]) != 1 or len(chain.orelse) > 1:
+    arm, whole = chain.arms[0][0], chain.tests[0]
+    cut = Edit(whole.start, whole.end, _guard(use.source, kept))
+    if use.source.comments(cut.start, cut.end):
         raise Refused
-    arm = chain.arms[0][0]
-    cut = Edit(kept[-1].end, rest.end, "")
-    if source.comments(cut.start, cut.end) or source.text[kept[-1].end : rest.start].strip() != "and":
-        raise Refused
-    test = condition(source, rest, use.imports)
+    test = use.condition(rest)
     if isinstance(arm, ir.Return):
         edit, text = _guarded_return(use, chain, place, arm, test)
     else:
@@ -215,14 +234,14 @@ def _debugging(use: Setting, node: ir.If, statement: ir.ExprStmt) -> Fix:
     source, call = use.source, statement.value
     if not isinstance(call, ir.Call) or not is_harmless(use, call):
         raise Refused
-    test = condition(source, node.test, use.imports)
+    test = use.condition(node.test)
     text = f"{use.imports.spell('jax.lax.cond')}({test}, lambda: {source.argument(call)}, lambda: None)"
     edit = source.replace_statement(node, [text], [(n.start, n.end) for n in (node.test, call)])
     return _fix(use, "branch", text, [edit])
 
 
 def _tests(use: Setting, chain: Chain) -> list[str]:
-    return [condition(use.source, t, use.imports) for t in chain.tests]
+    return [use.condition(t) for t in chain.tests]
 
 
 def _returned(statement: ir.Stmt) -> ir.Expr:
@@ -232,17 +251,13 @@ def _returned(statement: ir.Stmt) -> ir.Expr:
 
 
 def _returning(use: Setting, node: ir.If, chain: Chain, place: Place) -> Fix:
-    source = use.source
     last = chain.orelse or place.following
     if not last or not isinstance(last[-1], ir.Return):
         raise Refused
     values = [_returned(arm[-1]) for arm in (*chain.arms, last)]
     if all(len(arm) == 1 for arm in chain.arms):
         if len(last) == 1:
-            text = select(use, _tests(use, chain), values)
-            tail = last[0]
-            end = tail.end if not chain.orelse else node.end
-            return _fix(use, "branch", text, [_replace(source, node, end, [f"return {text}"], [*chain.tests, *values])])
+            return _one_return(use, node, chain, last[0], values)
         if len(chain.arms) == 1 and not chain.orelse:
             fix = _early_return(use, node, chain, place, values)
             if fix is not None:
@@ -252,14 +267,32 @@ def _returning(use: Setting, node: ir.If, chain: Chain, place: Place) -> Fix:
     return _returning_cond(use, node, chain, last)
 
 
-def _replace(source: FixSource, node: ir.If, end: int, lines: list[str], kept: list[ir.Expr]) -> Edit:
-    """Replace the ``if`` and what follows it up to ``end``."""
-    edit = source.replace_statement(_until(node, end), lines, [(k.start, k.end) for k in kept])
-    return edit
+def _one_return(use: Setting, node: ir.If, chain: Chain, tail: ir.Stmt, values: list[ir.Expr]) -> Fix:
+    """Every arm is a ``return`` alone: one selects. tail: the last of them, in an ``else`` or behind the ``if``."""
+    source = use.source
+    arms = [arm[0] for arm in chain.arms]
+    end = statement_end(source, node) if chain.orelse else source.line_end(tail.end)
+    end = end if source.ends_line(tail) else tail.end
+    kept = [(k.start, k.end) for k in (*chain.tests, *values)]
+    remarks, taken = _remarks(source, node, [[s] for s in (*arms, tail)], end, kept)
+    by_value = [remarks.get(id(s), NONE) for s in (*arms, tail)]
+    text = select(use, _tests(use, chain), values, None, by_value, source.inner_indentation(node))
+    edit = source.replace_statement(node, [f"return {text}"], [*kept, *taken], end)
+    return _fix(use, "branch", text, [edit])
 
 
-def _until(node: ir.If, end: int) -> ir.If:
-    return ir.If(node.start, end, node.test, node.body, node.orelse, node.is_elif)
+def _remarks(
+    source: FixSource, node: ir.If, arms: list[list[ir.Stmt]], end: int, kept: list[tuple[int, int]]
+) -> tuple[dict[int, Remarks], list[tuple[int, int]]]:
+    """The comments of the statements in arms, by their identity, and the spans of these comments.
+
+    None where one arm alone has comments, and no other has a test of its own: they may as well speak of the whole.
+    """
+    lost = source.lost_comments(node.start, end, kept)
+    found, header = remarks_of(source, node, arms, lost)
+    if len([arm for arm in arms if arm]) < 2:
+        return {}, []
+    return found, [(c.start, c.end) for c in lost if c not in header]
 
 
 def _early_return(use: Setting, node: ir.If, chain: Chain, place: Place, values: list[ir.Expr]) -> Fix | None:
@@ -272,7 +305,7 @@ def _early_return(use: Setting, node: ir.If, chain: Chain, place: Place, values:
     changed = frozenset(n for s in steps for n in uses(s).binds)
     if uses(early).reads & changed:
         return None
-    test = condition(source, chain.tests[0], use.imports)
+    test = use.condition(chain.tests[0])
     hoisted = bool(uses(chain.tests[0]).reads & changed)
     name = fresh(source, node, "pred")[0] if hoisted else test
     text = select(use, [name], values)
@@ -317,20 +350,23 @@ def _removed(source: FixSource, node: ir.If, following: ir.Stmt, kept: list[ir.E
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """``target = value`` in an arm. op: of an augmented assignment, else empty."""
+    """``target = value`` in an arm. op: of an augmented assignment, else empty. remarks: the comments of the statement."""
 
     target: ir.Expr
     value: ir.Expr
     op: str = ""
+    remarks: Remarks = NONE
 
 
-def _assignments(source: FixSource, arm: list[ir.Stmt]) -> list[Assigned] | None:
-    """The arm as independent assignments, or None."""
+def _assignments(
+    source: FixSource, arm: list[ir.Stmt], remarks: Mapping[int, Remarks] = MappingProxyType({})
+) -> list[Assigned] | None:
+    """The arm as independent assignments, or None. remarks: of its statements."""
     found: list[Assigned] = []
     for statement in arm:
         if isinstance(statement, ir.Pass):
             continue
-        here = _assigned(statement)
+        here = _assigned(statement, remarks.get(id(statement), NONE))
         done = [source.slice(a.target) for a in found]
         if here is None or not all(_is_independent(source, item, done) for item in here):
             return None
@@ -338,18 +374,19 @@ def _assignments(source: FixSource, arm: list[ir.Stmt]) -> list[Assigned] | None
     return found
 
 
-def _assigned(statement: ir.Stmt) -> list[Assigned] | None:
+def _assigned(statement: ir.Stmt, remarks: Remarks) -> list[Assigned] | None:
     """The assignments that one statement makes; None where it is no assignment that can be taken apart."""
     if isinstance(statement, ir.AugAssign):
-        return [Assigned(statement.target, statement.value, statement.op)]
+        return [Assigned(statement.target, statement.value, statement.op, remarks)]
     if not isinstance(statement, ir.Assign) or len(statement.targets) != 1:
         return None
     target, value = statement.targets[0], statement.value
     if not isinstance(target, ir.Tuple):
-        return [Assigned(target, value)]
+        return [Assigned(target, value, "", remarks)]
     if not isinstance(value, ir.Tuple) or len(value.elts) != len(target.elts):
         return None
-    return [Assigned(t, v) for t, v in zip(target.elts, value.elts, strict=True)]
+    pairs = enumerate(zip(target.elts, value.elts, strict=True))
+    return [Assigned(t, v, "", NONE if at else remarks) for at, (t, v) in pairs]
 
 
 def _is_independent(source: FixSource, item: Assigned, done: list[str]) -> bool:
@@ -366,30 +403,43 @@ def _mentions(source: FixSource, node: ir.Expr, text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One target with its value in each arm. words: what to write for the values, where that is not their own text."""
+    """One target with its value in each arm. words: what to write for the values, where that is not their own text. remarks:
+    the comments of the values."""
 
     target: str
     values: list[ir.Expr]
     words: list[str] | None
+    remarks: list[Remarks]
 
 
 def _assigning(use: Setting, node: ir.If, chain: Chain) -> Fix | None:
     """One select for each target, where every value stands for itself."""
     source = use.source
-    parsed = [_assignments(source, arm) for arm in (*chain.arms, chain.orelse)]
-    arms = [p for p in parsed if p is not None]
-    if len(arms) < len(parsed):
+    blocks = [*chain.arms, chain.orelse]
+    end = statement_end(source, node)
+    values = [(v.start, v.end) for block in blocks for s in block for v in expressions_of(s)]
+    remarks, taken = _remarks(source, node, blocks, end, [*((t.start, t.end) for t in chain.tests), *values])
+    arms = [p for p in (_assignments(source, arm, remarks) for arm in blocks) if p is not None]
+    if len(arms) < len(blocks):
         return None
+    rows = _rows(use, node, arms)
+    if len(rows) > 1 and not all(suits_where(use, row.values) for row in rows):
+        return None
+    for at, block in enumerate(blocks):  # ``pass`` and its comments are about what the first target stays
+        idle = [remarks.get(id(s), NONE) for s in block if isinstance(s, ir.Pass)]
+        rows[0].remarks[at] = functools.reduce(operator.add, idle, rows[0].remarks[at])
+    return _write_rows(use, node, chain, rows, (end, taken))
+
+
+def _rows(use: Setting, node: ir.If, arms: list[list[Assigned]]) -> list[Row]:
+    """The targets with what the arms give them. Raises Refused where there is none."""
     targets: dict[str, ir.Expr] = {}
     for arm in arms:
         for assigned in arm:
-            targets.setdefault(source.slice(assigned.target), assigned.target)
+            targets.setdefault(use.source.slice(assigned.target), assigned.target)
     if not targets:
         raise Refused
-    rows = [_row(use, node, target, arms) for target in targets.values()]
-    if len(rows) > 1 and not all(suits_where(use, row.values) for row in rows):
-        return None
-    return _write_rows(use, node, chain, rows)
+    return [_row(use, node, target, arms) for target in targets.values()]
 
 
 def _row(use: Setting, node: ir.If, target: ir.Expr, arms: list[list[Assigned]]) -> Row:
@@ -402,9 +452,11 @@ def _row(use: Setting, node: ir.If, target: ir.Expr, arms: list[list[Assigned]])
     known = isinstance(target, ir.Name) and bound_before(source, node, target.id)
     values: list[ir.Expr] = []
     words: list[str] = []
+    remarks: list[Remarks] = []
     augmented = False
     for arm in arms:
         item = next((a for a in arm if source.slice(a.target) == text), None)
+        remarks.append(NONE if item is None else item.remarks)
         if (item is None or item.op) and not known:
             raise Refused
         if item is None:
@@ -422,7 +474,7 @@ def _row(use: Setting, node: ir.If, target: ir.Expr, arms: list[list[Assigned]])
         else:
             values.append(item.value)
             words.append(source.argument(item.value))
-    return Row(text, values, words if augmented else None)
+    return Row(text, values, words if augmented else None, remarks)
 
 
 def _right_operand(source: FixSource, node: ir.Expr) -> str:
@@ -431,16 +483,21 @@ def _right_operand(source: FixSource, node: ir.Expr) -> str:
     return source.atom(node)
 
 
-def _write_rows(use: Setting, node: ir.If, chain: Chain, rows: list[Row]) -> Fix:
+def _write_rows(
+    use: Setting, node: ir.If, chain: Chain, rows: list[Row], replaced: tuple[int, list[tuple[int, int]]]
+) -> Fix:
+    """replaced: the end of the text that is replaced, and the spans of the comments that the rows have."""
     source = use.source
+    end, taken = replaced
     lines, tests = _tests_of_rows(use, node, chain, rows)
-    selected = [(row.target, select(use, tests, row.values, row.words)) for row in rows]
+    indent = source.inner_indentation(node)
+    selected = [(row.target, select(use, tests, row.values, row.words, row.remarks, indent)) for row in rows]
     if _cross(source, rows):
         lines.append(", ".join(t for t, _ in selected) + " = " + ", ".join(s for _, s in selected))
     else:
         lines += [f"{t} = {s}" for t, s in selected]
-    kept = [*chain.tests, *(value for row in rows for value in row.values)]
-    edit = source.replace_statement(node, lines, [(k.start, k.end) for k in kept])
+    kept = [(k.start, k.end) for k in (*chain.tests, *(value for row in rows for value in row.values))]
+    edit = source.replace_statement(node, lines, [*kept, *taken], end)
     return _fix(use, "branch", lines[-1], [edit])
 
 
@@ -486,19 +543,30 @@ def _assigning_cond(use: Setting, node: ir.If, chain: Chain) -> Fix:
     result = ", ".join(outs)
     on_true, on_false = fresh(source, node, "on_true", "on_false")
     cond = use.imports.spell("jax.lax.cond")
-    test = condition(source, chain.tests[0], use.imports)
+    test = use.condition(chain.tests[0])
     tail = (f"return {result}",)
-    lines = LocalFunction(on_true, params, chain.arms[0], tail).lines(source, node, node.end)
+    end = statement_end(source, node)
+    lines = LocalFunction(on_true, params, chain.arms[0], tail).lines(source, node, end)
     otherwise = on_false
+    between = _between(source, chain.arms[0], chain.orelse, end)
     if chain.orelse:
-        lines += LocalFunction(on_false, params, chain.orelse, tail).lines(source, node, node.end)
+        above = tuple(c.text for c in between)
+        lines += LocalFunction(on_false, params, chain.orelse, tail, above).lines(source, node, end)
     else:
         otherwise = f"lambda {params}: ({result})" if len(outs) > 1 else f"lambda {params}: {result}"
     operands = f", {params}" if params else ""
     lines.append(f"{result} = {cond}({test}, {on_true}, {otherwise}{operands})")
-    kept = [chain.tests[0], *moved(source, chain.arms[0]), *moved(source, chain.orelse)]
-    edit = source.replace_statement(node, lines, [(k.start, k.end) for k in kept])
+    nodes = [chain.tests[0], *moved(source, chain.arms[0], end), *moved(source, chain.orelse, end)]
+    kept = [*((n.start, n.end) for n in nodes), *((c.start, c.end) for c in between)]
+    edit = source.replace_statement(node, lines, kept, end)
     return _fix(use, "branch", lines[-1], [edit])
+
+
+def _between(source: FixSource, arm: list[ir.Stmt], orelse: list[ir.Stmt], end: int) -> list[Comment]:
+    """The comments at an ``else``, which stand in neither block."""
+    if not orelse:
+        return []
+    return source.comments(block_span(source, arm, end)[1], block_span(source, orelse, end)[0])
 
 
 def _outs(use: Setting, node: ir.If, blocks: list[list[ir.Stmt]]) -> tuple[list[str], str]:
@@ -537,14 +605,17 @@ def _returning_cond(use: Setting, node: ir.If, chain: Chain, last: list[ir.Stmt]
     params = ", ".join(_read_before_bound(source, node, blocks))
     on_true, on_false = fresh(source, node, "on_true", "on_false")
     cond = use.imports.spell("jax.lax.cond")
-    test = condition(source, chain.tests[0], use.imports)
-    end = max(node.end, last[-1].end)
+    test = use.condition(chain.tests[0])
+    end = statement_end(source, node) if chain.orelse else last[-1].end
+    between = _between(source, chain.arms[0], last, end)
+    above = tuple(c.text for c in between)
     lines = LocalFunction(on_true, params, chain.arms[0]).lines(source, node, end)
-    lines += LocalFunction(on_false, params, last).lines(source, node, end)
+    lines += LocalFunction(on_false, params, last, (), above).lines(source, node, end)
     operands = f", {params}" if params else ""
     lines.append(f"return {cond}({test}, {on_true}, {on_false}{operands})")
-    kept: list[msgspec.Struct] = [chain.tests[0], *moved(source, chain.arms[0]), *moved(source, last)]
-    edit = source.replace_statement(_until(node, end), lines, [(k.start, k.end) for k in kept])  # type: ignore[attr-defined]
+    nodes = [chain.tests[0], *moved(source, chain.arms[0], end), *moved(source, last, end)]
+    kept = [*((n.start, n.end) for n in nodes), *((c.start, c.end) for c in between)]
+    edit = source.replace_statement(node, lines, kept, end)
     return _fix(use, "branch", lines[-1], [edit])
 
 

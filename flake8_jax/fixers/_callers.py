@@ -125,12 +125,15 @@ class Program:
 
     def called(self, source: FixSource, call: ir.Call) -> tuple[FixSource, ir.FunctionDef] | None:
         """The undecorated function of the project that a call surely runs, by its name or by an import."""
-        func = call.func
+        return self.definition(source, call.func)
+
+    def definition(self, source: FixSource, func: ir.Expr) -> tuple[FixSource, ir.FunctionDef] | None:
+        """The undecorated function of the project that an expression surely means, by its name or by an import."""
         if isinstance(func, ir.Name) and (owner := _owner_by_name(source, func)) is not None:
             bound = binders(source, owner, func.id)
             if len(bound) == 1 and isinstance(bound[0], ir.FunctionDef):
                 return None if bound[0].decorators else (source, bound[0])
-        module, _, name = (Imports(source, call).resolve(func) or "").rpartition(".")
+        module, _, name = (Imports(source, func).resolve(func) or "").rpartition(".")
         if not module or self.is_library(module):
             return None
         tail = "/" + module.replace(".", "/") + ".py"

@@ -23,6 +23,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import children, walk
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, Refused
+from flake8_jax.fixers._static import split
 
 
 class Effect(enum.IntEnum):
@@ -345,16 +346,18 @@ def _operand(source: FixSource, node: ir.Expr) -> str:
     return source.atom(node)
 
 
-def condition(source: FixSource, node: ir.Expr, imports: Imports) -> str:
+def condition(source: FixSource, node: ir.Expr, imports: Imports, traced: ir.Node | None = None) -> str:
     """A test, spelled so that it needs no truth value of an array; fit to be a call argument.
+
+    traced: the part of it that surely is an array.
 
     Raises:
         Refused: an operand guards the ones behind it, or has effects.
     """
     if isinstance(node, ir.BoolOp):
-        return logical(source, node, imports)
+        return logical(source, node, imports, traced)
     if isinstance(node, ir.UnaryOp) and node.op == "not":
-        return f"{imports.spell('jax.numpy.logical_not')}({condition(source, node.operand, imports)})"
+        return f"{imports.spell('jax.numpy.logical_not')}({condition(source, node.operand, imports, traced)})"
     if isinstance(node, ir.Compare):
         return comparison(source, node, imports)
     if effect(node, imports) is Effect.EFFECT or isinstance(node, ir.IfExp):
@@ -362,12 +365,22 @@ def condition(source: FixSource, node: ir.Expr, imports: Imports) -> str:
     return source.argument(node)
 
 
-def logical(source: FixSource, node: ir.BoolOp, imports: Imports) -> str:
-    """``a and b`` as ``jnp.logical_and(a, b)``."""
-    if any(guards(v) for v in node.values[:-1]) or any(effect(v, imports) is Effect.EFFECT for v in node.values):
+def logical(source: FixSource, node: ir.BoolOp, imports: Imports, traced: ir.Node | None = None) -> str:
+    """``a and b`` as ``jnp.logical_and(a, b)``; static operands stay with Python, in front of the others."""
+    static, rest = split(source, node, traced)
+    if not rest:
+        static, rest = [], node.values
+    if any(guards(v) for v in rest[:-1]) or any(effect(v, imports) is Effect.EFFECT for v in node.values):
         raise Refused
     name = imports.spell("jax.numpy.logical_and" if node.op == "and" else "jax.numpy.logical_or")
-    return _conjunction(name, [condition(source, v, imports) for v in node.values])
+    text = _conjunction(name, [condition(source, v, imports, traced) for v in rest])
+    return f" {node.op} ".join([*(operand_of_test(source, v) for v in static), text])
+
+
+def operand_of_test(source: FixSource, node: ir.Expr) -> str:
+    """The text of an expression as an operand of ``and`` or ``or``."""
+    closed = not isinstance(node, (ir.BoolOp, ir.IfExp, ir.Lambda, ir.NamedExpr))
+    return source.argument(node) if closed and not source.breaks_outside_brackets(node) else source.atom(node)
 
 
 def comparison(source: FixSource, node: ir.Compare, imports: Imports) -> str:

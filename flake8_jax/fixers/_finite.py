@@ -19,6 +19,7 @@ from typing import Any
 from flake8_jax.core import ir
 from flake8_jax.fixers._expressions import ARRAY_METHODS, is_update
 from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._integers import is_integer
 
 _FUNCTIONS = frozenset({
     "abs", "all", "any", "arange", "arctan", "argmax", "argmin", "argsort", "array", "asarray", "astype", "atan",
@@ -63,6 +64,8 @@ _Operands = list[ir.Expr] | None
 
 def _of_operation(node: ir.BinOp, imports: Imports) -> _Operands:
     if node.op in _EXACT:
+        return [node.left, node.right]
+    if node.op in ("//", "%") and is_integer(imports.source, node):
         return [node.left, node.right]
     if node.op in _DIVIDING:
         return [node.left] if _is_positive_number(node.right) or _is_size(node.right) else None

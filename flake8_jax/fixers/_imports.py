@@ -19,6 +19,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit
+from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._import_order import ImportOrder, Line, parsed_line
 from flake8_jax.fixers._logical_lines import logical_lines, logical_spans
 from flake8_jax.fixers._names import identifiers, imported_name, uses
@@ -115,6 +116,7 @@ class Imports:
         prefix, statement, bound = next(a for a in additions if qualified == a[0] or qualified.startswith(a[0] + "."))
         module = self.source.module
         free = bound not in self.source.remember("identifiers", module, lambda: identifiers(module))
+        free = free or _means_only(self.source, bound, prefix)
         if known is not None and not (prefix == "jax.numpy" and known.startswith("jax.numpy.") and free):
             return known
         if not free:
@@ -131,6 +133,26 @@ class Imports:
             if qualified == meaning or qualified.startswith(meaning + ".")
         ]
         return min(found, key=lambda s: (s.count("."), len(s))) if found else None
+
+
+def _means_only(source: FixSource, name: str, qualified: str) -> bool:
+    """Wherever the file binds a name, it is by an import of this: another one at the top changes nothing."""
+    meanings = source.remember("meanings", source.module, lambda: _meanings(source.module))
+    return meanings.get(name) == {qualified}
+
+
+def _meanings(module: ir.Module) -> dict[str, set[str]]:
+    """What the names that imports bind mean, wherever they stand; nothing for those that something else binds, too."""
+    found: dict[str, set[str]] = {}
+    others = set(module.rebound_names) | _rebound(module.body)
+    for node in walk(module):
+        if isinstance(node, (ir.Import, ir.ImportFrom)):
+            for name, meaning in _bindings([node]).items():
+                found.setdefault(name, set()).add(meaning)
+        elif isinstance(node, ir.Function):
+            others.update(p.name for p in node.params)
+            others |= _rebound(node.body) if not node.is_lambda else set()
+    return {name: meanings for name, meanings in found.items() if name not in others}
 
 
 def add_import(source: FixSource, statement: str, before: int) -> Edit:
@@ -174,9 +196,37 @@ def import_order(source: FixSource) -> ImportOrder:
     return ImportOrder(source.style, lambda root: program is not None and program.is_own(root))
 
 
+def joined(source: FixSource, statements: Iterable[str]) -> str:
+    """Imports that are inserted at one place, in their order. Each ends in the empty lines that are behind it alone."""
+    order = import_order(source)
+    ranked = sorted((order.key(line), order.section(line), text) for text in statements if (line := _parsed(text)))
+    out = ""
+    for at, (_, section, text) in enumerate(ranked):
+        is_last = at == len(ranked) - 1
+        gap = source.newline * (1 if is_last or ranked[at + 1][1] == section else 2)
+        out += text if is_last else text.rstrip() + gap
+    return out
+
+
+def _parsed(text: str) -> Line | None:
+    return parsed_line(text.strip())
+
+
+def _together(source: FixSource, edits: tuple[Edit, ...]) -> list[Edit]:
+    """The edits, of which no two insert imports at one place."""
+    by_place: dict[int, list[Edit]] = {}
+    for edit in edits:
+        if edit.start == edit.end and _parsed(edit.content) is not None:
+            by_place.setdefault(edit.start, []).append(edit)
+    several = [alike for alike in by_place.values() if len({edit.content for edit in alike}) > 1]
+    rest = [edit for edit in edits if not any(edit in alike for alike in several)]
+    made = [Edit(a[0].start, a[0].start, joined(source, dict.fromkeys(e.content for e in a))) for a in several]
+    return [*made, *rest]
+
+
 def in_order(source: FixSource, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
     """The edits, with blocks of imports put in order again that were in order before."""
-    found = list(edits)
+    found = _together(source, edits)
     for start, end in _import_blocks(source):
         inside = [edit for edit in found if start <= edit.start and edit.end <= end and edit.start < end]
         if not inside:

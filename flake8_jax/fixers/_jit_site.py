@@ -124,12 +124,12 @@ def _name(source: FixSource, function: ir.Function, names: list[str], option: st
 
 def _partial(source: FixSource, imports: Imports, decorator: ir.Expr, names: list[str], option: str) -> Edit:
     partial = imports.spell("functools.partial")
-    text = f"{partial}({source.slice(decorator)}, {option}={_tuple(names)})"
+    text = f"{partial}({source.slice(decorator)}, {option}={_tuple(source, names)})"
     return Edit(decorator.start, decorator.end, text)
 
 
-def _tuple(names: list[str]) -> str:
-    return "(" + ", ".join(f'"{n}"' for n in names) + ("," if len(names) == 1 else "") + ")"
+def _tuple(source: FixSource, names: list[str]) -> str:
+    return "(" + ", ".join(map(source.quoted, names)) + ("," if len(names) == 1 else "") + ")"
 
 
 def _numbered(source: FixSource, call: ir.Call, function: ir.Function, names: list[str]) -> Edit:
@@ -189,7 +189,7 @@ def _extend(source: FixSource, call: ir.Call, function: ir.Function, names: list
     given = next((a.value for a in call.args if a.keyword == option), None)
     if given is None:
         last = call.args[-1]
-        return Edit(last.end, last.end, f", {option}={_tuple(names)}")
+        return Edit(last.end, last.end, f", {option}={_tuple(source, names)}")
     known = _names_in(given)
     if not known <= {p.name for p in function.params}:
         raise Refused
@@ -197,12 +197,12 @@ def _extend(source: FixSource, call: ir.Call, function: ir.Function, names: list
     if not new:
         raise Refused
     if isinstance(given, ir.Constant):
-        return Edit(given.start, given.end, f"({source.slice(given)}, " + ", ".join(f'"{n}"' for n in new) + ")")
+        return Edit(given.start, given.end, f"({source.slice(given)}, " + ", ".join(map(source.quoted, new)) + ")")
     assert isinstance(given, (ir.Tuple, ir.List))
     start = given.elts[-1].end
     # A tuple of one has a comma that a longer one does not need.
     end = given.end - 1 if source.text[start : given.end - 1].strip() == "," and len(given.elts) == 1 else start
-    return Edit(start, end, "".join(f', "{n}"' for n in new))
+    return Edit(start, end, "".join(f", {source.quoted(n)}" for n in new))
 
 
 def _names_in(value: ir.Expr) -> set[object]:

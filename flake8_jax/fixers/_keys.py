@@ -18,8 +18,9 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit
 from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._callers import binders
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._names import fresh, uses
+from flake8_jax.fixers._names import binder_before, fresh, uses
 from flake8_jax.fixers._source import FixSource, Refused
 from flake8_jax.semantics.domain.boundary import LANE
 from flake8_jax.semantics.domain.values import Array, Opaque, canonical_key
@@ -27,6 +28,7 @@ from flake8_jax.semantics.events.events import KeyUse
 
 SUBKEY = "subkey"
 _SPLIT = "jax.random.split"
+_ONE_LINE = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt)
 _ONCE = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt, ir.Return, ir.If, ir.For, ir.With, ir.Assert, ir.Raise)
 
 _KEY_NAME = re.compile(
@@ -107,7 +109,7 @@ def split_before(source: FixSource, use: ir.Expr) -> list[Edit]:
         Refused: the key is no local name, or nothing can stand before the statement.
     """
     statement = evaluated_once(source, use)
-    if not isinstance(use, ir.Name) or not is_local(source, use, use.id):
+    if not isinstance(use, ir.Name) or not is_local(source, use, use.id) or _is_something_else(source, use):
         raise Refused
     imports = Imports(source, use)
     spare = _spare_subkey(source, statement, use.id, imports)
@@ -119,8 +121,45 @@ def split_before(source: FixSource, use: ir.Expr) -> list[Edit]:
                 Edit(use.start, use.end, named),
             ]
     subkey = SUBKEY if _may_reuse_subkey(source, statement, imports) else fresh(source, use, SUBKEY)[0]
+    place = source.place(statement)
+    before = place.block[place.index - 1] if place.index else None
+    if isinstance(before, ir.Assign) and (split := _advance(before, use.id, imports)) is not None:
+        line = f"{use.id}, {subkey} = {source.slice(split.func)}({use.id})"
+        return [Edit(before.start, before.end, line), Edit(use.start, use.end, subkey)]
     line = f"{use.id}, {subkey} = {imports.spell('jax.random.split')}({use.id})"
     return [source.insert_before(statement, [line]), Edit(use.start, use.end, subkey), *imports.edits]
+
+
+def _is_something_else(source: FixSource, use: ir.Name) -> bool:
+    """A loop binds the name to what it iterates over: ``for key, value in metrics.items()``."""
+    around = source.functions(use)
+    owner = around[0] if around else source.module
+    loops = [s for s in binders(source, owner, use.id) if isinstance(s, ir.For)]
+    return any(not _makes_keys(source, loop) for loop in loops)
+
+
+def _makes_keys(source: FixSource, loop: ir.For) -> bool:
+    """It iterates over keys, as far as the text shows: over a name, or over what splits a key."""
+    calls = [node for node in walk(loop.iter) if isinstance(node, ir.Call)]
+    return not any(isinstance(call.func, ir.Attribute) and call.func.attr in ("items", "keys") for call in calls)
+
+
+def _advance(statement: ir.Assign, key: str, imports: Imports) -> ir.Call | None:
+    """The split of ``key = split(key, 1)[0]`` or ``(key,) = split(key, 1)``: another key in place of the old one."""
+    target, value = statement.targets[0], statement.value
+    if isinstance(target, (ir.Tuple, ir.List)) and len(target.elts) == 1:
+        target = target.elts[0]
+    elif isinstance(value, ir.Subscript) and isinstance(value.index, ir.Constant) and value.index.value == 0:
+        value = value.value
+    else:
+        return None
+    if not isinstance(target, ir.Name) or target.id != key or len(statement.targets) != 1:
+        return None
+    if not isinstance(value, ir.Call) or imports.resolve(value.func) != _SPLIT or len(value.args) != 2:
+        return None
+    given, count = value.args[0].value, value.args[1].value
+    is_one = isinstance(count, ir.Constant) and count.value == 1
+    return value if is_one and isinstance(given, ir.Name) and given.id == key else None
 
 
 def _spare_subkey(source: FixSource, statement: ir.Stmt, key: str, imports: Imports) -> ir.Name | None:
@@ -150,24 +189,27 @@ def _may_reuse_subkey(source: FixSource, statement: ir.Stmt, imports: Imports) -
     """Whether the function has the name already for keys that the statement right behind the split takes, and for nothing
     else: then the statement may take one more."""
     around = source.functions(statement)
-    if not around or SUBKEY not in around[0].local_names or any(SUBKEY in f.local_names for f in around[1:]):
+    known = around[0].local_names if around else source.module.bound_names
+    if SUBKEY not in known or any(SUBKEY in f.local_names for f in around[1:]):
         return False
     place = source.place(statement)
     if place.index and _splits_off(source, place.block[place.index - 1], imports):
         return False
-    for node in walk(around[0]):
-        if isinstance(node, ir.Name) and node.id == SUBKEY:
-            taking = source.statement(node)
-            if source.functions(node) != around:
-                return False
-            if _splits_off(source, taking, imports):
-                continue
-            there = source.place(taking)
-            if not there.index or not _splits_off(source, there.block[there.index - 1], imports):
-                return False
-            if not isinstance(taking, (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt, ir.Return)):
-                return False
-    return True
+    mentions = [
+        node for node in walk(around[0] if around else source.module) if isinstance(node, ir.Name) and node.id == SUBKEY
+    ]
+    return all(source.functions(node) == around and _follows_split(source, node, imports) for node in mentions)
+
+
+def _follows_split(source: FixSource, node: ir.Name, imports: Imports) -> bool:
+    """A subkey is bound by a split, or taken by the statement right behind one."""
+    taking = source.statement(node)
+    if _splits_off(source, taking, imports):
+        return True
+    there = source.place(taking)
+    if not there.index or not _splits_off(source, there.block[there.index - 1], imports):
+        return False
+    return isinstance(taking, (*_ONE_LINE, ir.Return))
 
 
 def _splits_off(source: FixSource, statement: ir.Stmt, imports: Imports) -> bool:
@@ -178,6 +220,57 @@ def _splits_off(source: FixSource, statement: ir.Stmt, imports: Imports) -> bool
     if not isinstance(target, ir.Tuple) or len(target.elts) != 2:
         return False
     return isinstance(target.elts[1], ir.Name) and target.elts[1].id == SUBKEY
+
+
+def split_of_the_rest(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Edit] | None:
+    """``key, sub = split(sub)`` behind another such line and a use of ``sub``: ``key`` was meant to be split, which nothing
+    has used. None where the code is another."""
+    again = source.statement(second)
+    if not isinstance(second, ir.Name) or not isinstance(again, ir.Assign):
+        return None
+    names = _halves(source, again)
+    before = binder_before(source, source.statement(first), second.id)
+    if names is None or not isinstance(before, ir.Assign) or _halves(source, before) != names:
+        return None
+    if again.value is not source.parent(source.parent(second)) or second.id not in names:
+        return None
+    rest = names[0] if names[1] == second.id else names[1]
+    around = source.functions(second)
+    inside = walk(around[0] if around else source.module)
+    between = [n for n in inside if isinstance(n, ir.Name) and n.id == rest and before.end <= n.start < again.start]
+    return None if between or rest == second.id else [Edit(second.start, second.end, rest)]
+
+
+def split_earlier(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Edit] | None:
+    """``x = draw(key)``, then ``key, _ = split(key)`` or ``(key,) = split(key, 1)``: the split goes in front, and its spare
+    half to the draw. None where the code is another."""
+    using, again = source.statement(first), source.statement(second)
+    if not isinstance(second, ir.Name) or not isinstance(again, ir.Assign) or using.start > again.start:
+        return None
+    imports = Imports(source, first)
+    split = again.value if _halves(source, again) == (second.id, "_") else _advance(again, second.id, imports)
+    is_beside = any(statement is using for statement in source.place(again).block)
+    if not isinstance(split, ir.Call) or not is_beside or not isinstance(using, _ONE_LINE):
+        return None
+    if not source.starts_line(again) or not source.ends_line(again):
+        return None
+    subkey = SUBKEY if _may_reuse_subkey(source, using, imports) else fresh(source, first, SUBKEY)[0]
+    line = f"{second.id}, {subkey} = {source.slice(split.func)}({second.id})"
+    remark = source.text[again.end : source.line_end(again.end)].strip()
+    return [
+        source.insert_before(using, [f"{line}  {remark}" if remark else line]),
+        Edit(first.start, first.end, subkey),
+        Edit(source.line_start(again.start), source.next_line(again.end), ""),
+    ]
+
+
+def _halves(source: FixSource, statement: ir.Assign) -> tuple[str, str] | None:
+    """The two names of ``key, sub = jax.random.split(…)``."""
+    target = statement.targets[0]
+    if not _is_split(statement, Imports(source, statement)) or not isinstance(target, ir.Tuple):
+        return None
+    names = [element.id for element in target.elts if isinstance(element, ir.Name)]
+    return (names[0], names[1]) if len(names) == len(target.elts) == 2 else None
 
 
 def split_for_both(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Edit]:

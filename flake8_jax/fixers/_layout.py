@@ -9,7 +9,7 @@ directive     a comment that is read by a program (``# type: ignore``); it stays
 
 A comment that makes its line too long goes above it.
 
-Limitations: indentation by tabs is not laid out; nor is what ``syntax.layout`` does not know.
+Limitations: what ``syntax.layout`` does not know is not laid out. A tab counts as four columns.
 """
 
 from __future__ import annotations
@@ -25,24 +25,39 @@ import msgspec
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._imports import in_order
 from flake8_jax.fixers._logical_lines import LogicalLine, innermost_brackets, logical_lines, logical_spans
+from flake8_jax.fixers._parentheses import without_parentheses
 from flake8_jax.fixers._source import FixSource
 from flake8_jax.syntax.edits import apply_edits
 from flake8_jax.syntax.layout import lay_out
 
 _DIRECTIVE = re.compile(r"#\s*(?:noqa|nosec|fmt:|yapf:|isort:|[\w-]+\s*[:=])", re.IGNORECASE)
+_A_NAME = 16
+"""So much longer may a line become that was too long before: a project that has it does not break such lines."""
+_TAB = "    "
+"""What a tab counts as."""
 _DEFINITION = re.compile(r"(?:async\s+)?def\s|class\s|@")
 
 
 def laid_out(source: FixSource, fix: Fix) -> Fix:
     """The fix with its new lines laid out for the project."""
     edits: list[Edit] = []
-    ordered = in_order(source, fix.edits)
+    ordered = in_order(source, without_parentheses(source, fix.edits))
     changed = ordered != fix.edits
     for region, inside in _regions(source, ordered):
         new = _laid_out_region(source, region, inside)
         changed = changed or new is not None
         edits += inside if new is None else [new]
     return msgspec.structs.replace(fix, edits=tuple(edits)) if changed else fix
+
+
+def _with_comments_above(source: FixSource, start: int) -> int:
+    """Where the comment lines directly above a line begin."""
+    while start:
+        above = source.line_start(start - 1)
+        if not source.text[above:start].lstrip(" \t").startswith("#"):
+            break
+        start = above
+    return start
 
 
 def _regions(source: FixSource, edits: Iterable[Edit]) -> list[tuple[tuple[int, int], list[Edit]]]:
@@ -77,10 +92,12 @@ def _around(spans: Sequence[tuple[int, int]], edit: Edit) -> tuple[int, int]:
 def _laid_out_region(source: FixSource, region: tuple[int, int], edits: list[Edit]) -> Edit | None:
     """One edit for a region whose new lines have another layout; None where they stay."""
     start, end = region
+    if start == source.line_start(start):
+        start = _with_comments_above(source, start)
     before = source.text[start:end].replace("\r\n", "\n")
     after = apply_edits(source.text[start:end], [Edit(e.start - start, e.end - start, e.content) for e in edits])
     after = after.replace("\r\n", "\n")
-    if start != source.line_start(start) or "\t" in source.indent_unit:
+    if start != source.line_start(start):
         return None
     old, new = logical_lines(before), logical_lines(after)
     texts = _Lines(source, before.split("\n"), old)
@@ -90,7 +107,7 @@ def _laid_out_region(source: FixSource, region: tuple[int, int], edits: list[Edi
     for at, line in enumerate(new):
         out += rows[done : line.first]
         if _needs_empty_line(source, start, rows[line.first], out, texts.first):
-            out.append("")
+            out.insert(_without_comments(out), "")
         out += texts.laid_out(rows[line.first : line.last], follows=len(old) == 1 and at == len(new) - 1)
         done = line.last
     out += rows[done:]
@@ -127,7 +144,7 @@ class _Lines:
 
     def laid_out(self, rows: list[str], *, follows: bool) -> list[str]:
         """A new logical line as rows. follows: it takes the place of the only old one; others are in front of it at most."""
-        width = self.source.style.line_length
+        width = self.source.line_length
         text = "\n".join(rows)
         longest = max(map(_width, rows))
         is_moved = len(rows) > 1 and text in self.source.text.replace("\r\n", "\n")
@@ -135,7 +152,8 @@ class _Lines:
             return rows
         if follows and not self._is_laid_out(self._texts()[0]):
             rows = _aligned(self._texts()[0].split("\n"), rows)
-            if max(map(_width, rows)) <= max(width, *map(_width, self.rows)):
+            before = max(map(_width, self.rows))
+            if max(map(_width, rows)) <= (width if before <= width else before + _A_NAME):
                 return rows
         new = self._in_width(text)
         return rows if new is None else self._with_comment_above(new, text, moved=not follows)
@@ -155,11 +173,18 @@ class _Lines:
         bare = text.lstrip()
         indent = text[: len(text) - len(bare)]
         unit = self.source.remember("continuation", self.source.module, lambda: _continuation(self.source))
-        found = lay_out(bare, width=self.source.style.line_length, indent=indent, unit=unit)
+        if "\t" in indent + unit:
+            found = lay_out(bare, width=self.source.line_length, indent=indent.replace("\t", _TAB), unit=_TAB)
+            return None if found is None else indent + re.sub(r"(?<=\n)(?:    )+", _as_tabs, found)
+        found = lay_out(bare, width=self.source.line_length, indent=indent, unit=unit)
         return None if found is None else indent + found
 
     def _is_laid_out(self, text: str) -> bool:
         return self._in_width(text) == text
+
+
+def _as_tabs(margin: re.Match[str]) -> str:
+    return margin[0].replace(_TAB, "\t")
 
 
 def _continuation(source: FixSource) -> str:
@@ -200,7 +225,7 @@ def _width(row: str) -> int:
     code = re.sub(
         r"\s+#\s*(?:noqa\b|type:|pyright:|pylint:|pyrefly:|ty:|flake8:|ruff:).*", "", row, flags=re.IGNORECASE
     )
-    return len(code)
+    return len(code.replace("\t", _TAB))
 
 
 def _needs_empty_line(source: FixSource, start: int, row: str, above: list[str], was: str) -> bool:
@@ -211,9 +236,18 @@ def _needs_empty_line(source: FixSource, start: int, row: str, above: list[str],
     indent = row[: len(row) - len(row.lstrip())]
     if not indent or not _DEFINITION.match(row.lstrip()) or _DEFINITION.match(was.lstrip()):
         return False
-    previous = above[-1] if above else _line_above(source, start)
+    rest = _without_comments(above)
+    previous = above[rest - 1] if rest else _line_above(source, start)
     code = previous.strip()
     return bool(code) and not code.startswith(("#", "@")) and not _opens_block(previous, indent)
+
+
+def _without_comments(rows: list[str]) -> int:
+    """How many rows there are without the comments at their end."""
+    end = len(rows)
+    while end and rows[end - 1].lstrip().startswith("#"):
+        end -= 1
+    return end
 
 
 def _line_above(source: FixSource, start: int) -> str:

@@ -22,10 +22,11 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import LOOPS, Announced, unsafe
-from flake8_jax.fixers._expressions import Effect, condition
+from flake8_jax.fixers._comments import Remarks, block_span, is_own_line, statement_end
+from flake8_jax.fixers._expressions import Effect
 from flake8_jax.fixers._names import binder_before, bound_before, fresh, read_outside, surely_binds, target_names, uses
 from flake8_jax.fixers._selection import Setting, assignment, setting
-from flake8_jax.fixers._source import FixSource, Refused
+from flake8_jax.fixers._source import Comment, FixSource, Refused
 from flake8_jax.fixers._steps import LocalFunction, bound_names, check_fit, check_steps, moved
 
 _EXACT = ("+", "-", "*", "//", "%")
@@ -201,37 +202,51 @@ def convert_while(source: FixSource, node: ir.While) -> Fix:
     carry = _carry(use, node, parts.body, read)
     if not uses(parts.tested).reads & set(carry.names) and parts.stop is None:
         raise Refused
-    test = condition(source, parts.tested, use.imports)
+    test = use.condition(parts.tested)
     if isinstance(parts.tested, _MAY_BE_NUMBERS) and parts.stop is None and not parts.leaves:
         test = f"{source.argument(parts.tested)} != 0" if isinstance(parts.tested, _ATOMS) else f"({test}) != 0"
     if parts.leaves:
         test = f"{use.imports.spell('jax.numpy.logical_not')}({test})"
-    start, kept = carry.packed, [parts.tested, *moved(source, parts.body)]
+    end = statement_end(source, node)
+    body = block_span(source, parts.body, end)
+    of_test = _remark(source, source.lost_comments(node.start, body[0], [(parts.tested.start, parts.tested.end)]))
+    start = carry.packed
     result = carry.unpacked
     tail: list[str] = []
     if parts.stop is not None:
         done = fresh(source, node, "done")[0]
         carry = Carry([*carry.names, done])
         start, result = f"({result}, False)", f"{result}, _"
-        tail.append(assignment(done, condition(source, parts.stop, use.imports)))
-        kept.append(parts.stop)
+        of_stop = _remark(source, source.lost_comments(body[1], end, [(parts.stop.start, parts.stop.end)]))
+        tail += of_stop.lines(assignment(done, use.condition(parts.stop)))
         going = f"{use.imports.spell('jax.numpy.logical_not')}({done})"
         test = going if parts.endless else f"{use.imports.spell('jax.numpy.logical_and')}({going}, {test})"
     cond_fun, body_fun, packed = fresh(source, node, "cond_fun", "body_fun", "carry")
     parameter = carry.names[0] if len(carry.names) == 1 else packed
     tail.append(f"return {carry.unpacked}")
-    lines = _test_function(source, cond_fun, carry, parameter, test)
-    lines += _body_function(source, node, LocalFunction(body_fun, parameter, parts.body, tuple(tail)), carry, parameter)
+    lines = _test_function(source, cond_fun, carry, parameter, (test, of_test))
+    function = LocalFunction(body_fun, parameter, parts.body, tuple(tail))
+    lines += _body_function(source, node, function, carry, parameter)
     loop = use.imports.spell("jax.lax.while_loop")
     lines.append(f"{result} = {loop}({cond_fun}, {body_fun}, {start})")
-    edit = source.replace_statement(node, lines, [(k.start, k.end) for k in kept])
+    edit = source.replace_statement(node, lines, [(node.start, end)], end)
     return unsafe("Replace the loop by `jax.lax.while_loop`", LOOPS, (edit, *use.imports.edits))
 
 
-def _test_function(source: FixSource, name: str, carry: Carry, parameter: str, test: str) -> list[str]:
-    """The lines of the function that tests whether the loop goes on."""
+def _remark(source: FixSource, comments: list[Comment]) -> Remarks:
+    """Comments as those of one line."""
+    if len(comments) == 1 and not is_own_line(source, comments[0]):
+        return Remarks((), comments[0].text)
+    return Remarks(tuple(comment.text for comment in comments))
+
+
+def _test_function(
+    source: FixSource, name: str, carry: Carry, parameter: str, tested: tuple[str, Remarks]
+) -> list[str]:
+    """The lines of the function that tests whether the loop goes on. tested: by what, with the comments of that."""
+    test, remarks = tested
     returned = f"return ({test})" if "\n" in test or "\r" in test else f"return {test}"
-    body = [source.indent_unit + line for line in (*carry.unpacking(parameter), returned)]
+    body = [source.indent_unit + line for line in (*carry.unpacking(parameter), *remarks.lines(returned))]
     return [f"def {name}({parameter}):", *body, ""]
 
 
@@ -239,7 +254,7 @@ def _body_function(
     source: FixSource, node: ir.While | ir.For, function: LocalFunction, carry: Carry, parameter: str
 ) -> list[str]:
     """The lines of the function that makes one iteration; it takes the carry apart first."""
-    lines = function.lines(source, node, node.end)
+    lines = function.lines(source, node, statement_end(source, node))
     return [lines[0], *(source.indent_unit + line for line in carry.unpacking(parameter)), *lines[1:]]
 
 
@@ -267,9 +282,11 @@ def convert_for_range(source: FixSource, node: ir.For, announced: Announced = LO
     made = LocalFunction(body_fun, f"{index}, {parameter}", node.body, (f"return {carry.unpacked}",))
     lines = _body_function(source, node, made, carry, parameter)
     loop = use.imports.spell("jax.lax.fori_loop")
-    lines.append(f"{carry.unpacked} = {loop}({low}, {high}, {body_fun}, {carry.packed})")
-    kept = [*bounds, *moved(source, node.body)]
-    edit = source.replace_statement(node, lines, [(k.start, k.end) for k in kept])
+    end = statement_end(source, node)
+    kept = [(k.start, k.end) for k in (*bounds, *moved(source, node.body, end))]
+    of_loop = _remark(source, source.lost_comments(node.start, end, kept))
+    lines += of_loop.lines(f"{carry.unpacked} = {loop}({low}, {high}, {body_fun}, {carry.packed})")
+    edit = source.replace_statement(node, lines, [(node.start, end)], end)
     return unsafe("Replace the loop by `jax.lax.fori_loop`", announced, (edit, *use.imports.edits))
 
 

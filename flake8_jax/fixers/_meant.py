@@ -6,6 +6,8 @@ each call it still runs, and its variance is a million times as large.
 Vocabulary
 ----------
 said        a name, comment or text of the function speaks of equal draws.
+inverse     one of two functions undoes the other: what it draws has to be the same.
+joint       one function changes several arrays in the same random way: a crop of an image and of its mask.
 meet        the results of two calls of one function are subtracted, divided or compared.
 ranked      the results of a loop's iterations are compared with each other.
 
@@ -15,6 +17,7 @@ Limitations: results that meet in another function, or behind more than one assi
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import msgspec
 
@@ -30,6 +33,10 @@ _SAID = re.compile(
     re.IGNORECASE,
 )
 _COMPARING = re.compile(r"assert|allclose|isclose|array_equal|array_equiv|assertEqual|tree_all|chex\.")
+_INVERSE = re.compile(r"(?:^|_)(?:inverse|inv|invert|undo|reverse|un|de)_?(?=[a-z])")
+_OPPOSITES = (("encode", "decode"), ("encrypt", "decrypt"), ("forward", "backward"), ("forward", "inverse"))
+_JOINT = re.compile(r"crop|flip|rotat|jitter|augment|shuffle|permut|(?<!time_)(?<!bit_)shift(?!ed_)", re.IGNORECASE)
+_CLOCK = re.compile(r"\b(?:time|perf_counter|monotonic|process_time|timer|default_timer)(?:_ns)?\(\)|\bBenchmark\b")
 _RANKING = frozenset({"min", "max", "argmin", "argmax", "nanargmin", "nanargmax", "sorted", "argsort"})
 
 
@@ -54,7 +61,73 @@ def are_meant_to_be_equal(source: FixSource, first: ir.Expr, second: ir.Expr) ->
     one, other = _call_of(source, first), _call_of(source, second)
     if one is None or other is None:
         return False
+    if _are_inverse(_name(one.func), _name(other.func)) or _is_joint(source, one, other):
+        return True
+    if _is_made_again(source, second):
+        return True
     return _is_antithetic(source, one, other) or _meet(source, one, other)
+
+
+def _name(func: ir.Expr) -> str:
+    return func.attr if isinstance(func, ir.Attribute) else func.id if isinstance(func, ir.Name) else ""
+
+
+def _are_inverse(one: str, other: str) -> bool:
+    """The name of one function says that it undoes the other."""
+    if not one or not other or one == other:
+        return False
+    if _INVERSE.sub("", one) == other or _INVERSE.sub("", other) == one:
+        return True
+    pairs = [*_OPPOSITES, *(pair[::-1] for pair in _OPPOSITES)]
+    return any(left in one and one.replace(left, right) == other for left, right in pairs)
+
+
+def _is_joint(source: FixSource, one: ir.Call, other: ir.Call) -> bool:
+    """Two calls of one function that moves elements about, on different arrays."""
+    same = source.slice(one.func) == source.slice(other.func) and _JOINT.search(_name(one.func))
+    return bool(same) and source.slice(one) != source.slice(other)
+
+
+def _is_made_again(source: FixSource, second: ir.Expr) -> bool:
+    """``keys[0]`` to ``keys[3]`` made some arrays, and all of them make such arrays again: the same data."""
+    if not isinstance(second, ir.Subscript) or not isinstance(second.index, ir.Constant):
+        return False
+    around = source.functions(second)
+    counts: Counter[str] = Counter()
+    for node in walk(around[0] if around else source.module):
+        if isinstance(node, ir.Subscript) and source.slice(node.value) == source.slice(second.value):
+            counts[source.slice(node)] += 1
+    return len(counts) > 1 and min(counts.values()) > 1
+
+
+def is_joint_in_loop(source: FixSource, loop: ir.Node, key: ir.Expr) -> bool:
+    """What each iteration moves about is another array: the loop's variable selects it."""
+    call = _call_of(source, key)
+    if call is None or not isinstance(loop, ir.For) or not _JOINT.search(_name(call.func)):
+        return False
+    changing = set(target_names(loop.target))
+    counted = isinstance(loop.iter, ir.Call) and _name(loop.iter.func) == "range"
+    return not counted and any(uses(a.value).reads & changing for a in call.args)
+
+
+def is_measured(source: FixSource, loop: ir.Node) -> bool:
+    """A loop that does the same over and over while a clock runs: it hands nothing from one iteration to the next, keeps no
+    result of any, and does not look at its counter."""
+    if not isinstance(loop, ir.For):
+        return False
+    around = source.functions(loop)
+    whole = source.definition(around[0]) if around and not around[0].is_lambda else None
+    start, end = (whole.start, whole.end) if whole is not None else (0, len(source.text))
+    if len(_CLOCK.findall(source.text, start, end)) < 2:
+        return False
+    bound, known = set(uses(*loop.body).binds), set[str]()
+    for statement in loop.body:
+        if not isinstance(statement, (ir.Assign, ir.ExprStmt)) or _collected(statement):
+            return False
+        if (uses(statement).reads & bound) - known:
+            return False
+        known |= uses(statement).binds
+    return not uses(*loop.body).reads & set(target_names(loop.target))
 
 
 def is_ranked(source: FixSource, loop: ir.Node, key: ir.Expr) -> bool:

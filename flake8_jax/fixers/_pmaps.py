@@ -13,13 +13,18 @@ that are nested through names or calls. All of these raise an error after the fi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
+import re
+from dataclasses import dataclass, replace
+from typing import NoReturn
 
 import msgspec
 
 from flake8_jax.core import ir
+from flake8_jax.core.findings import Edit
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._callers import attributes, binders, names, scope_of
+from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import Declined, FixSource, Refused
 from flake8_jax.knowledge import load
@@ -34,7 +39,9 @@ _BY_POSITION = ("fun", "axis_name")
 @dataclass(frozen=True, slots=True)
 class Pmap:
     """One use. replaced: the call ``jax.pmap(f, …)``, or the decorator. operand: ``f``; None for a decorator, which is
-    applied to ``definition``. axes: 0 or None for each positional argument, None where all of them are mapped."""
+    applied to ``definition``. axes: 0 or None for each positional argument, None where all of them are mapped. calls: edits
+    that make arguments by keyword positional where the mapped function is called. donated: the numbers of ``donate_argnums``
+    that stay, where these edits change them: what ``pmap`` gets by keyword is not donated."""
 
     replaced: ir.Expr
     operand: ir.Expr | None
@@ -42,6 +49,8 @@ class Pmap:
     options: dict[str, ir.Expr]
     axes: tuple[int | None, ...] | None
     static: tuple[int, ...]
+    calls: tuple[Edit, ...] = ()
+    donated: tuple[int, ...] | None = None
 
     @property
     def whole(self) -> tuple[int, ...]:
@@ -91,9 +100,8 @@ def pmap_at(source: FixSource, node: ir.Node) -> Pmap:
     found = Pmap(replaced, operand, definition, options, axes, static)
     _check_devices(source, options.get("devices"))
     _check_nesting(source, found)
-    _check_calls(source, found)
     _check_program(source)
-    return found
+    return with_positional_calls(source, found)
 
 
 # --- its form --------------------------------------------------------------------------------------
@@ -125,7 +133,7 @@ def _applied(
     if not arguments or arguments[0].keyword or arguments[0].star:
         raise Declined("jaxlint does not rewrite it, because it gets its function by keyword or not at all")
     if sum(not argument.keyword for argument in arguments) > len(_BY_POSITION):
-        raise Refused
+        raise Declined("jaxlint does not rewrite it, because it passes options by position; pass them by keyword")
     return call, arguments[0].value, _definition_of(source, arguments[0].value), arguments[1:]
 
 
@@ -211,19 +219,116 @@ def _is_pmap(source: FixSource, node: msgspec.Struct) -> bool:
     return load().canonical(Imports(source, node).resolve(node) or "") == PMAP
 
 
-def _check_calls(source: FixSource, found: Pmap) -> None:
-    """``jax.shard_map`` takes no keyword arguments."""
+def with_positional_calls(source: FixSource, found: Pmap) -> Pmap:
+    """The use, with edits of its calls by keyword: ``jax.shard_map`` takes none.
+
+    ``pmap`` maps what it gets by keyword along axis 0.
+
+    Raises:
+        Declined: a call cannot be edited.
+    """
     if found.definition is not None:
         needed = [p for p in found.definition.function.params if p.kind == "kwonly" and p.default is None]
         if needed:
             _decline_keyword(needed[0].name)
+    edits: list[Edit] = []
+    counts: set[int] = set()
     for call in _calls_of(source, found):
-        given = next((argument for argument in call.args if argument.keyword or argument.star == 2), None)
-        if given is not None:
-            _decline_keyword(given.keyword or "**")
+        keywords = [argument for argument in call.args if argument.keyword or argument.star == 2]
+        counts.add(len(call.args))
+        if keywords:
+            edits += _positional(source, found, call, keywords)
+            found = replace(found, donated=_still_donated(found, len(call.args) - len(keywords)))
+    if not edits or found.axes is None:
+        return replace(found, calls=tuple(edits))
+    if len(counts) != 1 or len(found.axes) > min(counts):
+        raise Declined("jaxlint does not rewrite it, because calls with keywords differ in their number of arguments")
+    return replace(found, calls=tuple(edits), axes=found.axes + (0,) * (min(counts) - len(found.axes)))
 
 
-def _decline_keyword(name: str) -> None:
+def _positional(source: FixSource, found: Pmap, call: ir.Call, keywords: list[ir.Argument]) -> list[Edit]:
+    """Edits of a call, by the order of the function's parameters."""
+    wanted = _wanted(source, found, call, keywords)
+    by_name = {argument.keyword: _value_of(source, argument) for argument in keywords}
+    if wanted is None or ([a.keyword for a in keywords] != wanted and not _may_change_order(source, call, keywords)):
+        _decline_keyword(keywords[0].keyword or "**")
+    return [Edit(a.start, a.end, by_name[key]) for a, key in zip(keywords, wanted, strict=True)]
+
+
+def _wanted(source: FixSource, found: Pmap, call: ir.Call, keywords: list[ir.Argument]) -> list[str] | None:
+    """The parameters that follow those which a call gives by position, if they are what it gives by keyword; else None."""
+    parameters = _parameters(source, found)
+    given = [argument for argument in call.args if not argument.keyword and not argument.star]
+    if parameters is None or len(given) + len(keywords) != len(call.args) or any(a.star for a in keywords):
+        return None
+    wanted = parameters[len(given) : len(call.args)]
+    return wanted if sorted(wanted) == sorted(a.keyword or "" for a in keywords) else None
+
+
+def _may_change_order(source: FixSource, call: ir.Call, keywords: list[ir.Argument]) -> bool:
+    """Whether the order in which arguments are evaluated does not matter."""
+    imports = Imports(source, call)
+    pure = all(effect(argument.value, imports) is Effect.PURE for argument in keywords)
+    return pure and not source.comments(call.start, call.end)
+
+
+def _value_of(source: FixSource, argument: ir.Argument) -> str:
+    """The text of an argument without its keyword."""
+    return re.sub(r"^\w+\s*=\s*", "", source.text[argument.start : argument.end])
+
+
+def _still_donated(found: Pmap, given: int) -> tuple[int, ...] | None:
+    """The numbers of ``donate_argnums`` that are below ``given``; None where it is absent.
+
+    Raises:
+        Declined: they are not written out.
+    """
+    node = found.options.get("donate_argnums")
+    if node is None:
+        return None
+    elements = node.elts if isinstance(node, (ir.Tuple, ir.List)) else [node]
+    known = [e.value for e in elements if isinstance(e, ir.Constant) and isinstance(e.value, int)]
+    if len(known) != len(elements):
+        raise Declined(
+            "jaxlint does not rewrite it, because calls pass keywords, and `donate_argnums` is not written out"
+        )
+    return tuple(number for number in (known if found.donated is None else found.donated) if number < given)
+
+
+def _parameters(source: FixSource, found: Pmap) -> list[str] | None:
+    """The names that positional arguments of the mapped function have; None where they are not known."""
+    if found.definition is not None:
+        is_method = isinstance(source.parent(found.definition), ir.ClassDef)
+        return None if is_method else _positional_names(found.definition.function)
+    operand, given, named = found.operand, 0, set[str]()
+    if isinstance(operand, ir.Call) and Imports(source, operand).resolve(operand.func) == "functools.partial":
+        bound = operand.args[1:]
+        if any(argument.star for argument in operand.args):
+            return None
+        given = sum(not argument.keyword for argument in bound)
+        named = {argument.keyword or "" for argument in bound if argument.keyword}
+        operand = operand.args[0].value
+    function = _function_of(source, operand)
+    names = _positional_names(function)[given:] if function is not None else None
+    return None if names is None else list(itertools.takewhile(lambda name: name not in named, names))
+
+
+def _positional_names(function: ir.Function) -> list[str]:
+    return [p.name for p in function.params if p.kind in ("posonly", "positional")]
+
+
+def _function_of(source: FixSource, operand: ir.Expr | None) -> ir.Function | None:
+    """The function that an expression surely means, of this file or another one."""
+    if operand is None or isinstance(operand, ir.Lambda):
+        return None if operand is None else operand.function
+    definition = _definition_of(source, operand)
+    if definition is None and source.program is not None:
+        elsewhere = source.program.definition(source, operand)
+        definition = None if elsewhere is None else elsewhere[1]
+    return None if definition is None or definition.decorators else definition.function
+
+
+def _decline_keyword(name: str) -> NoReturn:
     raise Declined(
         f"jaxlint does not rewrite it, because a call passes `{name}` by keyword, which jax.shard_map does not take; "
         "pass it by position"

@@ -93,13 +93,25 @@ def may_be_tree(source: FixSource, node: ir.Expr, depth: int = 8) -> bool:
     if depth == 0 or owner is None:
         return True
     if not may_hold_argument(source, node, owner):
-        values = [s.value for s in binders(source, owner, node.id) if isinstance(s, (ir.Assign, ir.AnnAssign))]
+        values = [
+            _given(s, node.id) for s in binders(source, owner, node.id) if isinstance(s, (ir.Assign, ir.AnnAssign))
+        ]
         return any(value is not None and may_be_tree(source, value, depth - 1) for value in values)
     definition = source.parent(owner)
     if not isinstance(definition, ir.FunctionDef) or source.program is None:
         return True
     uses = source.program.uses(source, definition)
     return not uses or not all(_gives_array(use, owner, node.id, depth - 1) for use in uses)
+
+
+def _given(statement: ir.Assign | ir.AnnAssign, name: str) -> ir.Expr | None:
+    """What an assignment gives a name: of ``a, b = x, y``, the element for it."""
+    target = statement.targets[0] if isinstance(statement, ir.Assign) else statement.target
+    value = statement.value
+    if isinstance(target, ir.Tuple) and isinstance(value, ir.Tuple) and len(target.elts) == len(value.elts):
+        pairs = zip(target.elts, value.elts, strict=True)
+        return next((v for t, v in pairs if isinstance(t, ir.Name) and t.id == name), value)
+    return value
 
 
 def _gives_array(use: Use, function: ir.Function, name: str, depth: int) -> bool:

@@ -13,31 +13,46 @@ Limitations: shapes are compared where both are written out.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._callers import binders, scope_of
-from flake8_jax.fixers._expressions import Effect, Kind, array_names, effect, kind
+from flake8_jax.fixers._comments import NONE, Remarks
+from flake8_jax.fixers._expressions import Effect, Kind, array_names, condition, effect, kind
 from flake8_jax.fixers._finite import is_finite, is_surely_real, written_shape
 from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._integers import is_integer
 from flake8_jax.fixers._names import uses
+from flake8_jax.fixers._safety import may_be_tree
 from flake8_jax.fixers._source import FixSource, Refused
+from flake8_jax.fixers._staging import is_surely_array
 from flake8_jax.knowledge import load
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What every step of one conversion needs."""
+    """What every step of one conversion needs. traced: what is known to be traced in the test."""
 
     source: FixSource
     imports: Imports
     numbers: set[str]
     function: ir.Function | None
+    traced: ir.Node | None = None
+
+    def condition(self, test: ir.Expr) -> str:
+        """A test that needs no truth value of an array. Raises Refused."""
+        return condition(self.source, test, self.imports, self.traced)
 
     def kind(self, node: ir.Expr) -> Kind:
-        return Kind.UNFIT if self._is_function(node) else kind(node, self.imports, self.numbers)
+        if self._is_function(node):
+            return Kind.UNFIT
+        known = kind(node, self.imports, self.numbers)
+        if known is not Kind.UNKNOWN:
+            return known
+        is_array = is_surely_array(self.source, node) and not may_be_tree(self.source, node)
+        return Kind.ARRAY if is_array or is_integer(self.source, node) else known
 
     def _is_function(self, node: ir.Expr) -> bool:
         """A name of a function or class, of the file or a library, or one that is called."""
@@ -92,7 +107,7 @@ def _find_called_back(source: FixSource) -> frozenset[str]:
     return frozenset(found)
 
 
-def setting(source: FixSource, at: ir.Node) -> Setting:
+def setting(source: FixSource, at: ir.Node, traced: ir.Node | None = None) -> Setting:
     """Raises Refused in a function that JAX calls back: it gets values, and a computation that waits for the device that waits
     for it may never end."""
     around = source.functions(at)
@@ -100,13 +115,21 @@ def setting(source: FixSource, at: ir.Node) -> Setting:
         raise Refused
     root = around[0] if around else source.module
     numbers = source.remember("array names", root, lambda: array_names(root))
-    return Setting(source, Imports(source, at), numbers, around[0] if around else None)
+    return Setting(source, Imports(source, at), numbers, around[0] if around else None, traced)
 
 
-def select(use: Setting, tests: list[str], values: list[ir.Expr], texts: list[str] | None = None) -> str:
+def select(
+    use: Setting,
+    tests: list[str],
+    values: list[ir.Expr],
+    texts: list[str] | None = None,
+    remarks: Sequence[Remarks] = (),
+    indent: str = "",
+) -> str:
     """The expression that gives ``values[i]`` for the first true ``tests[i]``, else the last value.
 
-    texts: what to write for the values, where that is not their own text (augmented assignments).
+    texts: what to write for the values, where that is not their own text (augmented assignments). remarks: their comments,
+    which need lines of their own. indent: of the line on which the expression begins.
 
     Raises:
         Refused: a value is none that JAX could choose, or they have different shapes.
@@ -119,15 +142,23 @@ def select(use: Setting, tests: list[str], values: list[ir.Expr], texts: list[st
         raise Refused
     words = texts or [use.source.argument(v) for v in values]
     if suits_where(use, values):
-        return _where(use, tests, words)
+        return _where(use, tests, words, remarks, indent)
     columns = _columns(values)
     if columns and all(suits_where(use, column) for column in columns):
-        parts = [_where(use, tests, [use.source.argument(e) for e in column]) for column in columns]
-        return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"
+        return _where_each(use, tests, columns, remarks, indent)
     cond = use.imports.spell("jax.lax.cond")
     if any(is_surely_real(value, use.imports) for value in values):
         words = [f"{word}.0" if word.isdigit() else word for word in words]
-    return _nest(tests, words, lambda test, a, b: f"{cond}({test}, lambda: {a}, lambda: {b})")
+    return _nest(use.source, cond, tests, _remarked([f"lambda: {word}" for word in words], remarks), indent)
+
+
+def _where_each(
+    use: Setting, tests: list[str], columns: list[list[ir.Expr]], remarks: Sequence[Remarks], indent: str
+) -> str:
+    """A tuple of selections; the first one has the comments."""
+    written = [[use.source.argument(e) for e in column] for column in columns]
+    parts = [_where(use, tests, column, () if at else remarks, indent) for at, column in enumerate(written)]
+    return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"
 
 
 def suits_where(use: Setting, values: list[ir.Expr]) -> bool:
@@ -153,16 +184,30 @@ def _columns(values: list[ir.Expr]) -> list[list[ir.Expr]]:
     return [list(column) for column in zip(*(t.elts for t in tuples), strict=True)]
 
 
-def _where(use: Setting, tests: list[str], words: list[str]) -> str:
-    where = use.imports.spell("jax.numpy.where")
-    return _nest(tests, words, lambda test, a, b: f"{where}({test}, {a}, {b})")
+def _where(use: Setting, tests: list[str], words: list[str], remarks: Sequence[Remarks], indent: str) -> str:
+    return _nest(use.source, use.imports.spell("jax.numpy.where"), tests, _remarked(words, remarks), indent)
 
 
-def _nest(tests: list[str], values: list[str], join: Callable[[str, str, str], str]) -> str:
-    text = values[-1]
-    for test, value in zip(reversed(tests), reversed(values[:-1]), strict=True):
-        text = join(test, value, text)
-    return text
+def _remarked(words: list[str], remarks: Sequence[Remarks]) -> list[tuple[str, Remarks]]:
+    return list(zip(words, remarks or [NONE] * len(words), strict=True))
+
+
+def _nest(source: FixSource, function: str, tests: list[str], values: list[tuple[str, Remarks]], indent: str) -> str:
+    """Calls within each other, one for each test."""
+    *firsts, last = values
+    for depth, (test, value) in reversed(list(enumerate(zip(tests, firsts, strict=True)))):
+        margin = indent + source.indent_unit * depth
+        last = (_call(source, function, [(test, NONE), value, last], margin), NONE)
+    return last[0]
+
+
+def _call(source: FixSource, function: str, arguments: list[tuple[str, Remarks]], indent: str) -> str:
+    """A call on one line; with comments, one argument a line."""
+    if not any(remarks for _, remarks in arguments):
+        return f"{function}({', '.join(text for text, _ in arguments)})"
+    lines = [line for text, remarks in arguments for line in remarks.lines(f"{text},")]
+    inner = source.newline + indent + source.indent_unit
+    return f"{function}({inner}{inner.join(lines)}{source.newline}{indent})"
 
 
 def with_comparison_operands(use: Setting, tests: list[ir.Expr]) -> Setting:
@@ -175,7 +220,7 @@ def with_comparison_operands(use: Setting, tests: list[ir.Expr]) -> Setting:
         for operand in (node.left, *node.comparators)
         if isinstance(operand, ir.Name)
     }
-    return Setting(use.source, use.imports, use.numbers | named, use.function)
+    return Setting(use.source, use.imports, use.numbers | named, use.function, use.traced)
 
 
 def assignment(name: str, value: str) -> str:

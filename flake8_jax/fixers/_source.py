@@ -18,8 +18,10 @@ spans lines (refused), Jupyter magics.
 from __future__ import annotations
 
 import functools
+import re
 import typing
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -36,6 +38,10 @@ from flake8_jax.knowledge.history import Support
 STATEMENTS: tuple[type, ...] = typing.get_args(ir.Stmt)
 _CLOSED = (ir.Name, ir.Attribute, ir.Call, ir.Subscript, ir.List, ir.Dict, ir.Set, ir.Comprehension)
 _BRACKETED = (ir.List, ir.Dict, ir.Set, ir.Comprehension)
+
+_HAS_TEXT = re.compile(r"[\"'#]")
+_SEVERAL, _LONGEST = 3, 120
+"""So many lines show how long the lines of a file are, up to so many columns."""
 
 Event = TypeVar("Event")
 Found = TypeVar("Found")
@@ -103,6 +109,7 @@ class WholeProgram(Protocol):
     def uses(self, source: FixSource, definition: ir.FunctionDef) -> list[Use] | None: ...
     def says(self, pattern: str) -> bool: ...
     def called(self, source: FixSource, call: ir.Call) -> tuple[FixSource, ir.FunctionDef] | None: ...
+    def definition(self, source: FixSource, func: ir.Expr) -> tuple[FixSource, ir.FunctionDef] | None: ...
     def imported_elsewhere(self, source: FixSource, name: str) -> bool: ...
     def is_own(self, root: str) -> bool: ...
     def is_library(self, module: str) -> bool: ...
@@ -203,7 +210,8 @@ class FixSource:
 
     @functools.cached_property
     def indent_unit(self) -> str:
-        """One step of indentation, as the file's first indented suite has it."""
+        """One step of indentation: the most frequent one of the file's suites."""
+        steps: Counter[str] = Counter()
         for node in walk(self.module):
             body: list[ir.Stmt]
             if isinstance(node, ir.FunctionDef):
@@ -215,13 +223,23 @@ class FixSource:
             if self.starts_line(node) and self.starts_line(body[0]):
                 deep, shallow = self.indentation(body[0]), self.indentation(node)
                 if deep.startswith(shallow) and len(deep) > len(shallow):
-                    return deep[len(shallow) :]
-        return "    "
+                    steps[deep[len(shallow) :]] += 1
+        return steps.most_common(1)[0][0] if steps else "    "
 
     def join(self, lines: Iterable[str], indent: str) -> str:
         """Lines joined by the file's newline, all but the first behind ``indent``; empty ones stay empty."""
         head, *rest = lines
         return "".join([head, *(self.newline + (indent + line if line else "") for line in rest)])
+
+    @functools.cached_property
+    def line_length(self) -> int:
+        """The columns of a line: what the project asks for, else what several of the file's lines of code take."""
+        if self.style.is_asked:
+            return self.style.line_length
+        rows = (row.rstrip() for row in self.text.splitlines())
+        lengths = sorted(len(row) for row in rows if not _HAS_TEXT.search(row))
+        usual = lengths[-_SEVERAL] if len(lengths) >= _SEVERAL else 0
+        return max(self.style.line_length, min(usual, _LONGEST))
 
     # --- strings and comments --------------------------------------------------------------------
 
@@ -237,6 +255,20 @@ class FixSource:
             if not outermost or start >= outermost[-1][1]:
                 outermost.append((start, end))
         return outermost
+
+    @functools.cached_property
+    def quote(self) -> str:
+        """The quote that most of the file's plain strings have; those over several lines do not count."""
+        counts: Counter[str] = Counter()
+        for start, end in self._strings:
+            text = self.text[start:end]
+            if text[-1:] in "'\"" and not text.endswith(('"""', "'''")):
+                counts[text[-1]] += 1
+        return "'" if counts["'"] > counts['"'] else '"'
+
+    def quoted(self, text: str) -> str:
+        """A string literal of a text that needs no escapes."""
+        return f"{self.quote}{text}{self.quote}"
 
     def string_around(self, offset: int) -> tuple[int, int] | None:
         """The span of the string literal that ``offset`` is in."""
@@ -503,21 +535,24 @@ class FixSource:
             return Edit(statement.start, statement.end + len(rest) - len(rest.lstrip()), "")
         return Edit(self.line_start(statement.start), self.next_line(statement.end), "")
 
-    def replace_statement(self, statement: ir.Stmt, lines: list[str], kept: Iterable[tuple[int, int]]) -> Edit:
-        """Replace a statement that starts its line by ``lines``, which leave out ``inner_indentation``.
+    def replace_statement(
+        self, statement: ir.Stmt, lines: list[str], kept: Iterable[tuple[int, int]], end: int | None = None
+    ) -> Edit:
+        """Replace a statement that starts its line by ``lines``, which leave out ``inner_indentation``. end: of the text that
+        is replaced, if it is not that of the statement.
 
-        Comments that would be lost are carried: the header's own goes behind the first line if that is the only
-        one, all others above it. An ``elif`` becomes an ``else:`` with the lines below it.
+        Comments that would be lost are carried: a single one that is behind code goes behind the first line if that is the
+        only one, all others above it. An ``elif`` becomes an ``else:`` with the lines below it.
 
         Raises:
             Refused: the statement does not start its line.
         """
-        lost = self.lost_comments(statement.start, statement.end, kept)
-        header_end = self.line_end(statement.start)
-        tail = self.text[statement.end : self.line_end(statement.end)].strip()
+        end = statement.end if end is None else end
+        lost = self.lost_comments(statement.start, end, kept)
+        tail = self.text[end : self.line_end(end)].strip()
         head, *rest = lines
         above: list[str] = []
-        if len(lost) == 1 and lost[0].end <= header_end and not tail and self.newline not in head:
+        if len(lost) == 1 and self._is_behind_code(lost[0]) and not rest and not tail and self.newline not in head:
             head = f"{head}  {lost[0].text}"
         else:
             above = [c.text for c in lost]
@@ -526,12 +561,15 @@ class FixSource:
         text = self.join(out, inner)
         if isinstance(statement, ir.If) and statement.is_elif:
             text = f"else:{self.newline}{inner}{text}"
-        return Edit(statement.start, statement.end, text)
+        return Edit(statement.start, end, text)
 
-    def block_text(self, block: list[ir.Stmt], indent: str, limit: int) -> str:
+    def _is_behind_code(self, comment: Comment) -> bool:
+        return bool(self.text[self.line_start(comment.start) : comment.start].strip())
+
+    def block_text(self, block: list[ir.Stmt], indent: str, span: tuple[int, int]) -> str:
         """The statements of a block as lines behind ``indent``, the first one's indentation included.
 
-        limit: the text ends here at the latest, else with the comment behind the last statement.
+        span: what moves, the comments around the block included.
 
         Raises:
             Refused: they cannot be moved (a string that spans lines, a suite on its header's line with more in it).
@@ -544,13 +582,16 @@ class FixSource:
                 raise Refused
             return self.newline.join(indent + self.slice(s) for s in block)
         old = self.indentation(first)
-        end = max(last.end, min(self.line_end(last.end), limit)) if self.ends_line(last) else last.end
-        text = self.text[first.start - len(old) : end].rstrip(" \t")
+        text = self.text[self.line_start(span[0]) : span[1]].rstrip(" \t")
         if old == indent:
             return text
         if self.has_multiline_string(first.start, last.end):
             raise Refused
-        return "".join(
-            indent + line[len(old) :] if line.startswith(old) and line.strip() else line
-            for line in text.splitlines(keepends=True)
-        )
+        return "".join(self._moved_line(line, old, indent) for line in text.splitlines(keepends=True))
+
+    @staticmethod
+    def _moved_line(line: str, old: str, new: str) -> str:
+        """A line that was indented at least by ``old``, or a comment, behind ``new``."""
+        if line.startswith(old) and line.strip():
+            return new + line[len(old) :]
+        return new + line.lstrip() if line.lstrip().startswith("#") else line

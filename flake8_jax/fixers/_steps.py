@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._comments import block_span
 from flake8_jax.fixers._expressions import Effect, Kind
 from flake8_jax.fixers._names import target_names, uses
 from flake8_jax.fixers._selection import Setting
@@ -101,29 +102,27 @@ def check_fit(use: Setting, blocks: list[list[ir.Stmt]], name: str) -> None:
                 raise Refused
 
 
-def moved(source: FixSource, block: list[ir.Stmt]) -> list[ir.Node]:
-    """The span of a block that moves, with the comment behind its last statement."""
-    if not block:
-        return []
-    last = block[-1]
-    return [ir.Pass(block[0].start, source.line_end(last.end) if source.ends_line(last) else last.end)]
+def moved(source: FixSource, block: list[ir.Stmt], limit: int) -> list[ir.Node]:
+    """The span of a block that moves, with its comments. limit: the end of the text that is replaced."""
+    return [ir.Pass(*block_span(source, block, limit))] if block else []
 
 
 @dataclass(frozen=True, slots=True)
 class LocalFunction:
-    """A function whose body is a block that stood elsewhere. tail: lines behind the block."""
+    """A function whose body is a block that stood elsewhere. above: comments that open it. tail: lines behind the block."""
 
     name: str
     params: str
     block: list[ir.Stmt]
     tail: tuple[str, ...] = ()
+    above: tuple[str, ...] = ()
 
     def lines(self, source: FixSource, node: ir.Stmt, end: int) -> list[str]:
         """Its lines where ``node`` stands, and an empty one. end: of the text that is replaced; a comment behind it stays."""
         outer = source.inner_indentation(node)
         inner = outer + source.indent_unit
-        body = [s for s in self.block if not isinstance(s, ir.Pass)]
-        lines = [f"def {self.name}({self.params}):"]
-        if body:
-            lines.append(source.block_text(self.block, inner, end)[len(outer) :])
+        span = block_span(source, self.block, end) if self.block else (0, 0)
+        lines = [f"def {self.name}({self.params}):", *(source.indent_unit + line for line in self.above)]
+        if not all(isinstance(s, ir.Pass) for s in self.block) or source.comments(*span):
+            lines.append(source.block_text(self.block, inner, span)[len(outer) :])
         return [*lines, *(source.indent_unit + line for line in self.tail), ""]

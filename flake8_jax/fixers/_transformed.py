@@ -56,6 +56,19 @@ def decorated(source: FixSource, definition: ir.FunctionDef) -> Staging | None:
     return Staging(traced, ambient) if traces else EAGER
 
 
+def static_parameters(source: FixSource, definition: ir.FunctionDef) -> frozenset[str]:
+    """The parameters that a decorator, the only one, makes static; none where its options do not tell."""
+    if len(definition.decorators) != 1:
+        return frozenset()
+    name, options = _transform(source, definition.decorators[0])
+    fact = load().transform(name) if name is not None else None
+    if fact is None or fact.model != "wrap" or any(o.star or not o.keyword for o in options):
+        return frozenset()
+    given = {o.keyword or "": o.value for o in options}
+    named = _static_parameters(fact, given, definition.function) if any(o in given for o in fact.statics) else None
+    return frozenset(named or ()) - {p.name for p in definition.function.params if p.kind in ("vararg", "kwarg")}
+
+
 def _transform(source: FixSource, node: ir.Expr) -> tuple[str | None, list[ir.Argument]]:
     """The transform that a decorator applies, with its options: ``@jit``, ``@jit(…)`` or ``@partial(jit, …)``."""
     imports = Imports(source, node)

@@ -39,6 +39,8 @@ def fix(event: Store, source: FixSource) -> Fix | None:
     else:
         return None
     array = rebindable(source, target.value)
+    if _is_for_numpy(source, statement):
+        return None
     if is_kernel(source, target) or isinstance(target.index, (ir.List, ir.Comprehension)):
         return None  # ``.at`` takes no list as an index
     kept = [(part.start, part.end) for part in (target.value, target.index, statement.value)]
@@ -47,6 +49,18 @@ def fix(event: Store, source: FixSource) -> Fix | None:
     text = f"{array} = {array}.at[{source.slice(target.index)}].{method}({value})"
     fix = Fix(f"Bind the name to `.at[…].{method}(…)`", "safe", (Edit(statement.start, statement.end, text),))
     return _decided(fix, source, target, statement)
+
+
+def _is_for_numpy(source: FixSource, statement: ir.Stmt) -> bool:
+    """A branch around chooses NumPy (``backend = np``): what it defines works on arrays of NumPy."""
+    for above in source.ancestors(statement):
+        if not isinstance(above, ir.If):
+            continue
+        block = above.body if above.body[0].start <= statement.start < above.body[-1].end else above.orelse
+        chosen = (s.value for s in block if isinstance(s, ir.Assign) and isinstance(s.value, ir.Name))
+        if any(Imports(source, value).resolve(value) == "numpy" for value in chosen):
+            return True
+    return False
 
 
 def _decided(fix: Fix, source: FixSource, target: ir.Subscript, statement: ir.Assign | ir.AugAssign) -> Fix:

@@ -40,14 +40,32 @@ def fix(event: Timed, source: FixSource) -> Fix | None:
         _check_shared(source, statement, stop)
         names = {name for target in kept for name in target_names(target)}
         if not _rebinds(source, statement, stop, names):
-            text = ", ".join(source.slice(target) for target in kept)
-            waiting = f"{imports.spell(_WAIT)}({f'({text})' if len(kept) > 1 else text})"
-            edit = source.insert_before(stop, [waiting])
+            edit = source.insert_before(stop, [_waiting(source, kept, imports)])
             return unsafe("Wait for the result before the clock is stopped", WAITS, (*imports.edits, edit))
+    if kept and statement is not stop and "\n" in source.text[statement.start : statement.end]:
+        return unsafe("Wait for the result", WAITS, (_behind(source, statement, kept, imports), *imports.edits))
     if isinstance(work, (ir.Name, ir.Attribute)) or source.comments(work.start, work.end):
         return None
     before = Edit(work.start, work.start, f"{imports.spell(_WAIT)}(")
     return unsafe("Wait for the result", WAITS, (*imports.edits, before, Edit(work.end, work.end, ")")))
+
+
+def _waiting(source: FixSource, kept: list[ir.Expr], imports: Imports) -> str:
+    """The statement that waits for the values of some targets."""
+    text = ", ".join(source.slice(target) for target in kept)
+    return f"{imports.spell(_WAIT)}({f'({text})' if len(kept) > 1 else text})"
+
+
+def _behind(source: FixSource, statement: ir.Stmt, kept: list[ir.Expr], imports: Imports) -> Edit:
+    """Wait directly behind a statement.
+
+    Raises:
+        Refused: another one is on its line.
+    """
+    if not source.starts_line(statement) or not source.ends_line(statement):
+        raise Refused
+    end = source.line_end(statement.end)
+    return Edit(end, end, source.newline + source.indentation(statement) + _waiting(source, kept, imports))
 
 
 def _kept(source: FixSource, work: ir.Node, statement: ir.Stmt) -> list[ir.Expr]:
@@ -61,10 +79,17 @@ def _kept(source: FixSource, work: ir.Node, statement: ir.Stmt) -> list[ir.Expr]
     for above in source.between(work, statement):
         if not isinstance(above, _HOLDING) or (isinstance(above, ir.Call) and not _is_receiver(source, work, above)):
             return []
-    parts = target.elts if isinstance(target, ir.Tuple) else [target]
+    parts = _elements(target)
     if not all(isinstance(p, ir.Name) or _is_plain_attribute(p) for p in parts):
         return []
     return [p for p in parts if not (isinstance(p, ir.Name) and p.id == "_")]
+
+
+def _elements(target: ir.Expr) -> list[ir.Expr]:
+    """The targets in nested tuples and lists."""
+    if isinstance(target, (ir.Tuple, ir.List)):
+        return [part for element in target.elts for part in _elements(element)]
+    return [target]
 
 
 def _is_receiver(source: FixSource, work: ir.Node, call: ir.Call) -> bool:

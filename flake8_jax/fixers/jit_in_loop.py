@@ -16,6 +16,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import ONCE, unsafe
+from flake8_jax.fixers._comments import comments_above
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import fresh, uses
 from flake8_jax.fixers._source import FixSource, Refused, repair
@@ -45,9 +46,7 @@ def fix(event: Repetition, source: FixSource) -> Fix | None:
             raise Refused
         _check(source, statement.value, at, loops)
         _check_name(source, statement, targets[0].id, loops)
-        text = source.block_text([statement], source.indentation(outermost), statement.end)
-        start = source.line_start(outermost.start)
-        edits = [Edit(start, start, text + source.newline), source.delete_statement(statement)]
+        edits = _move_assignment(source, statement, outermost)
     else:
         _check(source, at, at, loops)
         name = fresh(source, at, "compiled")[0]
@@ -159,14 +158,28 @@ def _binds(node: ir.Assign | ir.AnnAssign | ir.AugAssign | ir.For, name: str) ->
     return any(isinstance(n, ir.Name) and n.id == name for target in targets for n in walk(target))
 
 
+def _move_assignment(source: FixSource, statement: ir.Assign, outermost: ir.Stmt) -> list[Edit]:
+    """Move a statement in front of the loop, with the comments above and behind it."""
+    place = source.line_start(outermost.start)
+    if not source.starts_line(statement) or not source.ends_line(statement):
+        text = source.block_text([statement], source.indentation(outermost), (statement.start, statement.end))
+        return [Edit(place, place, text + source.newline), source.delete_statement(statement)]
+    span = comments_above(source, statement.start, next_to=True), source.line_end(statement.end)
+    text = source.block_text([statement], source.indentation(outermost), span)
+    removed = Edit(source.line_start(span[0]), source.next_line(statement.end), "")
+    return [Edit(place, place, text + source.newline), removed]
+
+
 def _move_definition(source: FixSource, definition: ir.FunctionDef, outermost: ir.Stmt) -> list[Edit]:
     first = definition.decorators[0].start - 1
     start, end = source.line_start(first), source.next_line(definition.end)
     if source.text[first] != "@" or source.text[start:first].strip() or not source.ends_line(definition):
         raise Refused
+    indentation = source.text[start:first]
+    start = source.line_start(comments_above(source, first, next_to=True))
     if source.has_multiline_string(start, end):
         raise Refused
-    old, new = source.text[start:first], source.indentation(outermost)
+    old, new = indentation, source.indentation(outermost)
     lines = [
         new + line[len(old) :] if line.startswith(old) and line.strip() else line
         for line in source.text[start:end].splitlines(keepends=True)

@@ -20,13 +20,17 @@ from flake8_jax.fixers._keys import (
     passed_key,
     plain_arguments,
     split_before,
+    split_earlier,
     split_for_both,
+    split_of_the_rest,
 )
 from flake8_jax.fixers._meant import are_meant_to_be_equal
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.events.events import KeyUse
 
 _HARMLESS = frozenset(f"jax.random.{name}" for name in ("fold_in", "key_data", "clone", "key_impl"))
+_OTHER_HALF = "Split the half of the key that nothing has used"
+_EARLIER = "Split the key before its first use"
 _MESSAGE = "Split the key and give each use its own"
 
 
@@ -47,6 +51,12 @@ def fix(event: KeyUse, source: FixSource) -> Fix | None:
     if are_meant_to_be_equal(source, first, second):
         return None
     evaluated_once(source, second)
+    rest = split_of_the_rest(source, first, second)
+    if rest is not None:
+        return unsafe(_OTHER_HALF, OTHER_DRAWS, rest)
+    moved = split_earlier(source, first, second)
+    if moved is not None:
+        return unsafe(_EARLIER, OTHER_DRAWS, moved)
     if isinstance(second, ir.Name) and is_local(source, first, second.id):
         return unsafe(_MESSAGE, OTHER_DRAWS, split_before(source, first))
     if not isinstance(second, (ir.Name, ir.Attribute, ir.Subscript)) or _is_kept_here(source, second):

@@ -21,7 +21,7 @@ from flake8_jax.fixers._keys import (
     plain_arguments,
     split_before,
 )
-from flake8_jax.fixers._meant import is_ranked, is_said_to_be_equal
+from flake8_jax.fixers._meant import is_joint_in_loop, is_measured, is_ranked, is_said_to_be_equal
 from flake8_jax.fixers._names import fresh, target_names, uses
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.events.events import KeyUse
@@ -43,6 +43,8 @@ def fix(event: KeyUse, source: FixSource) -> Fix | None:
         if feeds(above, key):
             continue
         if isinstance(above, (ir.Comprehension, ir.For, ir.While)) and is_ranked(source, above, key):
+            return None
+        if is_measured(source, above) or is_joint_in_loop(source, above, key):  # type: ignore[arg-type]
             return None
         if isinstance(above, ir.Comprehension):
             return _comprehension(source, above, key)

@@ -14,20 +14,23 @@ Limitations: see ``_pmaps``.
 from __future__ import annotations
 
 import re
+import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import SHARD_MAP, unsafe
-from flake8_jax.fixers._imports import Imports, add_import
+from flake8_jax.fixers._comments import comments_above
+from flake8_jax.fixers._imports import Imports, add_import, joined
 from flake8_jax.fixers._names import identifiers
 from flake8_jax.fixers._pmaps import PMAP, Pmap, pmap_at, pmaps_of
-from flake8_jax.fixers._source import Declined, FixSource, Refused, repair
-from flake8_jax.fixers._written_calls import Kept, Laid, Piece, kept, laid_out
+from flake8_jax.fixers._source import Comment, Declined, FixSource, Refused, repair
 from flake8_jax.knowledge.history import Support, load_histories
 from flake8_jax.semantics.events.events import NameUse
 
 _SCOPES = (ir.For, ir.While, ir.Comprehension, ir.ClassDef)
+_KEPT_OPTIONS = ("static_broadcasted_argnums", "donate_argnums")
 _NEW, _OLD = "jax.shard_map", "jax.experimental.shard_map.shard_map"
 
 
@@ -38,28 +41,28 @@ def fix(event: NameUse, source: FixSource) -> Fix | None:
     site = pmap_at(source, event.at)
     together = pmaps_of(source)
     if not any(other.replaced is site.replaced for other in together):
-        raise Refused
+        raise Refused  # ``pmap_at`` has declined it
     library = _library(source, site)
     helpers = _helpers(source, together, library)
     if site.operand is None:
         rewritten = _decorators(source, site, library, helpers)
     else:
         rewritten = _call(source, site, library, helpers)
-    edits = {*rewritten, *library.imports.edits, *helpers.edits}
-    return unsafe("Use `jax.jit` with `jax.shard_map`", SHARD_MAP, sorted(_joined(edits)))
+    edits = {*rewritten, *site.calls, *library.imports.edits, *helpers.edits}
+    return unsafe("Use `jax.jit` with `jax.shard_map`", SHARD_MAP, sorted(_joined(source, edits)))
 
 
-def _joined(edits: set[Edit]) -> list[Edit]:
+def _joined(source: FixSource, edits: set[Edit]) -> list[Edit]:
     """Edits of which no two insert at one place: imports stand before functions, and comments behind these."""
     by_place: dict[tuple[int, int], list[str]] = {}
-    for edit in sorted(edits, key=_rank):
+    for edit in sorted(edits, key=lambda edit: edit.content.lstrip().startswith("#")):
         by_place.setdefault((edit.start, edit.end), []).append(edit.content)
-    return [Edit(*place, "".join(contents)) for place, contents in by_place.items()]
-
-
-def _rank(edit: Edit) -> int:
-    text = edit.content.lstrip()
-    return 0 if text.startswith(("import ", "from ")) else 2 if text.startswith("#") else 1
+    found: list[Edit] = []
+    for place, contents in by_place.items():
+        imports = [text for text in contents if text.lstrip().startswith(("import ", "from "))]
+        others = [text for text in contents if text not in imports]
+        found.append(Edit(*place, "".join([joined(source, imports), *others]) if place[0] == place[1] else contents[0]))
+    return found
 
 
 # --- what the supported releases have --------------------------------------------------------------
@@ -124,9 +127,9 @@ class _Helpers:
     edits: tuple[Edit, ...]
 
 
-_PER_DEVICE = '''\
+_PER_DEVICE = """\
 def {name}(fun):
-{i}"""Make `fun` a body of shard_map: the mapped axis has length 1 there."""
+{doc:Make `fun` a body of shard_map: the mapped axis has length 1 there.}
 
 {i}@{wraps}(fun)
 {i}def run(*args):
@@ -134,37 +137,31 @@ def {name}(fun):
 {i}{i}return {map}(lambda x: {expand_dims}(x, (0,)), fun(*slices))
 
 {i}return run
-'''
-_PER_DEVICE_WITH_WHOLE = '''\
+"""
+_PER_DEVICE_WITH_WHOLE = """\
 def {name}(fun, whole=()):
-{i}"""Make `fun` a body of shard_map: the mapped axis has length 1 there.
-
-{i}The arguments at the positions `whole` have no mapped axis.
-{i}"""
+{doc:Make `fun` a body of shard_map: the mapped axis has length 1 there.|Arguments at positions in `whole` have no mapped axis.}
 
 {i}@{wraps}(fun)
 {i}def run(*args):
-{i}{i}slices = [
-{i}{i}{i}x if n in whole else {map}(lambda y: {squeeze}(y, (0,)), x)
-{i}{i}{i}for n, x in enumerate(args)
-{i}{i}]
+{i}{i}slices = [x if n in whole else {map}(lambda y: {squeeze}(y, (0,)), x) for n, x in enumerate(args)]
 {i}{i}return {map}(lambda x: {expand_dims}(x, (0,)), fun(*slices))
 
 {i}return run
-'''
-_AT_CALL = '''\
+"""
+_AT_CALL = """\
 def {name}(fun, mesh, **options):
-{i}"""Apply shard_map when `fun` is called: importing this file asks for no devices."""
+{doc:Apply shard_map when `fun` is called: importing this file asks for no devices.}
 
 {i}@{wraps}(fun)
 {i}def run(*args):
 {i}{i}return {shard_map}(fun, mesh=mesh(), **options)(*args)
 
 {i}return run
-'''
-_AT_CALL_WITH_STATIC = '''\
+"""
+_AT_CALL_WITH_STATIC = """\
 def {name}(fun, mesh, static=(), **options):
-{i}"""Apply shard_map when `fun` is called: the arguments at the positions `static` are no arrays."""
+{doc:Apply shard_map when `fun` is called.|Arguments at the positions `static` are no arrays.}
 
 {i}@{wraps}(fun)
 {i}def run(*args):
@@ -176,7 +173,26 @@ def {name}(fun, mesh, static=(), **options):
 {i}{i}return {shard_map}(on_arrays, mesh=mesh(), **options)(*arrays)
 
 {i}return run
-'''
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Docstring:
+    """Writes a docstring within the project's lines: a summary, and what follows it behind ``|``. indent: of the body."""
+
+    indent: str
+    width: int
+
+    def __format__(self, text: str) -> str:
+        line = f'{self.indent}"""{text}"""'
+        if "|" not in text and len(line) <= self.width:
+            return line
+        summary, *more = text.split("|")
+        width = self.width - len(self.indent)
+        rows = textwrap.wrap(summary, width, initial_indent='"""', break_long_words=False)
+        for part in more:
+            rows += ["", *textwrap.wrap(part, width, break_long_words=False)]
+        return "".join(f"{self.indent}{row}".rstrip() + "\n" for row in rows) + f'{self.indent}"""'
 
 
 def _helpers(source: FixSource, together: list[Pmap], library: _Library) -> _Helpers:
@@ -185,6 +201,7 @@ def _helpers(source: FixSource, together: list[Pmap], library: _Library) -> _Hel
     imports = Imports(source, place)
     words = {
         "i": source.indent_unit,
+        "doc": _Docstring(source.indent_unit, source.line_length),
         "wraps": imports.spell("functools.wraps"),
         "shard_map": library.shard_map,
         **{
@@ -222,18 +239,24 @@ def _is_imported(source: FixSource, site: Pmap) -> bool:
     return not (isinstance(above, ir.Call) and above.func is site.replaced)
 
 
-def _defined(source: FixSource, wanted: str, templates: tuple[str, ...], words: dict[str, str]) -> tuple[str, str]:
+def _defined(
+    source: FixSource, wanted: str, templates: tuple[str, ...], words: Mapping[str, object]
+) -> tuple[str, str]:
     """The name of a function of the file that reads like one of the templates, or a new name and its text."""
     for statement in source.module.body:
         if isinstance(statement, ir.FunctionDef) and re.fullmatch(rf"{wanted}(_\d+)?", statement.function.name):
             name = statement.function.name
-            texts = [template.format(name=name, **words).rstrip() for template in templates]
-            if source.slice(statement).replace("\r\n", "\n").rstrip() in texts:
+            texts = [_without_layout(template.format(name=name, **words)) for template in templates]
+            if _without_layout(source.slice(statement)) in texts:
                 return name, ""
     taken, name, number = identifiers(source.module), wanted, 2
     while name in taken:
         name, number = f"{wanted}_{number}", number + 1
     return name, templates[0].format(name=name, **words)
+
+
+def _without_layout(text: str) -> str:
+    return re.sub(r",([)\]])", r"\1", "".join(text.split()))
 
 
 def _top_level(source: FixSource, node: ir.Expr) -> ir.Stmt:
@@ -270,15 +293,28 @@ def _insertion(source: FixSource, place: ir.Stmt, functions: list[str]) -> Edit:
 def _call(source: FixSource, site: Pmap, library: _Library, helpers: _Helpers) -> list[Edit]:
     """``jax.jit(jax.shard_map(per_device(f), …), …)``."""
     assert site.operand is not None
-    operand = kept(source, site.operand)
-    body = Laid(helpers.per_device, (("", operand), *_whole(site)))
-    mapped = Laid(*_shard_map(source, site, library, helpers, body))
+    body = _written(helpers.per_device, [_kept(source, site.operand), *_whole(site)])
+    mapped = _written(*_shard_map(source, site, library, helpers, [body]))
     comment, above = _carried(source, site, [site.operand])
-    compiled = Laid(library.spell("jax.jit"), (("", mapped), *_jit_options(source, site)), comment)
-    line = source.text[source.line_start(site.replaced.start) : site.replaced.start]
-    indentation = line[: len(line) - len(line.lstrip(" \t"))]
-    text = laid_out(source, compiled, indentation, len(line))
-    return [Edit(site.replaced.start, site.replaced.end, text), *above]
+    compiled = _written(
+        library.spell("jax.jit"), [mapped, *_jit_options(source, site)], comment + source.newline * bool(comment)
+    )
+    return [Edit(site.replaced.start, site.replaced.end, compiled), *above]
+
+
+def _written(function: str, arguments: list[str], comment: str = "") -> str:
+    return f"{function}({'  ' * bool(comment)}{comment}{', '.join(arguments)})"
+
+
+def _kept(source: FixSource, node: ir.Expr) -> str:
+    """An expression of the file as an argument.
+
+    Raises:
+        Refused: it cannot stand there, or holds a string whose lines would move.
+    """
+    if source.has_multiline_string(node.start, node.end):
+        raise Declined("jaxlint does not rewrite it, because a string over several lines is inside the call")
+    return source.argument(node)
 
 
 def _decorators(source: FixSource, site: Pmap, library: _Library, helpers: _Helpers) -> list[Edit]:
@@ -286,32 +322,32 @@ def _decorators(source: FixSource, site: Pmap, library: _Library, helpers: _Help
     start = site.replaced.start
     before = source.text[source.line_start(start) : start]
     if before.strip() != "@" or not before.endswith("@"):
-        raise Refused
+        raise Declined("jaxlint does not rewrite it, because the decorator does not start its line")
     indentation = before[:-1]
     partial = library.spell("functools.partial")
     jit = library.spell("jax.jit")
-    options = _jit_options(source, site)
-    _, (_, *mapping) = _shard_map(source, site, library, helpers, "")
-    function = _mapper(source, site, library, helpers)
-    whole = _whole(site)
-    pieces: list[Piece] = [
-        Laid(partial, (("", jit), *options)) if options else jit,
-        Laid(partial, (("", function), *mapping)),
-        Laid(partial, (("", helpers.per_device), *whole)) if whole else helpers.per_device,
+    options, whole = _jit_options(source, site), _whole(site)
+    function, mapping = _shard_map(source, site, library, helpers, [])
+    lines = [
+        _written(partial, [jit, *options]) if options else jit,
+        _written(partial, [function, *mapping]),
+        _written(partial, [helpers.per_device, *whole]) if whole else helpers.per_device,
     ]
     _, above = _carried(source, site, [])
-    lines = [laid_out(source, piece, indentation, len(indentation) + 1) for piece in pieces]
     return [Edit(start, site.replaced.end, f"{source.newline}{indentation}@".join(lines)), *above]
 
 
 def _carried(source: FixSource, site: Pmap, written: list[ir.Expr]) -> tuple[str, list[Edit]]:
-    """The comment behind the first line of a call, or edits that put its comments above the statement.
+    """The comment behind the first line of a call, or edits that put its comments above the statement, but for those of options
+    that stay.
 
     Raises:
         Declined: there is no line above it.
     """
     spans = [(node.start, node.end) for node in written]
-    lost = source.lost_comments(site.replaced.start, site.replaced.end, spans)
+    stay = [option for name, option in site.options.items() if name in _KEPT_OPTIONS and site.donated != ()]
+    of_options = [comment for option in stay for comment in _comments_above(source, option)]
+    lost = [c for c in source.lost_comments(site.replaced.start, site.replaced.end, spans) if c not in of_options]
     if len(lost) == 1 and source.text[: lost[0].start].rstrip()[-1:] == "(" and written:
         return lost[0].text, []
     if not lost:
@@ -323,67 +359,79 @@ def _carried(source: FixSource, site: Pmap, written: list[ir.Expr]) -> tuple[str
     return "", [Edit(at, at, "".join(f"{comment.text}{source.newline}{indentation}" for comment in lost))]
 
 
+def _comments_above(source: FixSource, option: ir.Expr) -> list[Comment]:
+    """The comments on the lines directly above an option."""
+    start = source.line_start(option.start)
+    if source.text[start : option.start].split("=")[0].strip() not in _KEPT_OPTIONS:
+        return []
+    column = start + len(source.text[start : option.start]) - len(source.text[start : option.start].lstrip())
+    return source.comments(comments_above(source, column, next_to=True), start)
+
+
+def _with_comments(source: FixSource, option: ir.Expr, text: str) -> str:
+    """An option of the new call below the comments that it had."""
+    comments = [comment.text for comment in _comments_above(source, option)]
+    return "".join([source.newline, *(f"{c}{source.newline}" for c in comments), text]) if comments else text
+
+
 def _numbers(numbers: tuple[int, ...]) -> str:
     return f"({', '.join(map(str, numbers))}{',' if len(numbers) == 1 else ''})"
 
 
-def _whole(site: Pmap) -> list[tuple[str, Piece]]:
-    return [("whole", _numbers(site.whole))] if site.whole else []
+def _whole(site: Pmap) -> list[str]:
+    return [f"whole={_numbers(site.whole)}"] if site.whole else []
 
 
-def _jit_options(source: FixSource, site: Pmap) -> list[tuple[str, Piece]]:
-    found: list[tuple[str, Piece]] = []
+def _jit_options(source: FixSource, site: Pmap) -> list[str]:
+    found: list[str] = []
     if site.static:
-        found.append(("static_argnums", kept(source, site.options["static_broadcasted_argnums"])))
-    if "donate_argnums" in site.options:
-        found.append(("donate_argnums", kept(source, site.options["donate_argnums"])))
+        given = site.options["static_broadcasted_argnums"]
+        text = f"static_argnums={_kept(source, given)}"
+        found.append(_with_comments(source, given, text) if site.donated != () else text)
+    if "donate_argnums" in site.options and site.donated != ():
+        given = site.options["donate_argnums"]
+        numbers = _numbers(site.donated) if site.donated else _kept(source, given)
+        found.append(_with_comments(source, given, f"donate_argnums={numbers}"))
     return found
 
 
 def _shard_map(
-    source: FixSource, site: Pmap, library: _Library, helpers: _Helpers, body: Piece
-) -> tuple[str, tuple[tuple[str, Piece], ...]]:
+    source: FixSource, site: Pmap, library: _Library, helpers: _Helpers, body: list[str]
+) -> tuple[str, list[str]]:
     """The call that maps: its function and its arguments, the body first."""
-    axis: Piece = kept(source, site.options["axis_name"]) if "axis_name" in site.options else '"devices"'
+    axis = _kept(source, site.options["axis_name"]) if "axis_name" in site.options else source.quoted("devices")
     spec = library.spell("jax.sharding.PartitionSpec")
-    arguments: list[tuple[str, Piece]] = [("", body)]
-    if site.static:
-        arguments.append(("static", _numbers(site.static)))
-    arguments += [
-        ("mesh", _mesh(source, site, library, axis)),
-        ("in_specs", _in_specs(site, spec, _text(axis))),
-        ("out_specs", f"{spec}({_text(axis)})"),
-        (library.check, "False"),
+    function = helpers.at_call if _needs_call(source, site) else library.shard_map
+    return function, [
+        *body,
+        *([f"static={_numbers(site.static)}"] if site.static else []),
+        f"mesh={_mesh(source, site, library, axis)}",
+        f"in_specs={_in_specs(site, spec, axis)}",
+        f"out_specs={spec}({axis})",
+        f"{library.check}=False",
     ]
-    return _mapper(source, site, library, helpers), tuple(arguments)
 
 
-def _mapper(source: FixSource, site: Pmap, library: _Library, helpers: _Helpers) -> str:
-    return helpers.at_call if _needs_call(source, site) else library.shard_map
-
-
-def _mesh(source: FixSource, site: Pmap, library: _Library, axis: Piece) -> Laid:
+def _mesh(source: FixSource, site: Pmap, library: _Library, axis: str) -> str:
     """The mesh, or what makes it when the mapped function is called.
 
     Raises:
-        Refused: what it is made of may be something else by then.
+        Declined: what it is made of may be something else by then.
     """
     mesh = library.spell("jax.sharding.Mesh")
-    arguments: tuple[tuple[str, Piece], ...] = (("", _devices(source, site, library)), ("", f"({_text(axis)},)"))
+    arguments = [_devices(source, site, library), f"({axis},)"]
     if not _needs_call(source, site):
-        return Laid(mesh, arguments)
+        return _written(mesh, arguments)
     if not _is_imported(source, site) or "devices" in site.options:
-        return Laid(library.spell("functools.partial"), (("", mesh), *arguments))
+        return _written(library.spell("functools.partial"), [mesh, *arguments])
     options = [site.options[name] for name in ("axis_name", "backend", "axis_size") if name in site.options]
     if not all(isinstance(option, ir.Constant) for option in options):
         # A loop binds the names in them again, and a function does not see those of a class.
         if any(isinstance(above, _SCOPES) for above in source.ancestors(site.replaced)):
-            raise Refused
-    return Laid(f"lambda: {mesh}", arguments)
-
-
-def _text(piece: Piece) -> str:
-    return piece.text if isinstance(piece, Kept) else str(piece)
+            raise Declined(
+                "jaxlint does not rewrite it, because a name in its options may mean something else when it is called"
+            )
+    return f"lambda: {_written(mesh, arguments)}"
 
 
 def _in_specs(site: Pmap, spec: str, axis: str) -> str:
@@ -400,10 +448,10 @@ def _in_specs(site: Pmap, spec: str, axis: str) -> str:
     return f"({', '.join(specs)}{',' if len(specs) == 1 else ''})"
 
 
-def _devices(source: FixSource, site: Pmap, library: _Library) -> Piece:
+def _devices(source: FixSource, site: Pmap, library: _Library) -> str:
     given = site.options.get("devices")
     if given is not None:
-        return kept(source, given)
+        return _kept(source, given)
     backend = site.options.get("backend")
     text = f"{library.spell('jax.devices')}({source.argument(backend) if backend is not None else ''})"
     size = site.options.get("axis_size")

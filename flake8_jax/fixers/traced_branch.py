@@ -18,6 +18,7 @@ from flake8_jax.fixers._safety import may_be_tree
 from flake8_jax.fixers._selection import Setting, setting
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.fixers._staging import is_surely_array
+from flake8_jax.fixers._static import split
 from flake8_jax.semantics.events.events import TruthTest
 
 _PLAIN = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.Return, ir.ExprStmt, ir.Argument, ir.Tuple, ir.List, ir.Dict)
@@ -27,42 +28,42 @@ _PLAIN = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.Return, ir.ExprStmt, ir.Argu
 def fix(event: TruthTest, source: FixSource) -> Fix | None:
     root = test_root(source, event.at)
     # Each operand of ``a and b and …`` is a finding of its own, and all of them have the same fix.
-    return source.remember("fix of a test", root, lambda: _fix(source, root))
+    return source.remember("fix of a test", root, lambda: _fix(source, root, event.at))
 
 
-def _fix(source: FixSource, root: ir.Node) -> Fix | None:
+def _fix(source: FixSource, root: ir.Node, traced: ir.Node) -> Fix | None:
     try:
-        return _converted(source, root)
+        return _converted(source, root, traced)
     except Refused:
         return None
 
 
-def _converted(source: FixSource, root: ir.Node) -> Fix | None:
-    """The largest construct around a test, converted."""
+def _converted(source: FixSource, root: ir.Node, traced: ir.Node) -> Fix | None:
+    """The largest construct around a test, converted. traced: the first operand of it that is."""
     above = source.parent(root)
     if isinstance(above, ir.IfExp) and root is above.test:
-        return convert_ternary(source, above)
+        return convert_ternary(source, above, traced)
     if isinstance(above, ir.If) and root is above.test:
         loop = source.place(above).owner
         if isinstance(loop, ir.While) and isinstance(above.body[0], ir.Break):
             return convert_while(source, loop)
-        return convert_if(source, above)
+        return convert_if(source, above, traced)
     if isinstance(above, ir.While):
         return convert_while(source, above)
     if isinstance(above, (ir.Assert, ir.Generator, ir.MatchCase, ir.Match, ir.If)):
         return None
     if not isinstance(root, (ir.BoolOp, ir.UnaryOp, ir.Compare)):
         return None
-    return _value(source, root)
+    return _value(source, root, traced)
 
 
-def _value(source: FixSource, root: ir.BoolOp | ir.UnaryOp | ir.Compare) -> Fix:
+def _value(source: FixSource, root: ir.BoolOp | ir.UnaryOp | ir.Compare, traced: ir.Node) -> Fix:
     """A logical expression that is no test: its value is used."""
     imports = Imports(source, root)
-    if isinstance(root, ir.BoolOp) and not all(is_boolean(v) for v in root.values):
+    if isinstance(root, ir.BoolOp) and not _is_logical(source, root, traced):
         text, announced = _operand_value(source, root, imports), CHOOSES
     else:
-        text, announced = condition(source, root, imports), LOGIC
+        text, announced = condition(source, root, imports, traced), LOGIC
     plain = isinstance(source.parent(root), _PLAIN)
     if text.startswith("(") and not plain:
         text = f"({text})"
@@ -73,6 +74,13 @@ def _value(source: FixSource, root: ir.BoolOp | ir.UnaryOp | ir.Compare) -> Fix:
     what = "membership test" if text.startswith("(") else "logical operator"
     edits = (Edit(root.start, root.end, text), *imports.edits)
     return with_consequences(source, root, unsafe(f"Replace the {what} by array operations", announced, edits))
+
+
+def _is_logical(source: FixSource, root: ir.BoolOp, traced: ir.Node) -> bool:
+    """Its value is a truth: of booleans, or of such behind operands that Python goes on testing."""
+    static, rest = split(source, root, traced)
+    leads = [id(v) for v in static] == [id(v) for v in root.values[: len(static)]]
+    return all(is_boolean(v) for v in (rest if leads and rest else root.values))
 
 
 def _operand_value(source: FixSource, root: ir.BoolOp, imports: Imports) -> str:

@@ -6,7 +6,7 @@ from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import RANDOM, effect, host_behaviour
 from flake8_jax.rules._round_trips import is_round_trip
 from flake8_jax.rules._tracers import contains_tracer, contains_unconvertible
-from flake8_jax.semantics.domain.values import HostArray, Value
+from flake8_jax.semantics.domain.values import HostArray, ListValue, TupleValue, Value
 from flake8_jax.semantics.events.events import LibraryCall
 
 _HOST_LIBRARIES = frozenset({"numpy", "scipy"})
@@ -146,14 +146,13 @@ def _converts(event: LibraryCall) -> bool:
     behaviour = host_behaviour(event)
     if behaviour == "converts":
         return any(contains_unconvertible(value) for value in data)
+    if behaviour != "dispatches" or not event.args:
+        return False
+    first = event.args[0]
+    if isinstance(first, (TupleValue, ListValue)):  # np.sum([x, y]): a list has no method that NumPy could call
+        return contains_unconvertible(first)
     # np.searchsorted(table, x): the first argument decides that NumPy runs, and it converts the others.
-    return (
-        behaviour == "dispatches"
-        and bool(event.args)
-        and isinstance(event.args[0], HostArray)
-        and not event.args[0].declared
-        and any(contains_tracer(value) for value in data[1:])
-    )
+    return isinstance(first, HostArray) and not first.declared and any(contains_tracer(value) for value in data[1:])
 
 
 def _data_arguments(event: LibraryCall) -> list[Value]:

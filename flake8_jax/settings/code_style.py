@@ -19,6 +19,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import msgspec
+
 from flake8_jax.core.reading import read_regular
 from flake8_jax.core.style import LINE_LENGTH, CodeStyle
 from flake8_jax.settings.tables import ConfigError, load_toml
@@ -70,8 +72,11 @@ class StyleReader:
         if key not in self._styles:
             folders = list(_upwards(directory, top))
             lengths = (self._length_in(folder, directory) for folder in folders)
-            length = next((found for found in lengths if found is not None), LINE_LENGTH)
-            self._styles[key] = self._with_imports(length, folders)
+            length = next((found for found in lengths if found is not None), None)
+            style = self._with_imports(folders)
+            asked = length is not None
+            length = LINE_LENGTH if length is None else length
+            self._styles[key] = msgspec.structs.replace(style, line_length=length, is_asked=asked)
         return self._styles[key]
 
     # --- files
@@ -138,17 +143,17 @@ class StyleReader:
 
     # --- imports
 
-    def _with_imports(self, length: int, folders: list[str]) -> CodeStyle:
+    def _with_imports(self, folders: list[str]) -> CodeStyle:
         for folder in folders:
             for table in self._ruff_tables(folder):
                 linter = _below(table, ("lint",))
                 options = _below(linter, ("isort",)) or _below(table, ("isort",))
                 if options:
-                    return _style(length, {name.replace("-", "_"): value for name, value in options.items()})
+                    return _style({name.replace("-", "_"): value for name, value in options.items()})
             for options in self._isort_tables(folder):
                 if options:
-                    return _style(length, options)
-        return CodeStyle(line_length=length)
+                    return _style(options)
+        return CodeStyle()
 
     def _isort_tables(self, folder: str) -> Iterator[Mapping[str, Any]]:
         yield _below(self._table(os.path.join(folder, "pyproject.toml")), ("tool", "isort"))
@@ -216,14 +221,13 @@ def _matches(pattern: str, path: str) -> bool:
     return fnmatch.fnmatchcase(path, wanted)
 
 
-def _style(length: int, options: Mapping[str, Any]) -> CodeStyle:
+def _style(options: Mapping[str, Any]) -> CodeStyle:
     """A style with the options of isort, by their names there."""
     mixed = _is_true(options.get("force_sort_within_sections"))
     profile = str(options.get("profile") or "")
     names = options.get("known_first_party") or ()
     listed = re.split(r"[\s,]+", names) if isinstance(names, str) else names
     return CodeStyle(
-        line_length=length,
         mixed_imports=mixed or _PRESETS.get(profile, False),
         single_imports=_is_true(options.get("force_single_line")) or _PRESETS.get(profile, False),
         from_first=_is_true(options.get("from_first")),

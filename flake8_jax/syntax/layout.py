@@ -7,13 +7,16 @@ level         how a line may break at a place: not at all, inside brackets, or w
 optional      parentheses around the whole value of a statement, written only if it breaks.
 chain         ``a.b().c()``: calls and subscripts of attributes. It breaks before each dot that follows a call or subscript.
 magic comma   a comma behind the last element: the elements stay one a line.
+remarks       the comments of an argument of a call. With any, the arguments stand one a line.
 
 Only the breaks are decided here. Names, operators, quotes and inner parentheses stay as they are written; a space follows
 each comma.
 
-Limitations: left alone are statements with comments inside, backslashes, strings over several lines or next to each other,
-targets that break, ``with``, ``class``, ``raise``, ``assert`` with a message, and definitions. Options of the formatters other
-than the length of a line are not known.
+An expression with comments anywhere but between the arguments of a call keeps its rows.
+
+Limitations: left alone are statements with comments outside of expressions, backslashes, strings over
+several lines or next to each other, targets that break, ``with``, ``class``, ``raise``, ``assert`` with a message, and
+definitions. Options of the formatters other than the length of a line are not known.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -79,7 +82,9 @@ def _in_parentheses(code: str, suffix: str, *, width: int, indent: str, unit: st
         return None
     if len(small.targets) == 1 and not isinstance(small.targets[0].target, (cst.Tuple, cst.Subscript)):
         return None
-    body = _Writer().assign(small, in_parentheses=True)
+    if _comments_in(small):
+        return None
+    body = _Writer(commented=False).assign(small, in_parentheses=True)
     text = printed((body, suffix), width=width, indent=indent, unit=unit)
     return text if all(len(one) <= width for one in (indent + text).split("\n")) else None
 
@@ -114,21 +119,26 @@ def _document(code: str) -> Document:
     elif code.startswith("@"):
         head, code = "@", code[1:].lstrip()
     statement = _parsed(code)
-    if statement is None or "\\\n" in code or _has_comments(statement):
+    if statement is None or "\\\n" in code:
         raise _Unknown
+    node: cst.CSTNode = statement
     if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1:
-        small = statement.body[0]
-        known = _SIMPLE.get(type(small))
-        if known is not None:
-            return head, known(_Writer(), small)
-    header = _HEADER.get(type(statement))
-    if header is None:
+        node = statement.body[0]
+    write = _SIMPLE.get(type(node)) or _HEADER.get(type(node))
+    if write is None:
         raise _Unknown
-    return head, header(_Writer(), statement)
+    comments = _comments_in(statement)
+    writer = _Writer(commented=bool(comments))
+    body = write(writer, node)
+    if sorted(writer.comments) != sorted(comments):
+        raise _Unknown
+    return head, body
 
 
-def _has_comments(node: cst.CSTNode) -> bool:
-    return isinstance(node, cst.Comment) or any(_has_comments(child) for child in node.children)
+def _comments_in(node: cst.CSTNode) -> list[str]:
+    if isinstance(node, cst.Comment):
+        return [node.value]
+    return [comment for child in node.children for comment in _comments_in(child)]
 
 
 # --- levels --------------------------------------------------------------------------------------------
@@ -309,8 +319,11 @@ def _bare(node: Node) -> Node:
 class _Writer:
     """Turns the parts of one logical line into documents. Groups get their names here."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, commented: bool) -> None:
         self._names = itertools.count(1)
+        self._commented = commented
+        self.comments: list[str] = []
+        """Those that the documents contain."""
 
     # --- whole values
 
@@ -366,7 +379,22 @@ class _Writer:
     # --- expressions
 
     def expression(self, node: cst.BaseExpression, level: _Level) -> Document:
-        """An expression, in the parentheses that are written around it."""
+        """An expression, in the parentheses that are written around it; as it stands if comments have no place otherwise."""
+        if not self._commented:
+            return self._written(node, level)
+        before, inside = len(self.comments), _comments_in(node)
+        try:
+            body = self._written(node, level)
+        except _Unknown:
+            if not inside:
+                raise
+            body = ""
+        if len(self.comments) == before + len(inside):
+            return body
+        self.comments[before:] = inside
+        return _verbatim(node)
+
+    def _written(self, node: cst.BaseExpression, level: _Level) -> Document:
         if _is_parenthesised(node):
             return level.brackets("(", self.expression(_bare(node), _INSIDE), ")")
         if isinstance(node, (*_PLAIN, *_STRINGS)):
@@ -415,6 +443,10 @@ class _Writer:
                 return level.brackets("(", self._comprehension(inner), ")")
         magic = isinstance(node.args[-1].comma, cst.Comma)
         arguments = [self._argument(argument) for argument in node.args]
+        first, remarks = _remarks_of(node)
+        if first or any(remarks):
+            parts = [self._with_remarks(*pair) for pair in zip(arguments, remarks, strict=True)]
+            return self._commented_arguments(first, parts, level)
         if len(arguments) == 1 and not magic:
             return level.brackets("(", arguments[0], ")")
         body = Group((self._joined(arguments), IfBroken(",")), magic)
@@ -423,6 +455,25 @@ class _Writer:
     def _argument(self, node: cst.Arg) -> Document:
         head = f"{node.keyword.value}=" if node.keyword is not None else node.star
         return head, self.expression(node.value, _INSIDE)
+
+    def _commented_arguments(self, first: tuple[str, ...], parts: list[Document], level: _Level) -> Document:
+        """Arguments on lines of their own. first: the comment behind the opening bracket."""
+        self.comments += first
+        head = "".join(["(", *(f"  {comment}" for comment in first)])
+        return level.brackets(head, Group(self._lines(parts), expanded=True), ")", expanded=True)
+
+    def _with_remarks(self, body: Document, remarks: _Remarks) -> Document:
+        """An argument between its comments."""
+        self.comments += remarks.all()
+        above = tuple(part for comment in remarks.above for part in (comment, Line()))
+        return (*above, body, ",", *(f"  {comment}" for comment in remarks.behind))
+
+    def _lines(self, parts: Iterable[Document]) -> Document:
+        """Parts that stand on lines of their own, in a group that breaks."""
+        out: list[Document] = []
+        for part in parts:
+            out += [Line(), part] if out else [part]
+        return tuple(out)
 
     def _joined(self, parts: Sequence[Document], level: _Level = _INSIDE) -> Document:
         out: list[Document] = []
@@ -589,6 +640,68 @@ class _Writer:
         if node.asynchronous is not None:
             raise _Unknown
         return f"for {_text(node.target)} in ", self.value(node.iter), ":"
+
+
+def _verbatim(node: cst.BaseExpression) -> Document:
+    """The rows of an expression as they stand, moved as a whole.
+
+    Raises:
+        _Unknown: a string goes over several of them.
+    """
+    if any("\n" in string for string in _strings_in(node)):
+        raise _Unknown
+    first, *rows = _MODULE.code_for_node(node).split("\n")
+    margin = min((len(row) - len(row.lstrip(" ")) for row in rows if row.strip()), default=0)
+    return Group((first, *(part for row in rows for part in (Line(), row[margin:].rstrip()))), expanded=True)
+
+
+def _strings_in(node: cst.CSTNode) -> list[str]:
+    if isinstance(node, (*_STRINGS, cst.ConcatenatedString)):
+        return [_MODULE.code_for_node(node)]
+    return [string for child in node.children for string in _strings_in(child)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Remarks:
+    """The comments on the lines above an argument, and the one behind it."""
+
+    above: tuple[str, ...] = ()
+    behind: tuple[str, ...] = ()
+
+    def all(self) -> tuple[str, ...]:
+        return self.above + self.behind
+
+    def __bool__(self) -> bool:
+        return bool(self.all())
+
+
+def _remarks_of(node: cst.Call) -> tuple[tuple[str, ...], list[_Remarks]]:
+    """The comment behind the opening bracket of a call, and those of each argument.
+
+    Raises:
+        _Unknown: one stands below the last argument.
+    """
+    first, above = _comments_of(node.whitespace_before_args)
+    found: list[_Remarks] = []
+    for argument in node.args:
+        comma = argument.comma
+        behind, below = _comments_of(
+            comma.whitespace_after if isinstance(comma, cst.Comma) else argument.whitespace_after_arg
+        )
+        found.append(_Remarks(above, behind))
+        above = below
+    if above:
+        raise _Unknown
+    return first, found
+
+
+def _comments_of(space: cst.BaseParenthesizableWhitespace) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The comment on the line where a space begins, and those on the lines below."""
+    if not isinstance(space, cst.ParenthesizedWhitespace):
+        return (), ()
+    first = space.first_line.comment
+    below = tuple(line.comment.value for line in space.empty_lines if line.comment is not None)
+    return ((first.value,) if first is not None else ()), below
 
 
 def _magic(elements: Sequence[Any]) -> bool:

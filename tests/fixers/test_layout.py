@@ -62,6 +62,29 @@ def test_continuation_lines_as_deep_as_the_others(tmp_path: Path) -> None:
     assert after.endswith("  return first, jnp.sin(\n      x * 2 + 3\n  )\n")
 
 
+def test_tabs(tmp_path: Path) -> None:
+    program = (
+        HEAD
+        + "    if x > threshold:\n        # far away\n        y = x * scale\n    else:\n        y = x\n    return y\n"
+    )
+    after = fixed(tmp_path, program.replace("    ", "\t"))
+    lines = ["x > threshold,", "# far away", "x * scale,", "x,"]
+    assert after.endswith("\ty = jnp.where(\n" + "".join(f"\t\t{line}\n" for line in lines) + "\t)\n\treturn y\n")
+
+
+def test_a_line_that_was_too_long_may_stay_so(tmp_path: Path) -> None:
+    head = "import jax\nimport jax.numpy as jnp\nimport numpy as np\n\n\n@jax.jit\ndef f(x):\n"
+    program = head + "    y = np.sin(x)  + np.cos(x) * jnp.tanh(x) + jnp.exp(x)\n    return y\n"
+    after = fixed(tmp_path, program, pyproject__toml="[tool.black]\nline-length = 50\n")
+    assert "    y = jnp.sin(x)  + jnp.cos(x) * jnp.tanh(x) + jnp.exp(x)\n" in after
+
+
+def test_the_quotes_of_the_file(tmp_path: Path) -> None:
+    program = "import jax\n\n\n@jax.jit\ndef f(x, n):\n    '''Sum.'''\n    y = {'a': x}\n    for _ in range(n):\n"
+    program += "        y['a'] = y['a'] + 1\n    return y\n\n\nNAME = \"x\"\n"
+    assert "static_argnames=('n',)" in fixed(tmp_path, program)
+
+
 def test_what_is_not_laid_out_so_stays(tmp_path: Path) -> None:
     program = "import jax\n\n\ndef f(tree):\n    return g( jax.tree_map(h,\n      tree),\n        tree)\n"
     assert fixed(tmp_path, program) == program.replace("tree_map", "tree.map")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ WIDTH = 40
         ("x = 1", "x = 1"),
         ("x = function(first, second, third_one_here)", "x = function(\n    first, second, third_one_here\n)"),
         ("x = f(  # why", None),
+        ("x = f(  # why\na)", "x = f(  # why\n    a,\n)"),
         ("x = '''a\nb'''", None),
         ("with a_very_long_name(of_a_context), another: ", None),
         ("x = [first_element, second_element, third]", "x = [\n    first_element,\n    second_element,\n    third,\n]"),
@@ -86,6 +88,36 @@ def formatted(program: str, folder: Path, width: int) -> str:
     """The program as ruff formats it."""
     command = [sys.executable, "-m", "ruff", "format", "--isolated", "--line-length", str(width), "-"]
     return subprocess.run(command, input=program, capture_output=True, text=True, check=True, cwd=folder).stdout
+
+
+COMMENTED = [
+    "x = f(a,\n# of b\nb)",
+    "x = f(a,  # of a\n# of b\nb  # behind b\n)",
+    "x = f(  # of f\na, b)",
+    "return jnp.where(x > 0,\n# first\na,\n# second\njnp.where(y,\n# third\nb, c))  # of all",
+    "x = a + f(b,\n# of c\nc) + d",
+    "x, y = f(a,\n# of b\nb), g(c)",
+    "x = f(lambda y: (\n    y + 1  # one more\n), [\n    1,  # one\n    2,\n], z=3)",
+    "f(a, *b,  # of b\n**c)",
+    "if f(a,  # of a\nb):",
+]
+
+
+@pytest.mark.parametrize("line", COMMENTED)
+@pytest.mark.parametrize("width", [30, 88])
+def test_comments_between_arguments(line: str, width: int, tmp_path: Path) -> None:
+    """They stay where they are, and ruff has nothing to change."""
+    text = lay_out(line, width=width, indent="    ", unit="    ")
+    assert text is not None
+    comments = re.compile(r"#[^\n]*")
+    assert comments.findall(text) == comments.findall(line)
+    program = f"def function():\n    {text}\n" + ("        pass\n" if text.endswith(":") else "")
+    assert formatted(program, tmp_path, width) == program
+
+
+def test_an_expression_with_other_comments_keeps_its_rows() -> None:
+    line = "x = f(a, b,\n    # below\n)"
+    assert lay_out(line, width=WIDTH, indent="", unit="    ") == line
 
 
 @settings(max_examples=12, deadline=None, derandomize=True, phases=[Phase.generate])
