@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._fresh import made_of, short
@@ -135,8 +137,25 @@ def _captures_iteration(event: Repetition) -> bool:
     """The function reads variables that the loop binds: it can only be hoisted if they become arguments, and where their
     shapes change it compiles anyway."""
     function = event.operand.fn if isinstance(event.operand, FunctionValue) else None
-    if function is None or event.loop is None:
+    if event.loop is None:
         return False
+    if function is None:
+        return _is_made_of_iteration(event)
     read = set().union(*[names_read(part) for part in function.body]) - set(function.local_names)
     read |= set().union(*[names_read(p.default) for p in function.params if p.default is not None])
     return not read.isdisjoint(bound_paths(event.loop) - {function.name})
+
+
+def _is_made_of_iteration(event: Repetition) -> bool:
+    """What is staged has a name that the loop binds, to something that it makes of what differs between iterations:
+    ``f = make(batch)``, ``partial(g, solution=solution)``."""
+    if not isinstance(event.at, ir.Call) or event.loop is None:
+        return False
+    bound = bound_paths(event.loop)
+    names = set().union(*[names_read(argument.value) for argument in event.at.args]) & bound
+    for node in walk(event.loop):
+        if not isinstance(node, ir.Assign) or names.isdisjoint(bound_paths(node)):
+            continue
+        if not bound.isdisjoint(names_read(node.value) - names):
+            return True
+    return False

@@ -17,6 +17,29 @@ from flake8_jax.syntax.lower import lower
 RULES = Path(flake8_jax.rules.__file__).parent
 _LEVEL = re.compile(r"# (error|warning|info): ([a-z0-9-]+)$", re.MULTILINE)
 PROGRAMS = {
+    "a jit in a loop, of a function that the loop makes of what differs": """\
+import functools
+
+import jax
+import jax.numpy as jnp
+
+
+def make(x):
+    return lambda a: a + x
+
+
+def run(batches, a, n):
+    out = []
+    for b in batches:
+        f = make(b)
+        out.append(jax.jit(jax.vmap(f))(a))  # info: jit-in-loop
+        g = functools.partial(jnp.add, b)
+        out.append(jax.jit(jax.vmap(g))(a))  # info: jit-in-loop
+        h = make(n)
+        out.append(jax.jit(jax.vmap(h))(a))  # warning: jit-in-loop
+        out.append(jax.jit(jax.vmap(make(n)))(b))  # warning: jit-in-loop
+    return out
+""",
     "a tracer in an attribute: read later, changed by itself, or only used in the trace": """\
 import jax
 
