@@ -297,7 +297,7 @@ def numpy_line(module: str, name: str, function: Any) -> str | None:
             "mintypecode",
             "typename",
         ):
-            returns = "dtype" if returns == "dtype" else "static"
+            returns = "dtype" if returns == "dtype" else "dtype_test" if name == "issubdtype" else "static"
         host = probe_host(sample)
         if host.startswith("?"):
             print(f"  {module}.{name}: {host}", file=sys.stderr)
