@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import traceback
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
@@ -216,6 +216,22 @@ def fixer(rule_name: str) -> Callable[[Build], Build]:
 def declared_rules(module: object) -> list[Rule]:
     """The rules that a module declares, in the order of definition."""
     return [getattr(v, _RULE_MARK) for v in vars(module).values() if hasattr(v, _RULE_MARK)]
+
+
+class ClashError(Exception):
+    """Two rules have one code, or one name: one of them would take the place of the other in silence."""
+
+
+def ordered(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    """The rules in the order of their codes. Raises ClashError where two have one code or one name."""
+    known: dict[str, Rule] = {}
+    for one in rules:
+        for label in (one.code, one.name):
+            other = known.setdefault(label, one)
+            if other is not one:
+                places = " and ".join(f"{r.check.__module__}.{r.check.__qualname__}" for r in (other, one))
+                raise ClashError(f"two rules are called {label}: {places}; give one of them another code and name")
+    return tuple(sorted({id(r): r for r in known.values()}.values(), key=lambda r: r.code))
 
 
 def declared_fixers(module: object) -> list[Fixer]:

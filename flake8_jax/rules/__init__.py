@@ -26,14 +26,14 @@ import functools
 import importlib
 import pkgutil
 
-from flake8_jax.core.registry import Rule, declared_rules
+from flake8_jax.core.registry import Rule, declared_rules, ordered
 
 
 @functools.lru_cache(maxsize=1)
 def all_rules() -> tuple[Rule, ...]:
-    """Every rule, in the order of their codes."""
+    """Every rule, in the order of their codes. Raises ClashError where two have one code or name."""
     found: list[Rule] = []
     for info in pkgutil.iter_modules(__path__, __name__ + "."):
         if not info.name.rpartition(".")[2].startswith("_"):
             found += declared_rules(importlib.import_module(info.name))
-    return tuple(sorted(found, key=lambda r: r.code))
+    return ordered(found)

@@ -82,16 +82,23 @@ def _suggestion(text: str, rules: Mapping[str, RuleInfo]) -> str:
 
 
 def enabled(layers: Sequence[Layer], rules: Mapping[str, RuleInfo]) -> frozenset[str]:
-    """The codes of the rules that are on. Without any ``select``: every rule that is not opt-in."""
-    on = {code for code, rule in rules.items() if not rule.opt_in}
+    """The codes of the rules that are on. Without any ``select``: every rule that is not opt-in. A prefix turns none of those
+    on: who writes ``JAX4`` wants what is on by default; a code, a name or ``ALL`` does."""
+    return _on(layers, rules, frozenset(code for code, rule in rules.items() if rule.opt_in))
+
+
+def _on(layers: Sequence[Layer], rules: Mapping[str, RuleInfo], opt_in: frozenset[str]) -> frozenset[str]:
+    """opt_in: the codes that are off without a ``select``, and that a prefix does not turn on."""
+    on = set(rules.keys() - opt_in)
     for layer in layers:
         if layer.select is not None:
             on = set()
         graded = [(*matching(s, rules), True) for s in (*(layer.select or ()), *layer.extend_select)]
         graded += [(*matching(s, rules), False) for s in layer.ignore]
         # Ascending specificity; at the same one, False (off) comes after True.
-        for _, codes, turn_on in sorted(graded, key=lambda grade: (grade[0], not grade[2])):
-            on = on | codes if turn_on else on - codes
+        for specificity, codes, turn_on in sorted(graded, key=lambda grade: (grade[0], not grade[2])):
+            is_prefix = 0 < specificity < _EXACT
+            on = on | (codes - opt_in if is_prefix else codes) if turn_on else on - codes
     return frozenset(on | (ALWAYS_ON & rules.keys()))
 
 
@@ -118,4 +125,4 @@ def fixable_codes(
 ) -> frozenset[str]:
     """Codes whose fixes may be applied; the more specific of ``fixable`` and ``unfixable`` wins."""
     layer = Layer(tuple(fixable) if fixable is not None else ("ALL",), (), tuple(unfixable))
-    return enabled([layer], rules)
+    return _on([layer], rules, frozenset())

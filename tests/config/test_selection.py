@@ -52,6 +52,14 @@ def test_layers() -> None:
     assert on(Layer(select=("ALL",), ignore=("JAX5", "JAX3"))) == {"JAX002", "JAX101", "JAX203", "JAX703"}
 
 
+def test_a_prefix_turns_no_opt_in_rule_on() -> None:
+    assert "JAX306" not in on(Layer(select=("JAX3",))) | on(Layer(extend_select=("JAX",)))
+    assert "JAX306" in on(Layer(select=("JAX306",))) & on(Layer(extend_select=("legacy-prng-key",)))
+    assert "JAX306" in on(Layer(select=("ALL",)))
+    assert "JAX306" in on(Layer(select=("JAX306",)), Layer(extend_select=("JAX3",)))
+    assert "JAX306" in fixable_codes(("JAX3",), (), BY_CODE)
+
+
 def test_syntax_errors_cannot_be_turned_off() -> None:
     assert "JAX001" in enabled([Layer(select=("JAX1",), ignore=("JAX001",))], BY_CODE)
 
