@@ -465,6 +465,20 @@ def tried_and_trained(state, key):
     return best, state
 
 
+def compared(key, x):
+    first = random.normal(key, x.shape)
+    # The same noise for both, so that only the scale differs.
+    second = random.normal(key, x.shape) * 2  # info
+    return first, second
+
+
+def said_elsewhere(key, x):
+    # Never give both the same key!
+    first = random.normal(key, x.shape)
+    second = random.normal(key, x.shape) * 2  # error
+    return first, second, "# the same key"
+
+
 def trained_twice(state, key):
     best, _ = one_step(state, key, deterministic=False)
     state, _ = one_step(state, key, deterministic=False)  # error

@@ -15,6 +15,7 @@ paired      a function changes two arrays in the same way, with the same key: an
             the same numbers, what ``f`` did.
 discarded   the result of a call is thrown away: a warm-up, or a line that was forgotten.
 parts       one key is split into the same keys twice, and each time another slice of them is taken.
+said        a comment beside a use says so: ``# fixed key``. What compares under one key is ``same data`` as well.
 evaluation  a loop computes something of the state that it changes, and goes on without it: what it gathers shows how the
             state changes, not how the numbers do. Or the key's own name says that it stays: ``eval_key``, ``fixed_rng``.
 
@@ -23,6 +24,7 @@ Limitations: a result that is bound to a name of the module and never read count
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -65,6 +67,8 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
     what comes out of both; new keys that nobody reads were forgotten.
     """
     body = here.function.body if here.function is not None else here.scope.tree.body
+    if _is_said(body, here) or _is_said(body, there):
+        return "same-data"
     standing = _standing_of(key, here, there, advances=in_loop and _is_step(body, here.node))
     if standing:
         return standing
@@ -114,6 +118,28 @@ def _is_evaluation(body: list[ir.Stmt], here: Place) -> bool:
     carried = _carried_by(inside)
     changing = _reached_by(carried, inside)
     return not changing.isdisjoint(read) and carried.isdisjoint(_reached_from(statement_at(body, node), inside))
+
+
+_SAID = re.compile(
+    r"#.*\b(?:fixed|same|constant|shared|identical|common)\b.{0,30}\b(?:key|rng|seed|noise|random)|#.*\bpaired\b"
+    r"|#.*\b(?:key|rng|seed|noise)s?\b.{0,20}\b(?:fixed|shared|the same)\b",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(r"\b(?:not|never|avoid|no|todo|fixme|bug|wrong|instead)\b|n't\b", re.IGNORECASE)
+
+
+def _is_said(body: list[ir.Stmt], place: Place) -> bool:
+    """A comment at the statement, or in the line above, says that the key is the same on purpose."""
+    statement, text = statement_at(body, place.node), place.scope.text
+    if statement is None or isinstance(statement, (ir.FunctionDef, ir.ClassDef)):
+        return False
+    start = text.rfind("\n", 0, statement.start) + 1
+    above = text.rfind("\n", 0, max(start - 1, 0)) + 1
+    if not text[above:start].lstrip().startswith("#"):
+        above = start
+    end = text.find("\n", statement.end)
+    said = _SAID.search(text[above : end if end >= 0 else len(text)])
+    return said is not None and _DENIED.search(said.string[said.start() :].partition("\n")[0]) is None
 
 
 def _is_lost(body: list[ir.Stmt], here: Place, there: Place) -> bool:
