@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from flake8_jax.core import ir
 from flake8_jax.core.cells import cell_starts
 from flake8_jax.core.nodes import walk
+from flake8_jax.semantics.domain.code import blocks
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.values import ClassValue, Value
@@ -79,7 +80,8 @@ class ModuleScope:
 
 def _redefined(body: list[ir.Stmt]) -> dict[str, int]:
     """``def step`` twice, ``grad_fn = jax.grad(loss)`` twice: names by the start of the last statement that binds them.
-    ``f = jax.jit(f)`` makes no other function, and ``@overload`` none at all."""
+    ``f = jax.jit(f)`` makes no other function, and ``@overload`` none at all. ``import numpy as np`` and, further down,
+    ``import jax.numpy as np`` bind the name to another library."""
     found: dict[str, list[int]] = {}
     for statement in body:
         if isinstance(statement, ir.FunctionDef):
@@ -90,7 +92,23 @@ def _redefined(body: list[ir.Stmt]) -> dict[str, int]:
             read = {node.id for node in walk(statement.value) if isinstance(node, ir.Name)} if names else set()
             for name in names:
                 found.setdefault(name, []).extend([] if name in read else [statement.start])
-    return {name: starts[-1] for name, starts in found.items() if len(starts) > 1}
+    return {name: starts[-1] for name, starts in found.items() if len(starts) > 1} | _imported_anew(body)
+
+
+def _imported_anew(body: list[ir.Stmt]) -> dict[str, int]:
+    """Names under which the top level imports several modules, by the start of the last import that does."""
+    modules: dict[str, set[str]] = {}
+    last: dict[str, int] = {}
+    todo = list(body)
+    while todo:
+        statement = todo.pop()
+        todo += blocks(statement)
+        if isinstance(statement, ir.Import):
+            for imported in statement.names:
+                if imported.alias:
+                    modules.setdefault(imported.alias, set()).add(imported.name)
+                    last[imported.alias] = max(statement.start, last.get(imported.alias, 0))
+    return {name: last[name] for name, known in modules.items() if len(known) > 1}
 
 
 def _last_name(node: ir.Expr) -> str:

@@ -14,6 +14,7 @@ from flake8_jax.semantics.domain.stack import NORMAL, RAISE, Flow
 from flake8_jax.semantics.domain.values import (
     Const,
     Deferred,
+    External,
     FunctionValue,
     PartialValue,
     Static,
@@ -79,9 +80,15 @@ def lookup(m: Machine, frame: Frame, name: str) -> Value | None:
 
 
 def _is_another_by_then(frame: Frame, name: str, value: Value) -> bool:
-    """A script makes a function anew behind the one that calls it: which of them its calls met, its top level has shown."""
+    """A script makes a function anew behind the one that calls it, or imports another module under a name: which of them its
+    calls met, its top level has shown."""
     last = frame.scope.redefined.get(name)
-    if last is None or frame.fn is None or frame.scope.state != HAS_RUN or not isinstance(value, _FUNCTIONS):
+    if (
+        last is None
+        or frame.fn is None
+        or frame.scope.state != HAS_RUN
+        or not isinstance(value, (*_FUNCTIONS, External))
+    ):
         return False
     return frame.fn.body[0].start < last
 
