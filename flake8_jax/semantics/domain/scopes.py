@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from flake8_jax.core import ir
 from flake8_jax.core.cells import cell_starts
-from flake8_jax.core.nodes import walk
-from flake8_jax.semantics.domain.code import blocks
+from flake8_jax.core.nodes import children, walk
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.values import ClassValue, Value
@@ -95,14 +94,18 @@ def _redefined(body: list[ir.Stmt]) -> dict[str, int]:
     return {name: starts[-1] for name, starts in found.items() if len(starts) > 1} | _imported_anew(body)
 
 
+_WITH_BLOCKS = (ir.If, ir.Try, ir.ExceptHandler, ir.With, ir.For, ir.While)
+
+
 def _imported_anew(body: list[ir.Stmt]) -> dict[str, int]:
     """Names under which the top level imports several modules, by the start of the last import that does."""
     modules: dict[str, set[str]] = {}
     last: dict[str, int] = {}
-    todo = list(body)
+    todo: list[Any] = list(body)
     while todo:
         statement = todo.pop()
-        todo += blocks(statement)
+        if isinstance(statement, _WITH_BLOCKS):
+            todo += children(statement)
         if isinstance(statement, ir.Import):
             for imported in statement.names:
                 if imported.alias:

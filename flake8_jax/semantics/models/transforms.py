@@ -225,9 +225,7 @@ def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool =
     if tv.fact.tracing == "none":
         return _call_untraced(m, tv, at)
     if isinstance(at.node, ir.Call) and at.args.star is None and not at.args.unknown_rest:
-        if m.bus.wants(TransformCall):
-            _tell_call(m, tv, at, at.node, runs=runs)
-        check_call(m, tv, at)
+        _look_at_call(m, tv, at, at.node, runs=runs)
         if _gets_function(tv, at.args):
             return Unknown("raises")
     for value, written in zip(at.args.values, at.args.nodes):
@@ -239,10 +237,8 @@ def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool =
     result = _run_inside(m, tv, at)
     m.path.assumed = assumed
     applied = Applied(tv.name, tv.fact, tv.operand, tv.options)
-    problem = wrong_result(m, applied, result)
-    # Nobody calls it, as far as one sees: a function that was made for another purpose may never be differentiated.
-    is_idle = at.args.unknown_rest and isinstance(tv.operand, FunctionValue) and tv.operand.closure is not None
-    if problem and not is_idle:
+    problem = "" if _is_idle(tv, at.args) else wrong_result(m, applied, result)
+    if problem:
         tell_mismatch(m, tv.site.scope, tv.site, tv.name, problem)
         return Unknown("mismatch")
     outside = outer_level(m, at.args, tv.operand)
@@ -332,6 +328,17 @@ def _dispatched(m: Machine, tv: TransformedValue, at: Call, result: Value) -> in
         return 1
     note_dispatch(m, at.frame, at.node, tv)
     return id(m.path.loops[-1])
+
+
+def _is_idle(tv: TransformedValue, args: Arguments) -> bool:
+    """Nobody calls it, as far as one sees: a function that another one makes for its own purpose may never be staged."""
+    return args.unknown_rest and isinstance(tv.operand, FunctionValue) and tv.operand.closure is not None
+
+
+def _look_at_call(m: Machine, tv: TransformedValue, at: Call, node: ir.Call, *, runs: bool) -> None:
+    if m.bus.wants(TransformCall):
+        _tell_call(m, tv, at, node, runs=runs)
+    check_call(m, tv, at)
 
 
 def _tell_call(m: Machine, tv: TransformedValue, at: Call, node: ir.Call, *, runs: bool) -> None:
