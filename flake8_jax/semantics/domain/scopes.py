@@ -106,10 +106,11 @@ def _imported_anew(body: list[ir.Stmt]) -> dict[str, int]:
         statement = todo.pop()
         if isinstance(statement, _WITH_BLOCKS):
             todo += children(statement)
-        if isinstance(statement, ir.Import):
+        if isinstance(statement, (ir.Import, ir.ImportFrom)):
+            source = f"{statement.module}." if isinstance(statement, ir.ImportFrom) else ""
             for imported in statement.names:
                 if imported.alias:
-                    modules.setdefault(imported.alias, set()).add(imported.name)
+                    modules.setdefault(imported.alias, set()).add(source + imported.name)
                     last[imported.alias] = max(statement.start, last.get(imported.alias, 0))
     return {name: last[name] for name, known in modules.items() if len(known) > 1}
 
