@@ -39,7 +39,7 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
     `jax.lax.fori_loop` or `jax.lax.while_loop` that captures a key is such a loop too.
 
     A note only where the loop may be meant so: it gathers what it computes of the state that it changes and goes on without
-    it, or the name of the key says that it stays (`eval_key`, `fixed_rng`).
+    it, or the name of the key (`eval_key`, `fixed_rng`) or a comment beside it (`# the same key`) says that it stays.
 
     In preview, the rule also reports keys that each iteration gives to a function that nobody knows (see JAX301), unless the
     loop makes other keys itself: then this one is left alone on purpose.

@@ -124,7 +124,7 @@ def _run_pending(m: Machine, is_entered: Callable[[ModuleScope], bool]) -> None:
     while roots or functions or classes or partials:
         for tv, node, scope, chain, staged in roots:
             wanted = (
-                (not tv.called and not staged and not _is_never_named(tv))
+                (not tv.called and not staged and not _is_never_named(m, tv))
                 if chain
                 else _is_wanted(m, is_entered, scope, tv)
             )
@@ -146,7 +146,7 @@ def _run_pending(m: Machine, is_entered: Callable[[ModuleScope], bool]) -> None:
                 _run_uncalled(m, func)
 
 
-def _is_never_named(value: Value) -> bool:
+def _is_never_named(m: Machine, value: Value) -> bool:
     """A function that nothing but transforms decorate, in another function, which never reads its name: nobody calls it."""
     function, transforms = value, 0
     while isinstance(function, TransformedValue):
@@ -156,13 +156,17 @@ def _is_never_named(value: Value) -> bool:
     around, fn = function.closure.fn, function.fn
     if function.owner is not None or fn.is_lambda or fn.name in (*around.global_names, *around.nonlocal_names):
         return False
-    for statement in around.body:
-        for node in walk(statement):
-            if isinstance(node, ir.Name) and node.id == fn.name:
-                return False
-            if isinstance(node, ir.FunctionDef) and node.function is fn and len(node.decorators) != transforms:
-                return False
-    return True
+    if id(around) not in m.worklist.named_in:
+        m.worklist.named_in[id(around)] = _named_in(around)
+    names, decorators = m.worklist.named_in[id(around)]
+    return fn.name not in names and decorators.get(id(fn), transforms) == transforms
+
+
+def _named_in(function: ir.Function) -> tuple[frozenset[str], dict[int, int]]:
+    """The names in the body of a function, and how many decorators each function in it has."""
+    nodes = [node for statement in function.body for node in walk(statement)]
+    names = frozenset([node.id for node in nodes if isinstance(node, ir.Name)])
+    return names, {id(n.function): len(n.decorators) for n in nodes if isinstance(n, ir.FunctionDef)}
 
 
 def _is_wanted(
@@ -187,7 +191,7 @@ def _members(m: Machine, tv: TransformedValue) -> Iterator[ClassValue | None]:
 
 
 def _run_uncalled(m: Machine, func: FunctionValue) -> None:
-    if id(func.fn) not in m.trackers[Runs].called_functions and not _is_never_named(func):
+    if id(func.fn) not in m.trackers[Runs].called_functions and not _is_never_named(m, func):
         run_guarded(m, func.scope, functools.partial(_run_function, m, func))
 
 

@@ -23,11 +23,13 @@ if TYPE_CHECKING:
 
 class Worklist:
     """Filled while code runs, worked off between entries. rule_settings: custom derivative rules that were set.
-    skipped: functions that nobody asked to enter. steps_of_file: statements run by the entries of each file. crowded: names
-    of crowded methods by class."""
+    skipped: functions that nobody asked to enter. named_in: of a function, by its identity, the names that its body reads or
+    binds, and how many decorators each function in it has. steps_of_file: statements run by the entries of each file.
+    crowded: names of crowded methods by class."""
 
     __slots__ = (
-        "crowded", "cuts", "deferred_functions", "partial_roots", "roots", "rule_settings", "skipped", "steps_of_file",
+        "crowded", "cuts", "deferred_functions", "named_in", "partial_roots", "roots", "rule_settings", "skipped",
+        "steps_of_file",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -38,4 +40,5 @@ class Worklist:
         self.skipped: frozenset[FunctionName] = frozenset()
         self.steps_of_file: dict[str, int] = {}
         self.cuts: list[Cut] = []
+        self.named_in: dict[int, tuple[frozenset[str], dict[int, int]]] = {}
         self.crowded: dict[ClassValue, dict[str, None]] = {}

@@ -17,6 +17,8 @@ from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.stack import Place
 from flake8_jax.semantics.domain.values import External, Unknown
 
+MAX_PASSED = 20
+"""So many assignments are followed from a draw to where its shape is read."""
 _REPLACING = frozenset({"replace", "_replace"})
 _INITIALIZING = frozenset({"init", "lazy_init", "init_with_output"})
 _OF_SHAPE = frozenset({"shape", "dtype", "ndim", "size"})
@@ -60,14 +62,9 @@ class Names:
                 self.binds[name.id] = self.binds.get(name.id, 0) + 1
             else:
                 self.reads.setdefault(name.id, []).append(name)
-        self._loops.sort()
-        ends = 0
-        outermost = []
-        for start, end in self._loops:
-            if end > ends:
-                outermost.append((start, end))
-                ends = end
-        self._loops = outermost
+        self._assigned.sort(key=lambda one: one.value.start)
+        self._shapes = _outermost(self._shapes)
+        self._loops = _outermost(self._loops)
 
     def _note_fields(self, call: ir.Call) -> None:
         if isinstance(call.func, ir.Attribute) and call.func.attr in _REPLACING:
@@ -100,11 +97,11 @@ class Names:
             if not all(isinstance(name, ir.Name) for name in bound):
                 return False
             for read in [r for t in bound if t.id != "_" for r in self.read_after(t.id, one)]:  # type: ignore[union-attr]
-                if any(a <= read.start < b for a, b in self._shapes):
+                if _is_in(self._shapes, read.start):
                     found = True
                     continue
                 passing = self._assignment_with(read)
-                if passing is None:
+                if passing is None or len(known) > MAX_PASSED:
                     return False
                 if id(passing) not in known:
                     known.add(id(passing))
@@ -115,7 +112,8 @@ class Names:
         """The assignment whose value reads a name, in this body itself."""
         if id(read) in self.nested:
             return None
-        return next((one for one in self._assigned if one.value.start <= read.start < one.value.end), None)
+        at = bisect_right(self._assigned, read.start, key=lambda one: one.value.start) - 1
+        return self._assigned[at] if at >= 0 and read.start < self._assigned[at].value.end else None
 
     def _in_loop(self, statement: ir.Stmt) -> bool:
         at = bisect_right(self._loops, statement.start, key=lambda span: span[0]) - 1
@@ -152,6 +150,20 @@ def called_as(scope: ModuleScope, function: ir.Expr) -> str:
 
 def body_around(place: Place) -> list[ir.Stmt]:
     return place.function.body if place.function is not None else place.scope.tree.body
+
+
+def _outermost(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans in order, without those inside of others."""
+    kept: list[tuple[int, int]] = []
+    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if not kept or end > kept[-1][1]:
+            kept.append((start, end))
+    return kept
+
+
+def _is_in(spans: list[tuple[int, int]], offset: int) -> bool:
+    at = bisect_right(spans, offset, key=lambda span: span[0]) - 1
+    return at >= 0 and offset < spans[at][1]
 
 
 def _read_for_shapes(scope: ModuleScope, call: ir.Call) -> list[tuple[int, int]]:
