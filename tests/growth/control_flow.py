@@ -282,3 +282,19 @@ def imports_with_findings(n: int) -> str:
     imports = "".join(f"from jax import random as r{i}\n" for i in range(n))
     draws = "".join(f"    x = r{i}.normal(key)\n" for i in range(n))
     return f"{_HEAD}{imports}\n\ndef f(key):\n{draws}    return x\n"
+
+
+@grows(1000)
+def draws_that_meet(n: int) -> str:
+    """One key for all draws, whose shapes are read and whose sums go on from line to line."""
+    lines = ["b = x"]
+    for i in range(n):
+        lines += [f"a{i} = jax.random.normal(key, x.shape)", f"b = b + a{i}.reshape(x.shape)"]
+    return _program("def f(key, x):", lines, "return b")
+
+
+@grows(1000)
+def functions_that_nobody_names(n: int) -> str:
+    """Jitted functions in a function that never calls them."""
+    body = ["@jax.jit", "def g{0}(y):", "    return y + {0}"]
+    return _program("def f(x):", (line.format(i) for i in range(n) for line in body))
