@@ -136,6 +136,7 @@ ON_HOST = Announced(
     May.DTYPE | May.KIND | May.VALUES | May.ROUNDING,
 )
 ARRAYS_ONLY = Announced("it takes arrays only, and not every option", May.DTYPE | May.KIND | May.RAISE | May.ROUNDING)
+ONE_SHAPE = Announced("the elements have to be numbers, or arrays of one shape", May.RAISE)
 JAX_DTYPES = Announced(
     "callers outside tracing get a JAX array and JAX's dtypes, in which other integers overflow",
     May.DTYPE | May.KIND | May.RAISE | May.ROUNDING | May.OVERFLOW,

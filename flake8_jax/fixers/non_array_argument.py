@@ -1,27 +1,35 @@
-"""JAX413: a string or a function becomes a static argument. Not modelled: functions jitted in other files."""
+"""JAX413: a string or a function becomes a static argument; a list that ``jax.numpy`` does not take becomes an array.
+
+Limitations: functions jitted in other files.
+"""
 
 from __future__ import annotations
 
-from flake8_jax.core.findings import Fix
+from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._announced import ONE_SHAPE, decided
+from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._jit_site import make_static
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.values import (
+    Array,
     BoundMethod,
     Const,
     External,
     FunctionValue,
+    HostArray,
     Static,
     TransformedValue,
     Value,
 )
 from flake8_jax.semantics.events.events import LibraryCall, TransformCall
+from flake8_jax.semantics.events.sequence_operands import elements_of, sequence_operand
 
 
 @repair("non-array-argument")
 def fix(event: TransformCall | LibraryCall, source: FixSource) -> Fix | None:
     if isinstance(event, LibraryCall):
-        return None
+        return _converted(event, source)
     function = event.operand
     if event.statics is None or not isinstance(function, FunctionValue):
         return None
@@ -36,6 +44,27 @@ def fix(event: TransformCall | LibraryCall, source: FixSource) -> Fix | None:
     if not set(found) <= set(named) or function.scope.path != event.context.scope.path:
         raise Refused
     return make_static(source, function.fn, sorted(found, key=named.index))
+
+
+def _converted(event: LibraryCall, source: FixSource) -> Fix | None:
+    """``jnp.asarray`` around a list. In a run that passes an array it gives that array, as the function itself would."""
+    operand = sequence_operand(event)
+    if operand is None:
+        return None
+    node, imports = operand.node, Imports(source, event.at)
+    opening = f"{imports.spell('jax.numpy.asarray')}("
+    edits = (Edit(node.start, node.start, opening), Edit(node.end, node.end, ")"), *imports.edits)
+    elements = elements_of(operand.value)
+    safe = bool(elements) and all(_is_array_or_number(element) for element in elements)
+    return decided(Fix("Make an array of it with `jnp.asarray`", "safe", edits), safe=safe, otherwise=ONE_SHAPE)
+
+
+def _is_array_or_number(value: Value) -> bool:
+    if isinstance(value, Const):
+        return isinstance(value.value, (bool, int, float, complex))
+    return isinstance(value, (Array, HostArray)) or (
+        isinstance(value, Static) and value.kind in ("int", "float", "bool")
+    )
 
 
 def _can_be_static(value: Value) -> bool:

@@ -29,6 +29,7 @@ from flake8_jax.semantics.domain.values import (
     is_registered,
 )
 from flake8_jax.semantics.events.events import LibraryCall, TransformCall
+from flake8_jax.semantics.events.sequence_operands import sequence_operand
 
 _FUNCTIONS = ("jax.numpy.", "jax.nn.", "jax.lax.", "jax.random.", "jax.scipy.", "math.", "builtins.")
 """Modules of which everything that is no known constant is a function or a class."""
@@ -171,8 +172,52 @@ def non_array_argument(event: TransformCall | LibraryCall) -> Report | None:
         return x[jax.random.permutation(key, x.shape[0])]
     ```
 
+    `jax.numpy` converts no lists, unlike NumPy.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def loss(w, x):
+        return jnp.sum((w - x) ** 2)
+
+
+    def evaluate(w, batches):
+        losses = []
+        for x in batches:
+            losses.append(loss(w, x))
+        return jnp.mean(losses)  # expect: non-array-argument
+
+
+    def demonstrate():
+        evaluate(jnp.ones(2), [jnp.ones(2)])  # raises: TypeError
+    ```
+
+    Good:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def loss(w, x):
+        return jnp.sum((w - x) ** 2)
+
+
+    def evaluate(w, batches):
+        losses = []
+        for x in batches:
+            losses.append(loss(w, x))
+        return jnp.mean(jnp.asarray(losses))
+    ```
+
     Fix: the parameter is named in `static_argnames`, for strings and functions. Unsafe: the function is compiled anew for
-    each value.
+    each value. A list or a tuple becomes an array. Safe: the call raised.
 
     Proof: the call raises `TypeError`.
     """
@@ -180,7 +225,7 @@ def non_array_argument(event: TransformCall | LibraryCall) -> Report | None:
     if context.presumed or context.caught:
         return None
     if isinstance(event, LibraryCall):
-        return _not_called(event) or _no_key(event)
+        return _not_called(event) or _no_key(event) or _not_converted(event)
     found = untraceable(event)
     if not found:
         return None
@@ -245,6 +290,18 @@ def _not_called(event: LibraryCall) -> Report | None:
             subject = quote(event.context, node, "the argument")
             return Report(node, f"{subject} is {kind}, and `{short}` takes arrays only; call it first")
     return None
+
+
+def _not_converted(event: LibraryCall) -> Report | None:
+    """A list is given to a function of ``jax.numpy``, which converts none."""
+    found = sequence_operand(event)
+    if found is None:
+        return None
+    short = event.name.removeprefix("jax.numpy.")
+    subject = quote(event.context, found.node, "the argument")
+    return Report(
+        found.node, f"{subject} is {found.kind}, but jnp.{short}() takes arrays only; convert it with jnp.asarray"
+    )
 
 
 def _is_module(value: Value) -> bool:
