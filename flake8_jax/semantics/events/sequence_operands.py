@@ -40,10 +40,10 @@ def sequence_operand(event: LibraryCall) -> SequenceOperand | None:
     twin = twin_calls(f"numpy.{short}")
     parameters = twin.parameters if twin is not None else None
     operands = takewhile(lambda p: p.kind == "array" and p.by_position and not p.variadic, parameters or ())
+    written = dict(enumerate(zip(event.args, event.nodes)))
     for position, parameter in enumerate(operands):
-        value, node = event.kwargs.get(parameter.name), event.keyword_nodes.get(parameter.name)
-        if position < len(event.args):
-            value, node = event.args[position], event.nodes[position]
+        by_name = event.kwargs.get(parameter.name), event.keyword_nodes.get(parameter.name)
+        value, node = written.get(position, by_name)
         if node is None:
             continue
         if isinstance(value, TupleValue) and not value.names and not is_registered(value):
