@@ -56,7 +56,7 @@ def flags_from(options: argparse.Namespace) -> Flags:
         target_jax=options.jax_target or None,
         use_cache=not options.jax_no_cache,
         ignore_noqa=bool(options.disable_noqa),
-        selected=tuple(code for code in _selectors(options) if code in default_backend().rules),
+        selected=tuple(code for code in _selectors(options) if code in _backend().rules),
     )
 
 
@@ -67,7 +67,7 @@ def _selectors(options: argparse.Namespace) -> list[str]:
 @functools.lru_cache(maxsize=1)
 def session(flags: Flags) -> Session:
     """The session of this process: flake8 makes a plugin per file, and they all have to share one."""
-    return Session(flags, default_backend())
+    return Session(flags, _backend())
 
 
 class Session:
@@ -152,7 +152,23 @@ def may_report(options: argparse.Namespace) -> bool:
     """Whether flake8 could show any of our codes; where it could not, the analysis is spared."""
     if not options.select:
         return True
-    return any(code.startswith("JAX") or "JAX".startswith(code) for code in _selectors(options))
+    prefixes = _prefixes()
+    return any(
+        code.startswith(prefixes) or any(one.startswith(code) for one in prefixes) for code in _selectors(options)
+    )
+
+
+def _prefixes() -> tuple[str, ...]:
+    """What the codes of rules begin with: ``JAX``, and those of installed rule packages."""
+    return tuple(sorted({code[:-3] for code in _backend().rules}))
+
+
+def _backend() -> Backend:
+    """The rules and the analysis. Raises ExecutionError where two rules have one code."""
+    try:
+        return default_backend()
+    except ConfigError as error:
+        raise ExecutionError(f"flake8-jax: {one_line(str(error))}") from error
 
 
 class JaxChecker:
@@ -180,13 +196,16 @@ class JaxChecker:
             "--jax-no-cache", default=False, action="store_true", parse_from_config=True,
             help="neither read nor write .jaxlint_cache",
         )  # fmt: skip
-        manager.extend_default_ignore([code for code, rule in default_backend().rules.items() if rule.opt_in])
+        manager.extend_default_select([prefix for prefix in _prefixes() if prefix != "JAX"])
+        manager.extend_default_ignore([code for code, rule in _backend().rules.items() if rule.opt_in])
 
     @staticmethod
     def parse_options(manager: OptionManager, options: argparse.Namespace, args: list[str]) -> None:
         paths = [path for path in args if path != "-"] or ([] if args else ["."])
         if not may_report(options):
             return
+        for trouble in _backend().troubles:
+            print(f"flake8-jax: {one_line(trouble)}", file=sys.stderr)
         try:
             session(flags_from(options)).prepare(paths)
         except ConfigError as error:

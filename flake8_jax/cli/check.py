@@ -475,7 +475,7 @@ def _trouble(call: _Call, report: RunReport) -> None:
 
 
 def _trouble_status(report: RunReport) -> int:
-    return 2 if report.crashes or report.missing else 1 if report.messages else 0
+    return 2 if report.crashes or report.missing or report.unusable else 1 if report.messages else 0
 
 
 def _add_noqa(call: _Call) -> int:

@@ -13,7 +13,7 @@ import msgspec
 
 from flake8_jax.core.cells import with_magics
 from flake8_jax.core.printable import one_line, shown_lines
-from flake8_jax.core.report import Change, RunReport, troubles_of
+from flake8_jax.core.report import Change, RunReport, defect_of, troubles_of
 from flake8_jax.reporters import View
 
 READERS_FORMATS = frozenset({"full", "concise", "grouped"})
@@ -114,7 +114,7 @@ def troubles(report: RunReport, view: View, verbose: bool) -> Iterator[str]:
     yield from (f"jaxlint: {view.shown(path)}: there is no such file or directory" for path in report.missing)
     for rule, path, trace in report.crashes:
         last = one_line(trace.strip().rpartition("\n")[2])
-        yield f"jaxlint: {one_line(rule)} failed on {view.shown(path)}: {last} (a defect of jaxlint; please report it)"
+        yield f"jaxlint: {one_line(rule)} failed on {view.shown(path)}: {last} ({defect_of(report, rule)})"
         if verbose:
             yield shown_lines(trace.rstrip())
 

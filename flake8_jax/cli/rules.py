@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
@@ -19,6 +20,7 @@ def page(rule: RuleInfo) -> str:
         {"always": "Always fixable.", "sometimes": "Sometimes fixable."}.get(rule.fixable, ""),
     ]
     facts.append("Opt-in: select it by name or code." if rule.opt_in else "")
+    facts.append(f"Installed by {rule.package}." if rule.package else "")
     return f"# {rule.name} ({rule.code})\n\n{' '.join(fact for fact in facts if fact)}\n\n{rule.doc.strip()}\n"
 
 
@@ -32,6 +34,27 @@ def _print_markdown(text: str, color: bool) -> None:
     Console(force_terminal=True).print(Markdown(text))
 
 
+def _known_rules() -> dict[str, RuleInfo]:
+    """The rules of jaxlint and of installed packages; what is left out of these is told. Ends where two have one code."""
+    from flake8_jax.pipeline.backend import default_backend
+    from flake8_jax.settings.tables import ConfigError
+
+    try:
+        backend = default_backend()
+    except ConfigError as error:
+        tell(error)
+        raise SystemExit(2) from error
+    for trouble in backend.troubles:
+        tell(trouble)
+    return backend.rules
+
+
+def _as_data(rule: RuleInfo, without: tuple[str, ...] = ()) -> dict[str, Any]:
+    """A rule as JSON data; its package where it is not ours."""
+    left_out = {"file", *without, *(() if rule.package else ("package",))}
+    return {key: value for key, value in msgspec.to_builtins(rule).items() if key not in left_out}
+
+
 def run_rule(arguments: Sequence[str]) -> int:
     """``jaxlint rule CODE|NAME`` and ``jaxlint rule --all``."""
     parser = CommandParser(prog="jaxlint rule", description="Explain a rule.")
@@ -41,10 +64,9 @@ def run_rule(arguments: Sequence[str]) -> int:
     args = parser.parse_args(arguments)
     if args.all == (args.rule is not None):
         parser.error("name one rule, or give --all")
-    from flake8_jax.pipeline.backend import default_backend
     from flake8_jax.settings.selection import SelectorError, matching
 
-    rules = default_backend().rules
+    rules = _known_rules()
     if args.all:
         chosen = list(rules.values())
     else:
@@ -58,7 +80,7 @@ def run_rule(arguments: Sequence[str]) -> int:
             tell(f"`{args.rule}` is not one rule; use a code or a name")
             return 2
     if args.output_format == "json":
-        data = [msgspec.to_builtins(rule) for rule in chosen]
+        data = [_as_data(rule) for rule in chosen]
         encoded = msgspec.json.encode(data if args.all else data[0])
         print(msgspec.json.format(encoded, indent=2).decode())
         return 0
@@ -71,11 +93,9 @@ def run_rules(arguments: Sequence[str]) -> int:
     parser = CommandParser(prog="jaxlint rules", description="List the rules.")
     parser.add_argument("--output-format", choices=("text", "json"), default="text")
     args = parser.parse_args(arguments)
-    from flake8_jax.pipeline.backend import default_backend
-
-    rules = list(default_backend().rules.values())
+    rules = list(_known_rules().values())
     if args.output_format == "json":
-        data = [{k: v for k, v in msgspec.to_builtins(rule).items() if k != "doc"} for rule in rules]
+        data = [_as_data(rule, without=("doc",)) for rule in rules]
         print_json(data)
         return 0
     width = max(len(rule.name) for rule in rules)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
-from flake8_jax.core.findings import Fix, Level, Refusal, Step
+from flake8_jax.core.findings import Edit, Fix, Level, Refusal, Step
 
 Fixable = Literal["always", "sometimes", "never"]
 Where = Literal["eager", "loop", "staged"]
@@ -55,6 +55,25 @@ class Report:
     given: str = ""
     sure_given: str = ""
     uses: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NodeReport:
+    """What a rule on LibCST nodes returns: the node, the sentence and, if there is one, a fix.
+
+    replacement: a LibCST node that takes the place of ``node``. edits: changes of the text instead, with offsets in code points
+    (``NodeFacts.span`` gives those of a node). fix_message: what the fix does, in the imperative. safe: the fixed code has the
+    same values, dtypes and effects for every caller. level, preview: as in ``Report``.
+    """
+
+    node: Any
+    message: str
+    level: Level | None = None
+    preview: bool = False
+    replacement: Any = None
+    edits: tuple[Edit, ...] = ()
+    fix_message: str = ""
+    safe: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,7 +141,7 @@ class Rule:
     fixable: Fixable
     opt_in: bool
     events: tuple[type, ...]
-    check: Callable[[Any], Report | list[Report] | None]
+    check: Callable[..., Any]
     doc: str
     names: frozenset[str] | None = None
     where: frozenset[Where] = EVERYWHERE
@@ -131,6 +150,11 @@ class Rule:
     presumed: bool = False
     raises: Raises = "nothing"
     settle: Settle | None = None
+
+    @property
+    def visits_nodes(self) -> bool:
+        """Whether the rule listens to nodes of LibCST, not to events of the analysis."""
+        return is_node_class(self.events[0])
 
     @property
     def summary(self) -> str:
@@ -154,17 +178,28 @@ _RULE_MARK = "__jaxlint_rule__"
 _FIXER_MARK = "__jaxlint_fixer__"
 
 
+def is_node_class(listened: type) -> bool:
+    """Whether this is a class of LibCST's nodes. Answered by its name, so that LibCST is not imported here."""
+    return any(f"{base.__module__}.{base.__name__}" == "libcst._nodes.base.CSTNode" for base in listened.__mro__)
+
+
 def event_types(function: Callable[..., Any]) -> tuple[type, ...]:
-    """The event classes in the annotation of the function's first parameter.
+    """The classes in the annotation of the function's first parameter: events, or nodes of LibCST.
 
     Raises:
-        TypeError: the parameter has no annotation.
+        TypeError: the parameter has no annotation, one that is no class, or both events and nodes.
     """
-    first = next(iter(inspect.signature(function).parameters))
-    hint = typing.get_type_hints(function).get(first)
+    name = f"{function.__module__}.{function.__qualname__}"
+    first = next(iter(inspect.signature(function).parameters), None)
+    hint = typing.get_type_hints(function).get(first) if first is not None else None
     if hint is None:
-        raise TypeError(f"{function.__module__}.{function.__qualname__}: annotate {first} with the event it listens to")
-    return typing.get_args(hint) or (hint,)
+        raise TypeError(f"{name}: annotate {first or 'a first parameter'} with the event it listens to")
+    found = typing.get_args(hint) or (hint,)
+    if not all(isinstance(one, type) for one in found):
+        raise TypeError(f"{name}: the annotation of {first} must name classes of events or of LibCST nodes")
+    if len({is_node_class(one) for one in found}) > 1:
+        raise TypeError(f"{name}: {first} is annotated with events and nodes; write a rule for each")
+    return found
 
 
 def rule(  # noqa: PLR0913 - data
@@ -176,10 +211,14 @@ def rule(  # noqa: PLR0913 - data
     only: Subscription = ALL_EVENTS,
     raises: Raises = "nothing",
     settle: Settle | None = None,
-) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
-    """Declare ``def traced_branch(event: TruthTest) -> Report | None`` to be the rule ``traced-branch``."""
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare ``def traced_branch(event: TruthTest) -> Report | None`` to be the rule ``traced-branch``.
 
-    def mark(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    A rule on nodes is ``def name(node: cst.Call, facts: NodeFacts) -> NodeReport | None``. ``only``, ``raises`` and
+    ``settle`` are about events, so they mean nothing there.
+    """
+
+    def mark(check: Callable[..., Any]) -> Callable[..., Any]:
         made = Rule(
             code=code,
             name=check.__name__.replace("_", "-"),

@@ -25,7 +25,11 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 class RuleInfo(msgspec.Struct, frozen=True):
-    """What the doors need to know of a rule. ``doc`` is its manual page in markdown."""
+    """What the commands need to know of a rule. ``doc`` is its manual page in markdown.
+
+    package: the installed package that the rule comes from, and its version; empty for a rule of jaxlint. file: the Python file
+    with its page, absolute.
+    """
 
     code: str
     name: str
@@ -34,6 +38,8 @@ class RuleInfo(msgspec.Struct, frozen=True):
     doc: str = ""
     opt_in: bool = False
     fixable: str = "never"
+    package: str = ""
+    file: str = ""
 
 
 class PlacedEdit(msgspec.Struct, frozen=True):
@@ -93,6 +99,7 @@ class RunReport(msgspec.Struct, frozen=True):
     messages: troubles that are no findings (a file that cannot be read …), one sentence each. notes: what a user
     should know, without anything being wrong. remarks: the same for ``-v``. missing: paths that do not exist.
     crashes: rule (or ``engine``), path and traceback of each failure inside the analysis.
+    unusable: those of the messages that are about rules of installed packages.
     checked: number of files asked for. counters: what the analysis counted, for ``-v``.
     root: the directory that paths are relative to where a reader has another working directory (a repository's).
     version: ours, for formats that name their author.
@@ -109,6 +116,7 @@ class RunReport(msgspec.Struct, frozen=True):
     remarks: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     crashes: tuple[tuple[str, str, str], ...] = ()
+    unusable: tuple[str, ...] = ()
     checked: int = 0
     counters: dict[str, int] = {}
     root: str = ""
@@ -148,7 +156,13 @@ def troubles_of(report: RunReport) -> Iterator[tuple[str, str]]:
     yield from (("", message) for message in report.messages)
     yield from ((path, "there is no such file or directory") for path in report.missing)
     for rule, path, trace in report.crashes:
-        yield path, f"{rule} failed: {trace.strip().rpartition(chr(10))[2]} (a defect of jaxlint; please report it)"
+        yield path, f"{rule} failed: {trace.strip().rpartition(chr(10))[2]} ({defect_of(report, rule)})"
+
+
+def defect_of(report: RunReport, failed: str) -> str:
+    """Whose defect it is that a rule, a fixer or the analysis failed, and what to do."""
+    package = next((one.package for one in report.rules.values() if one.package and failed.endswith(one.name)), "")
+    return f"a defect of {package}; report it to its authors" if package else "a defect of jaxlint; please report it"
 
 
 def line_starts(text: str) -> list[int]:

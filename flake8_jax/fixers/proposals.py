@@ -26,6 +26,7 @@ from flake8_jax.core.style import CodeStyle
 from flake8_jax.fixers import all_fixers
 from flake8_jax.fixers._callers import Program
 from flake8_jax.fixers._layout import laid_out
+from flake8_jax.semantics.events.node_facts import NodeReported
 
 MAX_REPEATED = 1 << 20
 """Characters that a shared fix may take in all of its findings together. Further findings go without it."""
@@ -85,7 +86,9 @@ def _has_room(repeated: dict[tuple[str, Fix], int], path: str, fix: Fix) -> bool
 def _proposal(
     finding: Finding, event: Any, program: Program, fixers: tuple[Fixer, ...], made: Proposals
 ) -> Fix | Refusal | None:
-    """The fix of the first fixer that has one; else the last reason why there is none."""
+    """The fix of the first fixer that has one; else the last reason why there is none. A rule on nodes makes its own."""
+    if isinstance(event, NodeReported):
+        return event.fix
     if not fixers:
         return None
     source = program.source(finding.path)

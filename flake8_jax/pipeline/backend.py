@@ -9,6 +9,8 @@ Importing this module loads neither the rules nor the interpreter.
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -16,9 +18,13 @@ import msgspec
 
 from flake8_jax.core.call_graph import CallGraph
 from flake8_jax.core.findings import Finding
+from flake8_jax.core.registry import ClashError, Rule, ordered
 from flake8_jax.core.report import RuleInfo
 from flake8_jax.pipeline.cache import Cache, digest
+from flake8_jax.pipeline.installed import Installed, Offer, find_offers, fingerprint
+from flake8_jax.pipeline.installed import load as load_installed
 from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
+from flake8_jax.settings.tables import ConfigError
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,10 @@ class Backend:
     """Raises ValueError for a transform of the configuration that stands for nothing."""
     remembered: bool = True
     """Whether its answers may be kept on disk and taken from there."""
+    installed: str = ""
+    """Names the rules of installed packages (``installed.fingerprint``): answers of others are not taken from the cache."""
+    troubles: tuple[str, ...] = ()
+    """Rules of installed packages that are left out, in a sentence each."""
 
 
 INVALID_SYNTAX = RuleInfo(
@@ -75,7 +85,6 @@ UNUSED_NOQA = RuleInfo(
     fixable="always",
 )
 OWN_RULES = (INVALID_SYNTAX, UNUSED_NOQA)
-_CATALOGUE_KEY = digest("rules")
 
 
 class _Catalogue(msgspec.Struct, frozen=True, array_like=True):
@@ -86,28 +95,57 @@ class _Catalogue(msgspec.Struct, frozen=True, array_like=True):
 
 
 def default_backend(cache: Cache | None = None) -> Backend:
-    """The rules of ``flake8_jax.rules`` over the analysis of ``flake8_jax.semantics``."""
-    catalogue = cache.load("catalogue", _CATALOGUE_KEY, _Catalogue) if cache is not None else None
+    """The rules of ``flake8_jax.rules`` and of installed packages over the analysis of ``flake8_jax.semantics``.
+
+    Raises ConfigError where two rules have one code or name.
+    """
+    offers = find_offers()
+    installed = fingerprint(offers)
+    key = digest("rules", installed)
+    catalogue = cache.load("catalogue", key, _Catalogue) if cache is not None else None
+    troubles: tuple[str, ...] = ()
     if catalogue is None:
-        catalogue = _read_catalogue()
-        if cache is not None:
-            cache.store("catalogue", _CATALOGUE_KEY, catalogue)
+        catalogue, troubles = _read_catalogue(offers)
+        # What cannot be imported is tried again the next time: the run that shows it must not be the only one.
+        if cache is not None and not troubles:
+            cache.store("catalogue", key, catalogue)
     rules = {rule.code: rule for rule in catalogue.rules}
-    return Backend(rules, _analyze, catalogue.libraries, _check_transforms)
+    analyze = functools.partial(_analyze, offers)
+    return Backend(rules, analyze, catalogue.libraries, _check_transforms, installed=installed, troubles=troubles)
 
 
-def _read_catalogue() -> _Catalogue:
+def _read_catalogue(offers: tuple[Offer, ...]) -> tuple[_Catalogue, tuple[str, ...]]:
+    """The catalogue, and why rules of the offers are not in it. Raises ConfigError."""
     from flake8_jax.knowledge import load
     from flake8_jax.knowledge.requirement import LIBRARIES
-    from flake8_jax.rules import all_rules
 
-    rules = [
-        RuleInfo(found.code, found.name, found.level, found.summary, found.doc, found.opt_in, found.fixable)
-        for found in all_rules()
-    ]
-    return _Catalogue(
+    others = load_installed(offers)
+    origins = dict(others.origins)
+    rules = [_described(rule, origins.get(rule.code, "")) for rule in _every_rule(others)]
+    catalogue = _Catalogue(
         tuple(sorted((*OWN_RULES, *rules), key=lambda rule: rule.code)), load().libraries | LIBRARIES.keys()
     )
+    return catalogue, others.troubles
+
+
+def _described(rule: Rule, package: str) -> RuleInfo:
+    file = inspect.getsourcefile(inspect.unwrap(rule.check)) or ""
+    return RuleInfo(
+        rule.code, rule.name, rule.level, rule.summary, rule.doc, rule.opt_in, rule.fixable, package, file
+    )  # fmt: skip
+
+
+def _every_rule(others: Installed) -> tuple[Rule, ...]:
+    """Our rules and those of installed packages. Raises ConfigError where two have one code or name."""
+    from flake8_jax.rules import all_rules
+
+    if not others.rules:
+        return all_rules()
+    try:
+        return ordered([*all_rules(), *others.rules])
+    except ClashError as error:
+        packages = ", ".join(sorted({package for _, package in others.origins}))
+        raise ConfigError(f"{error}, or uninstall it (rules are installed by {packages})") from error
 
 
 def _check_transforms(transforms: dict[str, str]) -> None:
@@ -116,17 +154,22 @@ def _check_transforms(transforms: dict[str, str]) -> None:
     load().with_user_transforms(transforms)
 
 
-def _analyze(files: list[SourceFile], request: AnalysisRequest) -> AnalysisResult:
+def _analyze(offers: tuple[Offer, ...], files: list[SourceFile], request: AnalysisRequest) -> AnalysisResult:
+    from flake8_jax.fixers import all_fixers
     from flake8_jax.fixers.proposals import propose_fixes
-    from flake8_jax.rules import all_rules
     from flake8_jax.semantics.analysis.analyze import analyze
     from flake8_jax.semantics.machine.limits import Cut
     from flake8_jax.semantics.trackers.versions import Required
 
-    analysis = analyze(files, request, all_rules())
+    others = load_installed(offers)
+    analysis = analyze(files, request, _every_rule(others))
+    fixers = dict(all_fixers())
+    for one in others.fixers:
+        fixers[one.rule] = (*fixers.get(one.rule, ()), one)
     proposals = propose_fixes(
         [(one.finding, one.event) for one in analysis.reports],
         [(file.path, file.text, file.tree) for file in files],
+        fixers,
         styles=request.styles,
         required=Required(request.required, request.required_in).of,
     )

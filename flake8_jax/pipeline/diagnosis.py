@@ -38,6 +38,7 @@ class Selection:
             raise ConfigError(f"{_origin(error.selector, settings)}: {error}") from error
         self._test_files = _test_files(settings)
         self._known = frozenset(backend.rules)
+        self._prefixes = tuple(sorted({code[:-3] for code in backend.rules}))
         self._by_path: dict[str, frozenset[str]] = {}
 
     def ignored_in(self, path: str) -> frozenset[str]:
@@ -58,6 +59,10 @@ class Selection:
         """Whether a code, or prefix of one, can be said to be unused in a file: some rule of it runs, or none exists."""
         codes = self.codes - self._off_as_test(path)
         return any(on.startswith(code) for on in codes) or not any(known.startswith(code) for known in self._known)
+
+    def is_ours(self, code: str) -> bool:
+        """Whether a code, or prefix of one, begins like those of jaxlint and of installed rule packages."""
+        return code.startswith(self._prefixes)
 
     def is_on(self, code: str, path: str) -> bool:
         return code in self.codes and code not in self.ignored_in(path)
@@ -159,7 +164,7 @@ def _unused(
         unused = [
             code
             for code in directive.codes
-            if code.startswith("JAX")
+            if selection.is_ours(code)
             and selection.judges(code, path)
             and not any(silenced.startswith(code) for silenced in used.get(directive, ()))
         ]

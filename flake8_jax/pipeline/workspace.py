@@ -331,7 +331,8 @@ class Workspace:
         return self._texts[key]
 
     def _analyze(self, run: ProjectRun, modules: Modules, request: AnalysisRequest, *, anew: bool) -> None:
-        name = _key_of(request, [(path, modules.names[path], key) for path, key in run.digests.items()])
+        files = [(path, modules.names[path], key) for path, key in run.digests.items()]
+        name = _key_of(request, files, self.backend.installed)
         kept = self.backend.remembered and not request.collect_functions
         stored = run.cache.load("findings", name, _Stored) if kept and not anew else None
         if stored is not None:
@@ -514,7 +515,7 @@ class Workspace:
     def report(self, runs: Iterable[ProjectRun], question: Question, found: Found) -> RunReport:
         diagnostics: list[Diagnostic] = []
         texts: dict[str, str] = {}
-        messages = list(found.messages)
+        messages = [*self.backend.troubles, *found.messages]
         notes: list[str] = []
         remarks: list[str] = []
         root = ""
@@ -541,6 +542,7 @@ class Workspace:
             notes=tuple(dict.fromkeys(notes)),
             remarks=tuple(dict.fromkeys(remarks)),
             missing=tuple(found.missing),
+            unusable=self.backend.troubles,
             crashes=tuple(crashes),
             checked=len(found.asked),
             counters=counters,
@@ -549,9 +551,10 @@ class Workspace:
         )
 
 
-def _key_of(request: AnalysisRequest, files: list[tuple[str, str, str]]) -> str:
-    """The name of an answer: a digest of all that the request holds, and of path, module name and digest of each file."""
-    return digest(repr((msgspec.to_builtins(request, order="deterministic"), files)))
+def _key_of(request: AnalysisRequest, files: list[tuple[str, str, str]], installed: str) -> str:
+    """The name of an answer: a digest of all that the request holds, of path, module name and digest of each file, and of what
+    names the rules of installed packages."""
+    return digest(repr((msgspec.to_builtins(request, order="deterministic"), files)), installed)
 
 
 def _left_out(path: str, error: OSError) -> str:

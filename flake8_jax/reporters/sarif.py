@@ -137,7 +137,7 @@ def _invocation(report: RunReport, cwd: str, left_out: int) -> dict[str, Any]:
     said += [("note", note, "") for note in report.notes]
     if left_out:
         said.append(("warning", f"{left_out} more findings were left out: code scanning refuses so many", ""))
-    found: dict[str, Any] = {"executionSuccessful": not (report.crashes or report.missing)}
+    found: dict[str, Any] = {"executionSuccessful": not (report.crashes or report.missing or report.unusable)}
     if said:
         found["toolExecutionNotifications"] = [_notification(report, *words) for words in said]
     return found

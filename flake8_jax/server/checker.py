@@ -232,7 +232,7 @@ class WholeChecker:
         diagnostics: dict[str, list[Diagnostic]] = {}
         findings: dict[str, list[Finding]] = {}
         records: dict[str, list[dict[str, object]]] = {}
-        messages: list[str] = []
+        messages = list(workspace.backend.troubles)
         crashes: list[tuple[str, str, str]] = []
         needed: set[str] = set()
         for settings, asked in workspace.projects(found.asked):

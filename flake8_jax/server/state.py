@@ -22,6 +22,7 @@ from flake8_jax.server.documents import Buffer, Documents
 from flake8_jax.server.messages import View, diagnostics_by_uri
 from flake8_jax.server.preferences import Preferences
 from flake8_jax.server.schedule import Listeners, Schedule
+from flake8_jax.settings.tables import ConfigError
 
 _PATIENCE = 0.5
 """Seconds of analysis from which the editor is told that one is going on."""
@@ -62,7 +63,10 @@ class Server(LanguageServer):
 
     @functools.cached_property
     def rules(self) -> dict[str, RuleInfo]:
-        return default_backend().rules
+        try:
+            return default_backend().rules
+        except ConfigError:  # two rules have one code: the checker, which meets the same, tells the user
+            return {}
 
     def can(self, capability: str) -> bool:
         """Whether the editor said that it has this."""

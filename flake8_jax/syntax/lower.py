@@ -35,7 +35,7 @@ from flake8_jax.syntax.cursor import Cursor
 from flake8_jax.syntax.errors import LoweringError, MisplacedStatement, SyntaxProblem
 from flake8_jax.syntax.statements import statements
 
-__all__ = ["LoweringError", "SyntaxProblem", "line_starts", "lower"]
+__all__ = ["LoweringError", "SyntaxProblem", "line_starts", "lower", "parse_tree"]
 
 _line_break = re.compile(r"\r\n|[\r\n]")
 _native_place = re.compile(r"error at (\d+):(\d+)")
@@ -71,6 +71,25 @@ def lower(text: str) -> ir.Module:
     def work() -> ir.Module:
         with _collector_off():
             return _lower(text, starts)
+
+    try:
+        return on_stack(_stack_size(text), work)
+    except StackError as error:
+        raise SyntaxProblem("there is not enough memory to parse this file", 1, 1) from error
+
+
+def parse_tree(text: str) -> cst.Module:
+    """LibCST's own tree of a text.
+
+    Raises SyntaxProblem where the text is not Python, or holds an expression that LibCST cannot read in time.
+    """
+    starts = line_starts(text)
+
+    def work() -> cst.Module:
+        longest = max(_chains(text, starts), key=lambda chain: len(chain.cuts), default=None)
+        if longest is not None and len(longest.cuts) > _LONGEST_PLAIN_CHAIN:
+            raise _problem("this long expression is not supported by LibCST", starts, longest.start)
+        return _parse(text, starts)
 
     try:
         return on_stack(_stack_size(text), work)

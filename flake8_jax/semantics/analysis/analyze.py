@@ -23,6 +23,7 @@ from flake8_jax.knowledge.history import load_histories
 from flake8_jax.semantics.analysis.assembly import assemble
 from flake8_jax.semantics.analysis.entries import run_entries
 from flake8_jax.semantics.analysis.findings import Reported, report_findings
+from flake8_jax.semantics.analysis.node_rules import observe_nodes, run_node_rules
 from flake8_jax.semantics.analysis.presumed import run_presumed
 from flake8_jax.semantics.analysis.recorded import run_recorded
 from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
@@ -68,7 +69,9 @@ def analyze(files: Sequence[SourceFile], request: AnalysisRequest, rules: Sequen
 
 def _analyze(files: Sequence[SourceFile], request: AnalysisRequest, rules: tuple[Rule, ...]) -> Analysis:
     scopes = [ModuleScope(f.path, f.module_name, is_package=f.is_package, tree=f.tree, text=f.text) for f in files]
-    machine = _machine_for(scopes, request, rules)
+    on_nodes = tuple(rule for rule in rules if rule.visits_nodes)
+    machine = _machine_for(scopes, request, tuple(rule for rule in rules if not rule.visits_nodes))
+    observe_nodes(machine, scopes, on_nodes, request)
     run_entries(machine, scopes, request.entries)
     check_derivative_rules(machine)
     check_roots(machine)
@@ -76,6 +79,7 @@ def _analyze(files: Sequence[SourceFile], request: AnalysisRequest, rules: tuple
         run_recorded(machine, scopes, request.recorded)
     if machine.trackers[Presuming].presumption is not None:
         run_presumed(machine)
+    run_node_rules(machine, scopes, on_nodes)
     reports = report_findings(machine, request)
     functions: list[FunctionRecord] = []
     records = machine.trackers[Recording].records

@@ -75,7 +75,7 @@ def _is_hearsay(emission: Emission) -> bool:
     library would): any step on the way may hold a fact that nobody knows."""
     if emission.rule.raises != "tracer error" or (emission.report.level or emission.rule.level) != "error":
         return False
-    steps = _evidence(emission.chain)
+    steps = evidence_of(emission.chain)
     kinds = {step.kind for step in steps}
     return len({emission.scope.path, *(step.path for step in steps)}) >= _FAR or kinds >= {"contract", "call"}
 
@@ -175,13 +175,13 @@ def _finding(m: Machine, emission: Emission, uses: tuple[Step, ...], others: tup
         start=report.at.start,
         end=report.at.end,
         message=report.message,
-        evidence=(*_evidence(emission.chain), *uses),
+        evidence=(*evidence_of(emission.chain), *uses),
         confidence="likely" if rule.level == "error" and level in ("warning", "info") else "certain",
         others=others,
     )
 
 
-def _evidence(chain: tuple[Link, ...]) -> tuple[Step, ...]:
+def evidence_of(chain: tuple[Link, ...]) -> tuple[Step, ...]:
     """The steps that a reader needs: from the first transform call on; outside tracing, all calls."""
     start = next((i for i, link in enumerate(chain) if link.kind in ("root", "contract")), 0)
     steps: list[Step] = []

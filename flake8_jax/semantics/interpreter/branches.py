@@ -72,7 +72,9 @@ def branch(m: Machine, frame: Frame, arms: list[Arm]) -> Flow:
         frame.arms += 1
         frame.undecided += 1
         frame.guesses += arm.guess
+        m.path.guesses += arm.guess or arm.barred
         flow = arm.run()
+        m.path.guesses -= arm.guess or arm.barred
         frame.guesses -= arm.guess
         frame.undecided -= 1
         frame.arms -= 1

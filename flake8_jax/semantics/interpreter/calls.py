@@ -60,6 +60,8 @@ def evaluate_arguments(m: Machine, frame: Frame, node: ir.Call) -> Arguments:
     for argument in node.args:
         expression = argument.value
         value = EVALUATE[type(expression)](m, frame, expression)
+        if m.observer is not None:
+            m.observer(frame, expression, value)
         if argument.star == 0 and args.star is None:
             if argument.keyword is None:
                 args.values.append(value)

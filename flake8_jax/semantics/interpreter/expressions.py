@@ -281,11 +281,18 @@ def _attribute(m: Machine, frame: Frame, node: ir.Attribute) -> Value:
 
 def _callee(m: Machine, frame: Frame, node: ir.Expr) -> Value:
     """What a call expression calls: of ``stats.mean()`` a method, where ``stats.mean`` by itself may be a field."""
-    return _member(m, frame, node) if isinstance(node, ir.Attribute) else evaluate(m, frame, node)
+    if not isinstance(node, ir.Attribute):
+        return evaluate(m, frame, node)
+    value = _member(m, frame, node)
+    if m.observer is not None:
+        m.observer(frame, node, value)
+    return value
 
 
 def _member(m: Machine, frame: Frame, node: ir.Attribute) -> Value:
     base = EVALUATE[type(node.value)](m, frame, node.value)
+    if m.observer is not None:
+        m.observer(frame, node.value, base)
     versions = m.trackers[ApiUses].versions
     if type(base) is External and versions is not None:
         if versions.histories.never_had(base.name, node.attr):

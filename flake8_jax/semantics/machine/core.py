@@ -12,7 +12,7 @@ Python leaves none.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flake8_jax.semantics.machine.bus import EventBus
 from flake8_jax.semantics.machine.journal import Journal
@@ -23,13 +23,16 @@ from flake8_jax.semantics.machine.worklist import Worklist
 
 if TYPE_CHECKING:
     from flake8_jax.core.registry import Rule
+    from flake8_jax.semantics.domain.scopes import Frame
+    from flake8_jax.semantics.domain.values import Value
     from flake8_jax.semantics.machine.program import Program
 
 
 class Machine:
-    """One analysis of one project."""
+    """One analysis of one project. observer: called with each statement
+    before it runs, and with each expression and its value (see ``trackers.observations``); None where no rule asks."""
 
-    __slots__ = ("bus", "journal", "path", "program", "trackers", "worklist")
+    __slots__ = ("bus", "journal", "observer", "path", "program", "trackers", "worklist")
 
     def __init__(self, program: Program, rules: tuple[Rule, ...], trackers: Iterable[type[Tracker]]) -> None:
         self.program = program
@@ -38,6 +41,7 @@ class Machine:
         self.worklist = Worklist()
         self.trackers = Trackers()
         self.journal = Journal(self.trackers)
+        self.observer: Callable[[Frame, Any, Value | None], None] | None = None
         for kind in trackers:
             self.trackers.add(kind(self))
 

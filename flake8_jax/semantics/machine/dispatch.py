@@ -51,7 +51,10 @@ fact and bound arguments); filled in by ``models.library``."""
 
 def evaluate(m: Machine, frame: Frame, node: ir.Expr) -> Value:
     """The value of an expression."""
-    return EVALUATE[type(node)](m, frame, node)
+    value = EVALUATE[type(node)](m, frame, node)
+    if m.observer is not None:
+        m.observer(frame, node, value)
+    return value
 
 
 _FUNCTIONS = (FunctionValue, PartialValue, TransformedValue)
@@ -111,6 +114,8 @@ def run_block(m: Machine, frame: Frame, body: list[ir.Stmt]) -> Flow:
         m.path.steps += 1
         if m.path.steps > m.path.step_limit:
             raise BudgetSpentError
+        if m.observer is not None:
+            m.observer(frame, statement, None)
         flow = RUN[type(statement)](m, frame, statement)
         if frame.failed is not None:
             whole, frame.failed = frame.failed is getattr(statement, "value", None), None

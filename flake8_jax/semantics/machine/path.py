@@ -41,6 +41,7 @@ class ExecutionPath:
     assumed: conditions that callers hold of what it closes over.
     passes: so many loops around are run more than once. arms: the alternatives that may not be taken. forwarded: for each
     call of an object that is under way, how many functions were running when it began. steps: statements run so far.
+    guesses: so many open alternatives are taken only if a guess is right.
 
     device: slots that say whether the device is done with what loops have given it (see ``readiness``).
     identified: values that conditions are about, by identity. index: the subscript that is being evaluated.
@@ -49,8 +50,8 @@ class ExecutionPath:
 
     __slots__ = (
         "_last_context", "arms", "arms_made", "assumed", "body_serials", "caught", "condition_base", "conditions",
-        "device", "forwarded", "identified", "index", "loop_base", "loops", "mode", "passes", "serial", "stack", "step_limit",
-        "steps", "traces", "tried",
+        "device", "forwarded", "guesses", "identified", "index", "loop_base", "loops", "mode", "passes", "serial", "stack",
+        "step_limit", "steps", "traces", "tried",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -79,12 +80,13 @@ class ExecutionPath:
         self.arms: tuple[int, ...] = ()
         self.forwarded: list[int] = []
         self.steps = 0
+        self.guesses = 0
 
     def begin(self) -> tuple[Any, ...]:
         """An entry begins: what the path was, for ``resume``."""
         saved = (
             self.stack, self.mode, self.conditions, self.condition_base, self.assumed, self.caught, self.loop_base,
-            self.loops, self.passes, self.arms, self.forwarded, self.steps, self.tried,
+            self.loops, self.passes, self.arms, self.forwarded, self.steps, self.tried, self.guesses,
         )  # fmt: skip
         self._clear()
         return saved
@@ -93,7 +95,7 @@ class ExecutionPath:
         """The entry is over."""
         (
             self.stack, self.mode, self.conditions, self.condition_base, self.assumed, self.caught, self.loop_base,
-            self.loops, self.passes, self.arms, self.forwarded, self.steps, self.tried,
+            self.loops, self.passes, self.arms, self.forwarded, self.steps, self.tried, self.guesses,
         ) = saved  # fmt: skip
 
     def expects_error(self) -> bool:

@@ -1,0 +1,1 @@
+"""One rule in each file; jaxlint imports every module here whose name does not start with an underscore."""

@@ -1,0 +1,146 @@
+"""What a rule on LibCST nodes may ask the analysis about a node.
+
+Vocabulary
+----------
+run         one way in which the analysis saw a node: an expression with its value, or a statement, on one call chain.
+guess       a run that only happens if a test came out in a way that nothing shows: no evidence.
+
+Limitations: a node that is never evaluated has no run: a name that is assigned to, an annotation, a definition in code that the
+analysis leaves out. Of equal runs the first counts, and of each node at most ``MAX_RUNS`` are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from flake8_jax.core.findings import Fix, Step
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.values import BuiltinValue, External, Unknown, Value, is_tracer
+from flake8_jax.semantics.events.events import Context
+
+if TYPE_CHECKING:
+    from flake8_jax.semantics.domain.scopes import ModuleScope
+    from flake8_jax.semantics.domain.stack import Link
+    from flake8_jax.syntax.nodes import NodeTree
+
+MAX_RUNS = 8
+
+
+class NodeRun(msgspec.Struct, frozen=True, eq=False):
+    """value: None for a statement. kinds: what ``jaxlint inspect`` calls the value (``traced``, ``pytree``, ``concrete``,
+    ``static``, ``function``, ``unknown`` …). links: the call chain, outermost first."""
+
+    value: Value | None
+    kinds: frozenset[str]
+    context: Context
+    links: tuple[Link, ...]
+    guess: bool = False
+
+    @property
+    def is_evidence(self) -> bool:
+        """Whether an exception here would surely reach the user."""
+        return not self.guess and not self.context.presumed and not self.context.caught
+
+
+class NodeReported(msgspec.Struct, frozen=True, eq=False):
+    """The event of a finding of a rule on nodes: how the code ran, and the fix that the rule made."""
+
+    context: Context
+    fix: Fix | None
+
+
+Places = Mapping[tuple[int, int], Sequence[NodeRun]]
+"""The runs of a file by offsets: of expressions by start and end, of statements by start and -1."""
+
+
+class NodeFacts:
+    """The second argument of a rule on nodes. All methods take a node of the tree that is linted, and raise LookupError for
+    another one."""
+
+    def __init__(
+        self,
+        tree: NodeTree,
+        scope: ModuleScope,
+        places: Places,
+        describe: Callable[[tuple[Link, ...]], tuple[Step, ...]],
+    ) -> None:
+        self._tree = tree
+        self._scope = scope
+        self._places = places
+        self._describe = describe
+
+    @property
+    def path(self) -> str:
+        """The absolute path of the file."""
+        return self._scope.path
+
+    @property
+    def text(self) -> str:
+        """The text of the file: offsets count its code points."""
+        return self._tree.text
+
+    def span(self, node: Any) -> tuple[int, int]:
+        """The offsets at which a node starts and ends, without parentheses around it."""
+        return self._tree.span(node)
+
+    def source(self, node: Any) -> str:
+        """The text of a node."""
+        start, end = self.span(node)
+        return self.text[start:end]
+
+    def parent(self, node: Any) -> Any:
+        """The node around a node; None for the module."""
+        return self._tree.parent(node)
+
+    def runs(self, node: Any) -> tuple[NodeRun, ...]:
+        """Every way in which the analysis saw an expression or a statement; () where it saw none."""
+        start, end = self.span(node)
+        return tuple(self._places.get((start, end)) or self._places.get((start, -1)) or ())
+
+    def value(self, node: Any) -> Value:
+        """The value of an expression (``semantics.domain.values``): what all of its runs have in common; ``Unknown`` where
+        it has none. Containers hold what they held last."""
+        values = [run.value for run in self.runs(node) if run.value is not None]
+        return joining.join_all(values) if values else Unknown("never evaluated")
+
+    def name(self, node: Any) -> str | None:
+        """The canonical name of the library object that an expression always is: ``jax.numpy.where``, ``builtins.len``."""
+        value = self.value(node)
+        if isinstance(value, BuiltinValue):
+            return f"builtins.{value.name}" if value.bound is None else None
+        return value.name if isinstance(value, External) else None
+
+    def is_staged(self, node: Any) -> bool:
+        """Whether JAX traces the code in some run, for sure."""
+        return any(run.context.staged and run.is_evidence for run in self.runs(node))
+
+    def is_eager(self, node: Any) -> bool:
+        """Whether the code runs outside tracing in some run, for sure."""
+        return any(not run.context.staged and run.is_evidence for run in self.runs(node))
+
+    def is_traced(self, node: Any) -> bool:
+        """Whether an expression is a tracer in some run, for sure."""
+        return any(run.value is not None and is_tracer(run.value) and run.is_evidence for run in self.runs(node))
+
+    def is_static(self, node: Any) -> bool:
+        """Whether an expression is a Python value that is known at trace time, in every run."""
+        runs = self.runs(node)
+        return bool(runs) and all(run.kinds == {"static"} for run in runs)
+
+    def chain(self, node: Any) -> tuple[Step, ...]:
+        """The call chain that leads to a node: that of a run in which it is traced, else in which the code is staged, else
+        of any. It is the evidence of the finding."""
+        run = self.best_run(node)
+        return self._describe(run.links) if run is not None else ()
+
+    def best_run(self, node: Any) -> NodeRun | None:
+        """The run whose chain ``chain`` shows."""
+        return max(self.runs(node), key=_rank, default=None)
+
+
+def _rank(run: NodeRun) -> tuple[bool, bool, bool]:
+    traced = run.value is not None and is_tracer(run.value)
+    return run.is_evidence, traced, run.context.staged
