@@ -156,6 +156,32 @@ def wants_color(choice: str, is_terminal: bool) -> bool:
     return bool(os.environ.get("FORCE_COLOR")) or (is_terminal and os.environ.get("TERM") != "dumb")
 
 
+_LINKING = frozenset({"iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "rio", "Tabby", "WarpTerminal", "zed"})
+"""Values of TERM_PROGRAM."""
+_LINKING_TERMS = ("alacritty", "contour", "foot", "wezterm", "xterm-ghostty", "xterm-kitty")
+_LINKING_VARIABLES = ("DOMTERM", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "WT_SESSION")
+_FIRST_VTE = 5000
+"""Version of the terminals of GNOME, XFCE and others that shows links (0.50)."""
+
+
+def wants_links(color: bool, is_terminal: bool) -> bool:
+    """Whether to make links of codes: FORCE_HYPERLINK (0 says no), else whether this is a terminal with colors that is known to
+    show links. Terminal multiplexers hide which terminal it is, so they get none."""
+    forced = os.environ.get("FORCE_HYPERLINK")
+    if forced:
+        return color and forced != "0"
+    term = os.environ.get("TERM", "")
+    if not (color and is_terminal) or term.startswith(("screen", "tmux")):
+        return False
+    version = os.environ.get("VTE_VERSION", "")
+    return (
+        os.environ.get("TERM_PROGRAM") in _LINKING
+        or term.startswith(_LINKING_TERMS)
+        or any(os.environ.get(name) for name in _LINKING_VARIABLES)
+        or (version.isdecimal() and int(version) >= _FIRST_VTE)
+    )
+
+
 def absolute(paths: Sequence[str], cwd: str) -> tuple[str, ...]:
     return tuple(os.path.normpath(os.path.join(cwd, path)) for path in paths)
 

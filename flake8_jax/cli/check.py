@@ -23,6 +23,7 @@ from flake8_jax.cli.arguments import (
     refuse_source_as_output,
     resolver_from,
     wants_color,
+    wants_links,
 )
 from flake8_jax.cli.parsing import CommandParser
 from flake8_jax.cli.process import InputError, read_input
@@ -245,7 +246,7 @@ def _worked_out(
         args,
         workspace,
         Question(asked, texts, args.force_exclude, args.ignore_noqa, recorded=recorded),
-        View(cwd, color, settings.unsafe_fixes),
+        View(cwd, color, settings.unsafe_fixes, wants_links(color, sys.stdout.isatty())),
         settings.output_format,
         stdin,
         profile,

@@ -16,6 +16,7 @@ from flake8_jax.cli.arguments import (
     refuse_source_as_output,
     resolver_from,
     wants_color,
+    wants_links,
 )
 from flake8_jax.cli.profiles import read_profile
 from flake8_jax.cli.running import find_python, limits_of, split_command
@@ -90,7 +91,7 @@ def lint(args: argparse.Namespace, cwd: str, backend: Backend | None, *, unsafe_
     question = Question(paths, {}, args.force_exclude, args.ignore_noqa, recorded=recorded)
     report = workspace.check(question)
     color = wants_color(args.color, sys.stdout.isatty()) and args.output_file is None
-    view = View(cwd, color, unsafe_fixes)
+    view = View(cwd, color, unsafe_fixes, wants_links(color, sys.stdout.isatty()))
     for line in troubles(report, view, args.verbose):
         print(line, file=sys.stderr)
     workload = Workload(

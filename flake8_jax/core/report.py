@@ -27,8 +27,8 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 class RuleInfo(msgspec.Struct, frozen=True):
     """What the commands need to know of a rule. ``doc`` is its manual page in markdown.
 
-    package: the installed package that the rule comes from, and its version; empty for a rule of jaxlint. file: the Python file
-    with its page, absolute.
+    package: the installed package that the rule comes from, and its version; empty for a rule of jaxlint. file: then the Python
+    file with its page, absolute.
     """
 
     code: str

@@ -129,7 +129,7 @@ def _read_catalogue(offers: tuple[Offer, ...]) -> tuple[_Catalogue, tuple[str, .
 
 
 def _described(rule: Rule, package: str) -> RuleInfo:
-    file = inspect.getsourcefile(inspect.unwrap(rule.check)) or ""
+    file = (inspect.getsourcefile(inspect.unwrap(rule.check)) or "") if package else ""
     return RuleInfo(
         rule.code, rule.name, rule.level, rule.summary, rule.doc, rule.opt_in, rule.fixable, package, file
     )  # fmt: skip

@@ -11,8 +11,9 @@ import os
 from dataclasses import dataclass
 
 from flake8_jax.core.findings import Finding
+from flake8_jax.core.pages import page_address
 from flake8_jax.core.printable import one_line, starts_a_command
-from flake8_jax.core.report import as_text
+from flake8_jax.core.report import RunReport, as_text
 
 _STYLES = {
     "error": "1;31",
@@ -30,11 +31,13 @@ _STYLES = {
 
 @dataclass(frozen=True)
 class View:
-    """cwd: the directory that shown paths are relative to. unsafe_fixes: whether unsafe fixes would be applied."""
+    """cwd: the directory that shown paths are relative to. unsafe_fixes: whether unsafe fixes would be applied. links:
+    whether the terminal shows links."""
 
     cwd: str
     color: bool = False
     unsafe_fixes: bool = False
+    links: bool = False
 
     def path(self, path: str) -> str:
         """``path`` as a reader at ``cwd`` would write it; absolute where that would climb."""
@@ -57,3 +60,9 @@ class View:
 
     def styled(self, text: str, style: str) -> str:
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.color and text else text
+
+    def code(self, finding: Finding, report: RunReport) -> str:
+        """The code of a finding in the color of its level and, on a terminal that shows links, as a link to the rule's page."""
+        shown = self.styled(finding.code, finding.level)
+        address = page_address(report.rule(finding)) if self.links else ""
+        return f"\x1b]8;;{address}\x1b\\{shown}\x1b]8;;\x1b\\" if address else shown

@@ -15,15 +15,15 @@ def mark(item: Diagnostic, view: View) -> str:
     return f"[{view.styled('*', 'fixable')}] " if view.would_fix(item.finding) else ""
 
 
-def head(item: Diagnostic, view: View) -> str:
+def head(item: Diagnostic, view: View, report: RunReport) -> str:
     """The line that names the place, the rule and the mistake."""
     cell = f"cell {item.cell}:" if item.cell is not None else ""
     place = f"{view.styled(view.shown(item.path), 'path')}:{cell}{item.row}:{item.column}:"
-    return f"{place} {view.styled(item.code, item.finding.level)} {mark(item, view)}{one_line(item.finding.message)}"
+    return f"{place} {view.code(item.finding, report)} {mark(item, view)}{one_line(item.finding.message)}"
 
 
 def render(report: RunReport, view: View) -> str:
-    return "".join(f"{head(item, view)}{_verdict(item)}\n" for item in report.diagnostics)
+    return "".join(f"{head(item, view, report)}{_verdict(item)}\n" for item in report.diagnostics)
 
 
 def _verdict(item: Diagnostic) -> str:

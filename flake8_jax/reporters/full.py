@@ -156,8 +156,8 @@ def _fix(fix: Fix, source: _Source, view: View) -> list[str]:
     return out
 
 
-def _block(item: Diagnostic, fix: list[str], lines: list[str], view: View) -> str:
-    parts = [head(item, view), *_snippet(item, lines, view), *_chain(item, view),
+def _block(item: Diagnostic, fix: list[str], lines: list[str], view: View, report: RunReport) -> str:
+    parts = [head(item, view, report), *_snippet(item, lines, view), *_chain(item, view),
              *_verdict(item.finding.verdict, view), *fix,
              *_verdict(item.finding.fix_verdict, view)]  # fmt: skip
     return "\n".join(parts) + "\n"
@@ -178,5 +178,5 @@ def render(report: RunReport, view: View) -> str:
         fix = item.finding.fix
         if fix is not None and id(fix) not in fixes:
             fixes[id(fix)] = _fix(fix, sources.get(item.path, _NO_SOURCE), view)
-        blocks.append(_block(item, fixes[id(fix)], by_place.get((item.path, item.cell), []), view))
+        blocks.append(_block(item, fixes[id(fix)], by_place.get((item.path, item.cell), []), view, report))
     return "\n".join(blocks)

@@ -23,7 +23,7 @@ def render(report: RunReport, view: View) -> str:
         lines = [f"{view.styled(view.shown(path), 'path')}:"]
         for item in items:
             place = _place(item)
-            code = view.styled(item.code, item.finding.level)
+            code = view.code(item.finding, report)
             lines.append(f"  {place:<{width}} {code} {mark(item, view)}{one_line(item.finding.message)}")
         blocks.append("".join(f"{line}\n" for line in lines))
     return "\n".join(blocks)

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from flake8_jax.core.findings import Step
+from flake8_jax.core.pages import page_address
 from flake8_jax.core.report import Diagnostic, PlacedEdit, RunReport, as_text
 from flake8_jax.reporters._json import document
 from flake8_jax.reporters._view import View
@@ -46,7 +47,7 @@ def _step(step: Step) -> dict[str, Any]:
     }
 
 
-def record(item: Diagnostic) -> dict[str, Any]:
+def record(item: Diagnostic, report: RunReport) -> dict[str, Any]:
     """One finding as JSON data; ``verdict`` and ``fix_verdict`` only where it was run."""
     finding = item.finding
     verdicts = {"verdict": finding.verdict, "fix_verdict": finding.fix_verdict}
@@ -57,7 +58,7 @@ def record(item: Diagnostic) -> dict[str, Any]:
         "severity": _SEVERITIES[finding.level],
         "filename": as_text(finding.path),
         "message": finding.message,
-        "url": None,
+        "url": page_address(report.rule(finding)) or None,
         "noqa_row": item.noqa_row,
         "location": {"row": item.row, "column": item.column},
         "end_location": {"row": item.end_row, "column": item.end_column},
@@ -71,4 +72,4 @@ def record(item: Diagnostic) -> dict[str, Any]:
 def render(report: RunReport, view: View) -> str:
     if not report.diagnostics:
         return "[]\n"
-    return document([record(item) for item in report.diagnostics])
+    return document([record(item, report) for item in report.diagnostics])

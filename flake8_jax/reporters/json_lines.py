@@ -9,4 +9,4 @@ from flake8_jax.reporters.json import record
 
 
 def render(report: RunReport, view: View) -> str:
-    return "".join(f"{line(record(item))}\n" for item in report.diagnostics)
+    return "".join(f"{line(record(item, report))}\n" for item in report.diagnostics)

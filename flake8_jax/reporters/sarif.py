@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from flake8_jax.core.cells import Rows, without_cells
 from flake8_jax.core.findings import Step
+from flake8_jax.core.pages import page_address
 from flake8_jax.core.report import Diagnostic, RuleInfo, RunReport, as_text
 from flake8_jax.reporters._fingerprint import line_fingerprints
 from flake8_jax.reporters._json import document
@@ -96,7 +97,9 @@ def _result(report: RunReport, item: Diagnostic, index: int, fingerprint: str | 
 
 def _rule(rule: RuleInfo) -> dict[str, Any]:
     page = rule.doc or rule.summary
+    address = page_address(rule)
     return {
+        **({"helpUri": address} if address else {}),
         "id": rule.code,
         "name": rule.name[:_LONGEST_NAME],
         "shortDescription": {"text": rule.summary[:_LONGEST_DESCRIPTION]},

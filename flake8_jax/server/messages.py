@@ -9,13 +9,13 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from lsprotocol import types
 from pygls import uris
 
 from flake8_jax.core.cells import SUFFIX
-from flake8_jax.core.findings import Step
+from flake8_jax.core.findings import Finding, Step
 from flake8_jax.core.report import Diagnostic
 from flake8_jax.pipeline.cache import digest
 from flake8_jax.pipeline.lowering import read_text
@@ -23,6 +23,8 @@ from flake8_jax.server.documents import Buffer
 from flake8_jax.server.positions import Encoding, Places
 
 SOURCE = "jaxlint"
+PageOf = Callable[[Finding], str]
+"""The address of the page of a finding's rule; empty where there is none."""
 _LARGEST = 20 << 20
 """Bytes of a file that is read to place its findings."""
 _SEVERITIES = {
@@ -30,6 +32,10 @@ _SEVERITIES = {
     "warning": types.DiagnosticSeverity.Warning,
     "info": types.DiagnosticSeverity.Information,
 }
+
+
+def no_page(finding: Finding) -> str:
+    return ""
 
 
 def uri_of(path: str) -> str:
@@ -64,7 +70,9 @@ class View:
         return start + self._places[index].offset(position)
 
 
-def diagnostics_by_uri(view: View, said: Sequence[Diagnostic], *, related: bool) -> dict[str, list[types.Diagnostic]]:
+def diagnostics_by_uri(
+    view: View, said: Sequence[Diagnostic], *, related: bool, page_of: PageOf = no_page
+) -> dict[str, list[types.Diagnostic]]:
     """The diagnostics of each document of a buffer; those with none are named too."""
     found: dict[str, list[types.Diagnostic]] = {uri: [] for uri in view.uris}
     for item in said:
@@ -73,11 +81,13 @@ def diagnostics_by_uri(view: View, said: Sequence[Diagnostic], *, related: bool)
         if place is None:
             place = view.location(finding.start, finding.start)
         if place is not None:
-            found[place.uri].append(_diagnostic(item, place.range, view, related))
+            found[place.uri].append(_diagnostic(item, place.range, view if related else None, page_of))
     return found
 
 
-def placed_diagnostics(path: str, said: Sequence[Diagnostic], encoding: Encoding) -> list[types.Diagnostic]:
+def placed_diagnostics(
+    path: str, said: Sequence[Diagnostic], encoding: Encoding, page_of: PageOf = no_page
+) -> list[types.Diagnostic]:
     """The diagnostics of a file that is not open, in positions of the text that it has now.
 
     A row says nothing of a notebook, so the message says which cell.
@@ -86,7 +96,7 @@ def placed_diagnostics(path: str, said: Sequence[Diagnostic], encoding: Encoding
     found = []
     for item in said:
         start, end = places.of(item.row, item.column), places.of(item.end_row, item.end_column)
-        diagnostic = _diagnostic(item, types.Range(start, end), None, False)
+        diagnostic = _diagnostic(item, types.Range(start, end), None, page_of)
         if item.cell is not None:
             diagnostic.message = f"cell {item.cell}: {diagnostic.message}"
         found.append(diagnostic)
@@ -102,14 +112,17 @@ def _text_at(path: str) -> str:
     return ""
 
 
-def _diagnostic(item: Diagnostic, at: types.Range, view: View | None, related: bool) -> types.Diagnostic:
+def _diagnostic(item: Diagnostic, at: types.Range, view: View | None, page_of: PageOf) -> types.Diagnostic:
+    """view: of the buffer, if the editor shows related information."""
     finding = item.finding
-    steps = [step for step in finding.evidence if step.path] if related else []
+    steps = [step for step in finding.evidence if step.path] if view is not None else []
+    page = page_of(finding)
     return types.Diagnostic(
         range=at,
         message=finding.message,
         severity=_SEVERITIES.get(finding.level, types.DiagnosticSeverity.Warning),
         code=finding.code,
+        code_description=types.CodeDescription(page) if page else None,
         source=SOURCE,
         tags=[types.DiagnosticTag.Unnecessary] if finding.code == "JAX002" else None,
         related_information=[_related(step, view) for step in steps] or None,

@@ -77,7 +77,9 @@ async def diagnostic(ls: Server, params: types.DocumentDiagnosticParams) -> type
     if buffer is None:
         path, _ = path_of(uri, ls.documents.root)
         said = (await ls.schedule.idle()).diagnostics.get(path, ())
-        return types.RelatedFullDocumentDiagnosticReport(placed_diagnostics(path, said, ls.documents.encoding))
+        return types.RelatedFullDocumentDiagnosticReport(
+            placed_diagnostics(path, said, ls.documents.encoding, ls.page_of)
+        )
     if buffer.cells is not None:
         ls.asked_for_cell()
     said = await ls.schedule.settled(buffer.uri)
@@ -104,7 +106,7 @@ async def workspace_diagnostic(ls: Server, params: types.WorkspaceDiagnosticPara
             reports.append(types.WorkspaceUnchangedDocumentDiagnosticReport(uri, name, version))
         else:
             # What was said of a notebook while it was closed is said by cell once it is open.
-            items = placed_diagnostics(path, said, ls.documents.encoding) if buffer is None else []
+            items = placed_diagnostics(path, said, ls.documents.encoding, ls.page_of) if buffer is None else []
             if buffer is not None and ls.pulled(buffer):
                 items = ls.by_uri(buffer, await ls.schedule.settled(buffer.uri)).get(uri, [])
             reports.append(types.WorkspaceFullDocumentDiagnosticReport(uri, items, version, result_id=name))

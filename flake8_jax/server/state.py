@@ -15,6 +15,8 @@ from pygls.exceptions import JsonRpcException, JsonRpcInternalError
 from pygls.lsp.server import LanguageServer
 
 from flake8_jax import __version__
+from flake8_jax.core.findings import Finding
+from flake8_jax.core.pages import own_page, page_address
 from flake8_jax.core.report import Diagnostic, RuleInfo
 from flake8_jax.pipeline.backend import default_backend
 from flake8_jax.server.background import Background
@@ -102,7 +104,14 @@ class Server(LanguageServer):
         related = self.can("text_document.publish_diagnostics.related_information") or self.can(
             "text_document.diagnostic.related_information"
         )
-        return diagnostics_by_uri(self.view(buffer), said, related=related)
+        return diagnostics_by_uri(self.view(buffer), said, related=related, page_of=self.page_of)
+
+    def page_of(self, finding: Finding) -> str:
+        """The address of the page of a finding's rule. The rules are only loaded for those of other packages."""
+        if finding.code.startswith("JAX"):
+            return own_page(finding.name)
+        rule = self.rules.get(finding.code)
+        return page_address(rule) if rule is not None else ""
 
     def check_folders(self) -> None:
         """From now on check all that the editor has open as folders."""

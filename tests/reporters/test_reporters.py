@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flake8_jax.core.findings import Edit, Finding, Fix, Positions, Step, Verdict
+from flake8_jax.core.pages import own_page
 from flake8_jax.core.report import RuleInfo, RunReport, line_starts, place
 from flake8_jax.reporters import View, formats, render
 from flake8_jax.reporters._fingerprint import line_fingerprints
@@ -110,7 +111,7 @@ def test_json() -> None:
         "severity": "error",
         "filename": PATH,
         "message": "no truth",
-        "url": None,
+        "url": own_page("traced-branch"),
         "noqa_row": 3,
         "location": {"row": 3, "column": 5},
         "end_location": {"row": 3, "column": 10},
