@@ -118,6 +118,9 @@ def eager_step(event: EagerStep) -> Report | None:
     The level is a note: of 21 places in other projects the finding was worth a change in 14. The others were short loops,
     layers of a model, and programs that fail before.
 
+    In preview, the rule also reports loops that do six array operations or more in each iteration and hand their result on
+    to the next one (`u = u + dt * laplacian(u)`), where a script or ``main`` runs them and nothing on the way is jitted.
+
     Fix: none. Where the step begins and ends is the choice of the author.
 
     Proof: the operations of the line compile one by one. Where they ran before, there is no proof.
@@ -126,6 +129,13 @@ def eager_step(event: EagerStep) -> Report | None:
     if context.staged or context.presumed or is_test(context):
         return None
     subject = quote(context, event.at, "this")
+    if event.kind == "operation":
+        return Report(
+            event.at,
+            f"{subject} and the rest of this step run operation by operation in every iteration, because nothing around them "
+            "is jitted; jit the step, or write the loop as a jax.lax.scan",
+            preview=True,
+        )
     what = "an optimizer" if event.kind == "optimizer" else "a model"
     return Report(
         event.at,

@@ -74,6 +74,7 @@ from flake8_jax.semantics.trackers.clocks import (
     scaled,
     tell_difference,
 )
+from flake8_jax.semantics.trackers.eager_steps import EagerSteps, note_operation
 from flake8_jax.semantics.trackers.effects import may_wait
 from flake8_jax.semantics.trackers.freshness import note_needs_python
 from flake8_jax.semantics.trackers.host_buffers import HostBuffers, note_waited
@@ -227,7 +228,10 @@ def binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Val
     if Array in kinds or Tree in kinds:
         if m.trackers[DeviceWork].timing:
             note_computed(m, frame, node)
-        return _array_binary(m, frame, node, left, op, right)
+        given = _array_binary(m, frame, node, left, op, right)
+        if m.trackers[EagerSteps].wanted:
+            note_operation(m, node, given)
+        return given
     if isinstance(left, Const) and isinstance(right, Const):
         return _fold(left.value, op, right.value)
     if Instance in kinds:

@@ -2,7 +2,8 @@
 
 Vocabulary
 ----------
-work        a call of a model (``net.apply``), of one of its layers, or of an optimizer, outside of tracing.
+work        a call of a model (``net.apply``), of one of its layers, or of an optimizer, outside of tracing; or a single
+            operation on arrays (``u + dt * v``, ``jnp.roll(u, 1)``).
 place       the expression in the body of a loop that leads to the work.
 model code  a method of a module: its loops go over layers.
 
@@ -17,9 +18,19 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain.values import External, ExternalInstance, ExternalMethod, Unknown, Value
+from flake8_jax.semantics.domain.values import (
+    MAYBE,
+    Array,
+    External,
+    ExternalInstance,
+    ExternalMethod,
+    TransformedValue,
+    Unknown,
+    Value,
+)
 from flake8_jax.semantics.events.events import EagerStep
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
+from flake8_jax.semantics.trackers.captures import COMPILING
 from flake8_jax.semantics.trackers.eagerness import (
     has_known_caller,
     is_model_code,
@@ -39,9 +50,12 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.domain.stack import LoopState, Writes
     from flake8_jax.semantics.machine.core import Machine
 
-WorkKind = Literal["model", "layer", "layers", "optimizer"]
+WorkKind = Literal["model", "layer", "layers", "optimizer", "operation", "compiled"]
+"""``compiled``: a call of a function that the program has jitted; beside it, operations are glue."""
 FEW = 100
 """So few iterations, of a loop that says so itself, are over before anybody notices."""
+MANY = 6
+"""So many operations in one iteration are a computation of their own; fewer are bookkeeping beside one."""
 _MAX_WORKS = 32
 OPTIMIZERS = frozenset({
     "optax.GradientTransformation.update", "optax.GradientTransformationExtraArgs.update", "optax.MultiSteps.update",
@@ -88,7 +102,8 @@ class EagerSteps(Tracker):
     def since(self, mark: int, run: FinishedRun) -> tuple[Work, ...] | None:
         if len(self.log) <= mark:
             return None
-        return tuple({(work.kind, id(work.node)): work for work in self.log[mark:]}.values())[:_MAX_WORKS]
+        works = {(work.kind, id(work.node)): work for work in self.log[mark:]}.values()
+        return tuple(sorted(works, key=lambda work: work.kind == "operation")[:_MAX_WORKS])
 
     def replay(self, record: tuple[Work, ...], replay: Replay) -> None:
         if not self.m.path.mode.staged:
@@ -119,26 +134,45 @@ class EagerSteps(Tracker):
         doings = loop.records.get(EagerSteps)
         # Beside the work of a loop of its own, or of a compiled loop, the operations take no time.
         if isinstance(doings, Doings) and doings.places and not self.m.path.mode.staged and not loop.coarse:
-            if not is_short(self.m, frame, loop, FEW) and _is_eager(
-                self.m, loop, [place for place, _ in doings.places.values()]
-            ):
+            if not is_short(self.m, frame, loop, FEW):
                 self._tell(frame.scope, loop, doings)
         return False
 
     def _tell(self, scope: ModuleScope, loop: LoopState, doings: Doings) -> None:
-        works = [work for _, found in doings.places.values() for work in found]
+        places = {start: found for start, found in doings.places.items() if any(w.kind in _WHOLE for w in found[1])}
+        if places and _is_eager(self.m, loop, [place for place, _ in places.values()]):
+            self._tell_whole(scope, loop, places)
+        elif _computes(self.m, loop, doings):
+            first = doings.places[min(doings.places)][0]
+            self.m.bus.emit(
+                EagerStep(self.m.path.context(scope), first, loop.node, scope, optimizes=False, kind="operation")
+            )
+
+    def _tell_whole(self, scope: ModuleScope, loop: LoopState, places: dict[int, tuple[ir.Node, list[Work]]]) -> None:
+        """Tell of models and optimizers, at these places."""
+        works = [work for _, found in places.values() for work in found if work.kind in _WHOLE]
         layers = {id(work.node): 2 if work.kind == "layers" else 1 for work in works if work.kind.startswith("layer")}
         optimizes = any(work.kind == "optimizer" for work in works)
         if optimizes or any(work.kind == "model" for work in works) or sum(layers.values()) > 1:
-            first = doings.places[min(doings.places)]
-            self.m.bus.emit(
-                EagerStep(self.m.path.context(scope), first[0], loop.node, scope, optimizes, first[1][0].kind)
-            )
+            first = places[min(places)]
+            kind = next(work.kind for work in first[1] if work.kind in _WHOLE)
+            self.m.bus.emit(EagerStep(self.m.path.context(scope), first[0], loop.node, scope, optimizes, kind))
 
 
 def _is_in_model(m: Machine, loop: LoopState) -> bool:
     """The loop stands in a method of a module."""
     return bool(loop.links) and is_model_code(m.path.stack[loop.links - 1])
+
+
+def _computes(m: Machine, loop: LoopState, doings: Doings) -> bool:
+    """An iteration makes many operations, one by one, and what it computes goes into the next one. Only where a known
+    caller runs the loop: users of a library may stage it."""
+    works = [work for _, found in doings.places.values() for work in found]
+    if any(work.kind != "operation" for work in works) or len({id(work.node) for work in works}) < MANY:
+        return False
+    if not isinstance(loop.node, (ir.For, ir.While)) or not has_known_caller(m) or may_be_staged(m, loop):
+        return False
+    return any(hands_on(loop.node, place) for place, _ in doings.places.values())
 
 
 def _is_eager(m: Machine, loop: LoopState, places: Iterable[ir.Node]) -> bool:
@@ -148,6 +182,12 @@ def _is_eager(m: Machine, loop: LoopState, places: Iterable[ir.Node]) -> bool:
     if may_be_staged(m, loop) or has_known_caller(m) or may_be_library(m, loop):
         return False
     return isinstance(loop.node, (ir.For, ir.While)) and any(hands_on(loop.node, place) for place in places)
+
+
+def note_operation(m: Machine, node: Any, result: Value) -> None:
+    """An operator on arrays gave ``result``."""
+    if type(result) is Array and result.level <= MAYBE and node is not None and not m.path.mode.staged:
+        m.trackers[EagerSteps].note(Work("operation", node), node)
 
 
 def note_call(m: Machine, func: Value, at: Call) -> None:
@@ -160,8 +200,17 @@ def note_call(m: Machine, func: Value, at: Call) -> None:
     m.trackers[EagerSteps].note(Work(kind, at.node), at.node)
 
 
+_WHOLE = frozenset({"model", "layer", "layers", "optimizer"})
+_LOOPS = frozenset({"jax.lax.scan", "jax.lax.fori_loop", "jax.lax.while_loop", "jax.lax.map"})
+_OPERATIONS = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.")
+
+
 def _kind_of(m: Machine, func: Value) -> WorkKind | None:
+    if isinstance(func, TransformedValue):
+        return "compiled" if func.name.rpartition(".")[2] in COMPILING else None
     if isinstance(func, External):
+        if func.name.startswith(_OPERATIONS):
+            return "compiled" if func.name in _LOOPS else "operation"
         if func.name.startswith("haiku.") and func.name.endswith("().apply"):
             return "model"
         return "optimizer" if func.name in _UPDATES else None
