@@ -919,6 +919,26 @@ def main(n):
 if __name__ == "__main__":
     main(1000)
 """,
+    "one function under one key, with a switch on and off": """\
+import jax
+import jax.numpy as jnp
+
+
+def rmse(model, params, xs, key, lesion, scale=1.0):
+    keys = jax.random.split(key, xs.shape[0])
+    est = jax.vmap(lambda x, k: model.sample(k, params) * (0.0 if lesion else scale * x))(xs, keys)
+    return float(jnp.sqrt(jnp.mean((est - xs) ** 2)))
+
+
+def fit(model, params, xs, key):
+    k_init, k_dec, k_more = jax.random.split(key, 3)
+    params = model.initialize(k_init)
+    whole = rmse(model, params, xs, k_dec, False)
+    cut = rmse(model, params, xs, k_dec, True)  # info: key-reuse
+    more = rmse(model, params, xs, k_more, False, 1.0)
+    most = rmse(model, params, xs, k_more, True, 2.0)  # error: key-reuse
+    return whole, cut, more, most
+""",
     "a removed name in an annotation": """\
 from __future__ import annotations
 
@@ -978,6 +998,26 @@ class Layer(eqx.Module):
 def test_a_tracer_from_far_away_is_likely(files: dict[str, str], level: str, confidence: str) -> None:
     (found,) = findings_of(Path("/project"), files).findings
     assert (found.name, found.level, found.confidence) == ("traced-branch", level, confidence)
+
+
+BASE = """\
+import jax
+
+
+class Model:
+    @jax.jit
+    def update(self, params, batch):
+        return jax.grad(self.loss)(params, batch)
+"""
+HEIR = "\n\nclass Heir{}(Model):\n    def loss(self, params, batch{}):\n        return (params * batch).sum()\n"
+
+
+def test_a_call_that_one_of_many_subclasses_refuses_is_likely() -> None:
+    heirs = [HEIR.format(i, ", scale" if i == 3 else "") for i in range(9)]
+    findings = findings_of(Path("/project"), {"models.py": BASE + "".join(heirs)}).findings
+    assert [(f.level, f.confidence) for f in findings if f.name == "transform-argument-mismatch"] == [
+        ("info", "likely")
+    ]
 
 
 @pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS)

@@ -21,6 +21,7 @@ from flake8_jax.core.findings import Finding, Level, Positions, Step
 from flake8_jax.core.registry import DEFECTS, Candidate, Settle, traceback_of
 from flake8_jax.semantics.analysis.request import AnalysisRequest
 from flake8_jax.semantics.domain.stack import Link
+from flake8_jax.semantics.domain.values import Instance
 from flake8_jax.semantics.machine.bus import Emission
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.runs import Runs
@@ -64,7 +65,7 @@ def _best(m: Machine, request: AnalysisRequest) -> list[Emission]:
 def _as_note(emission: Emission) -> Emission:
     """The report at a lower level: a note about a tracer; a warning where JAX raises nothing, because the author may never
     learn of it otherwise."""
-    level: Level = "info" if emission.rule.raises == "tracer error" else "warning"
+    level: Level = "warning" if emission.rule.raises == "nothing" else "info"
     return msgspec.structs.replace(emission, report=dataclasses.replace(emission.report, level=level))
 
 
@@ -77,16 +78,28 @@ on repositories that the analysis had not been tuned on; of the others, with the
 def _is_hearsay(emission: Emission) -> bool:
     """An error that stands on a tracer from far away, or from a caller that nothing in the project stages (users of its
     library would): any step on the way may hold a fact that nobody knows. Of rules on staged code in which JAX raises
-    nothing, the second is enough: a module that is only run eagerly draws from ``numpy.random`` at every call."""
+    nothing, the second is enough: a module that is only run eagerly draws from ``numpy.random`` at every call. Other errors
+    are hearsay where they depend on which subclass a method runs for."""
     if (emission.report.level or emission.rule.level) != "error":
         return False
     steps = evidence_of(emission.chain)
     kinds = {step.kind for step in steps}
     if emission.rule.raises == "nothing" and emission.rule.where == _STAGED:
         return "contract" in kinds and "root" not in kinds
+    if emission.rule.raises == "another error":
+        return any(_is_of_any_subclass(link) for link in emission.chain)
     if emission.rule.raises != "tracer error":
         return False
     return len({emission.scope.path, *(step.path for step in steps)}) >= _FAR or kinds >= {"contract", "call"}
+
+
+def _is_of_any_subclass(link: Link) -> bool:
+    """The call runs a method for an object that the analysis made up, of a class that inherits the method or has
+    subclasses: that class may never get here."""
+    receiver = link.receiver
+    if not isinstance(receiver, Instance) or receiver.exact:
+        return False
+    return bool(receiver.cls.subclasses) or link.function.split(".")[-2:-1] != [receiver.cls.node.name]
 
 
 def _is_wanted(emission: Emission, request: AnalysisRequest) -> bool:

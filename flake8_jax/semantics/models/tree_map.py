@@ -22,6 +22,7 @@ from flake8_jax.semantics.domain.values import (
     Array,
     Const,
     DictValue,
+    External,
     HostArray,
     Instance,
     ListValue,
@@ -52,12 +53,13 @@ MAX_LEAVES = 100
 
 @dataclass(slots=True, eq=False)
 class _Walk:
-    """A walk over trees. at_leaf: what the function gives for leaves. custom_leaves: a predicate says what is a leaf."""
+    """A walk over trees. at_leaf: what the function gives for leaves. custom_leaves: a predicate says what is a leaf.
+    is_leaf: whether a node is one; None where the project's predicate does not tell."""
 
     m: Machine
     at_leaf: Callable[[list[Value]], Value]
     custom_leaves: bool
-    is_leaf: Callable[[Value], bool] = lambda node: False
+    is_leaf: Callable[[Value], bool | None] = lambda node: False
     budget: int = 10
     room: Room = field(default_factory=lambda: Room(MAX_MAPPED))
 
@@ -79,16 +81,19 @@ def _run_tree_map(m: Machine, app: Transformation) -> Value:
         more = Unknown("rest") if star is not None else None
         return call(m, app.frame, app.node, function, Arguments([*path, *leaves], star=more))
 
-    def is_surely_leaf(node: Value) -> bool:
+    def is_known_leaf(node: Value) -> bool | None:
         if not custom_leaves or is_leaf is None or isinstance(is_leaf, Unknown):
             return False
         answer = call(m, app.frame, app.node, is_leaf, Arguments([node]))
-        return isinstance(answer, Const) and answer.value is True
+        if isinstance(answer, Const):
+            return bool(answer.value)
+        # A library's predicate asks for arrays and the like, which no container is.
+        return False if isinstance(is_leaf, External) else None
 
     loop = LoopState("tree_map", app.node)
     m.path.loops.append(loop)
     m.trackers.iteration(loop)
-    mapped = _map_trees(_Walk(m, at_leaf, custom_leaves, is_surely_leaf), trees)
+    mapped = _map_trees(_Walk(m, at_leaf, custom_leaves, is_known_leaf), trees)
     m.path.loops.pop()
     vary_alike(m, trees[0], mapped)
     return mapped
@@ -107,8 +112,13 @@ def _map_trees(walk: _Walk, trees: list[Value]) -> Value:
         return _map_opaque(walk, first, trees)
     if not walk.room.enter(first):
         return Unknown("mapped tree")
-    if type(first) in _NODES and walk.is_leaf(first):
+    is_leaf = walk.is_leaf(first) if type(first) in _NODES else False
+    if is_leaf:
         return _map_leaf(walk, trees)
+    if is_leaf is None:
+        walk.budget -= 1
+        walk.at_leaf([Unknown("leaf"), *[Unknown("leaf") for _ in trees[1:]]])
+        return Unknown("mapped tree")
     node = _NODES.get(type(first))
     mapped = node(walk, first, trees) if node is not None else None
     if mapped is not None:

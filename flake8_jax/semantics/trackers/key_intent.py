@@ -290,14 +290,23 @@ def _same_data(key: Value, here: Place, there: Place, around: Link | None) -> bo
     differ = here.staged is not there.staged
     captures = same_arrays = _captures_arrays(key, now.fn, around)
     captures = captures and not (_passes_key(here, key) or _passes_key(there, key))
-    for name, value in now.bound.items():
-        if _holds(value, key):
-            continue
-        if not _is_same(value, then.bound[name]):
+    others = {name: value for name, value in now.bound.items() if not _holds(value, key)}
+    unlike = [name for name, value in others.items() if not _is_same(value, then.bound[name])]
+    if len(unlike) == 1 and _are_switches(others[unlike[0]], then.bound[unlike[0]]):
+        # ``rmse(model, x, key, lesion=False)`` beside ``lesion=True``
+        return any(isinstance(v, Opaque) or _has_arrays(v) for name, v in others.items() if name not in unlike)
+    for name, value in others.items():
+        if name in unlike:
             differ = differ or captures or not isinstance(value, (Const, Static))
         elif _has_arrays(value):
             same_arrays = True
     return same_arrays and differ
+
+
+def _are_switches(one: Value, other: Value) -> bool:
+    """Two settings of one argument: flags, or names of modes."""
+    kinds = {type(v.value) for v in (one, other) if isinstance(v, Const)}
+    return isinstance(one, Const) and isinstance(other, Const) and kinds in ({bool}, {str})
 
 
 def _captures_arrays(key: Value, function: ir.Function, around: Link | None) -> bool:
