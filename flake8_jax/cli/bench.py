@@ -3,47 +3,49 @@
 from __future__ import annotations
 
 import argparse
-import importlib
-import importlib.util
-import os
-import sys
 from collections.abc import Sequence
-from typing import Any
 
+from flake8_jax.cli.plots import check_plot, draw_bench, save
 from flake8_jax.cli.running import (
-    INPUTS_HELP,
-    TARGET_HELP,
     RunError,
-    add_input_options,
     add_run_options,
     ask,
     command_parser,
     converted,
     duration,
     fail,
-    fill_inputs,
-    names_list,
     place,
     positive,
     seconds,
     size,
 )
 from flake8_jax.cli.said import print_json, say, tell
-from flake8_jax.runtime_checks.measurements import Bench, BenchCase, Comparison, Side
+from flake8_jax.cli.subjects import (
+    INPUTS_HELP,
+    TARGET_HELP,
+    add_input_options,
+    parsed,
+    said_inputs,
+    subject_request,
+)
+from flake8_jax.runtime_checks.measurements import Bench, BenchCase, Comparison, Peak, Side, peak
 
 _BARS = 12
 _BAR_WIDTH = 40
 _CHATTY_TRANSFER = 0.5
+_MUCH_DISPATCH = 0.2
 
 _EPILOG = f"""\
 {INPUTS_HELP}
-Every call is waited for (JAX returns before the work is done). With --vs, both functions are timed in turn, in
-alternating order; the ratio is the median over the rounds, and it counts only if it is larger than what two
-measurements of the same function differ by in this run, and at least 1.1 (1.25 when the machine is busy).
+Every call is waited for (JAX returns before the work is done). With --vs, both functions are timed in turn, call by call,
+in blocks that alternate; the times are lower quartiles. Rounds go on until the result is tight, or --seconds are over.
+A difference is claimed where it is larger than that of two halves of one function's own calls in this run.
 
 examples:
   jaxlint bench train.py:step --case 'f32[64,64], f32[32,64]'
   jaxlint bench train.py:step --vs train.py:step_scan --plot terminal
+  jaxlint bench train.py:step --vs eager --case 'f32[64,64], f32[32,64]'
+  jaxlint bench train.py:main.step -- python train.py --steps 30
   jaxlint bench model.py:decode --case 'f32[n,64], 4' --dim n=512 --static steps
 """
 
@@ -55,24 +57,25 @@ def parser() -> argparse.ArgumentParser:
         _EPILOG,
     )
     made.add_argument("function", metavar="TARGET", help=TARGET_HELP)
-    made.add_argument("--vs", metavar="OTHER", help="another function, to be compared with on the same inputs")
-    made.add_argument("--rounds", type=positive, default=30, metavar="N", help="rounds of samples (default: 30)")
+    made.add_argument(
+        "--vs", metavar="OTHER",
+        help="another function, to be compared with on the same inputs; `eager`: the same one without jit",
+    )  # fmt: skip
+    made.add_argument("--rounds", type=positive, default=400, metavar="N", help="most rounds of blocks (default: 400)")
     made.add_argument(
         "--seconds", type=duration, default=20.0, metavar="S",
-        help="do fewer rounds (at least 5) if they would take longer than this, for each case (default: 20)",
+        help="end the rounds of a case after so long, even if they are not tight (default: 20)",
     )  # fmt: skip
     made.add_argument(
         "--eager", action="store_true", help="call it as it is; a function that is not jitted gets jitted else"
     )
     made.add_argument(
-        "--donate", type=names_list, default=[], metavar="NAMES", help="parameters to donate, if it is not jitted yet"
-    )
-    made.add_argument(
         "--cores", type=positive, metavar="N", help="keep to N processors (default: all; 1 with --vs on a CPU)"
     )
     made.add_argument(
-        "--plot", metavar="terminal|FILE.png", help="a histogram of the times, here or in a file (needs matplotlib)"
-    )
+        "--plot", metavar="terminal|FILE.png|FILE.svg",
+        help="a histogram of the times, here or in a file, with the device's roofline (needs matplotlib)",
+    )  # fmt: skip
     add_input_options(made)
     add_run_options(made)
     return made
@@ -80,10 +83,11 @@ def parser() -> argparse.ArgumentParser:
 
 def run(arguments: Sequence[str]) -> int:
     """Run ``jaxlint bench``; returns the exit status."""
-    args = parser().parse_args(arguments)
+    args, command = parsed(parser(), arguments)
     try:
-        _check_plot(args.plot)
-        result = ask(args, "bench", _request(args), args.platform)
+        check_plot(args.plot if args.plot != "terminal" else None)
+        extra = {"vs": args.vs, "rounds": args.rounds, "seconds": args.seconds, "cores": args.cores}
+        result = ask(args, "bench", {**subject_request(args, command), **extra}, args.platform)
     except RunError as error:
         return fail(error)
     if args.output_format == "json":
@@ -96,38 +100,9 @@ def run(arguments: Sequence[str]) -> int:
             for case in bench.cases:
                 _print_histogram(case)
     elif args.plot:
-        _write_png(bench, args.plot)
+        save(draw_bench(bench), args.plot)
         tell(f"wrote {args.plot}")
     return 0
-
-
-def _request(args: argparse.Namespace) -> dict[str, Any]:
-    return {
-        **fill_inputs(args),
-        "target": args.function,
-        "vs": args.vs,
-        "rounds": args.rounds,
-        "seconds": args.seconds,
-        "eager": args.eager,
-        "donate": args.donate,
-        "cores": args.cores,
-    }
-
-
-def _check_plot(plot: str | None) -> None:
-    """Before anything is run: whether the plot can be made. Raises RunError."""
-    if plot is None or plot == "terminal":
-        return
-    if not plot.endswith(".png"):
-        raise RunError(f"--plot {plot}: write `terminal`, or a file that ends in .png")
-    folder = os.path.dirname(plot)
-    if folder and not os.path.isdir(folder):
-        raise RunError(f"--plot {plot}: there is no folder {folder}")
-    if importlib.util.find_spec("matplotlib") is None:
-        raise RunError(
-            f"--plot {plot}: a PNG needs matplotlib, which {sys.executable} does not have: "
-            "`pip install matplotlib`, or use --plot terminal"
-        )
 
 
 def described(bench: Bench) -> str:
@@ -136,22 +111,21 @@ def described(bench: Bench) -> str:
     lines = [f"{bench.setting}, {cores}\n"]
     if bench.busy:
         lines.append(
-            f"The machine is busy (load average {bench.load:.2f} for each processor): "
-            "only differences of 1.25× and more are claimed.\n"
+            f"The machine is busy (load average {bench.load:.2f} for each processor): it takes longer to tell "
+            "functions apart.\n"
         )
     for case in bench.cases:
-        lines.append("\n" + _described_case(case))
+        lines.append("\n" + _described_case(case, bench.peak))
     return "".join(lines)
 
 
-def _described_case(case: BenchCase) -> str:
-    made_up = " (made up; --case says others)" if case.source == "made up" else ""
-    lines = [f"inputs: {case.inputs or 'none'}{made_up}"]
+def _described_case(case: BenchCase, most: Peak | None) -> str:
+    lines = [f"inputs: {said_inputs(case.inputs, case.source, case.alike)}"]
     if case.transfer.bytes:
         transfer = case.transfer
         lines.append(f"  host to device: {size(transfer.bytes)} in {seconds(transfer.seconds)}")
     for side in case.sides:
-        lines += _described_side(side, case)
+        lines += _described_side(side, case, most)
     if case.comparison is not None:
         lines += _verdict(case, case.comparison)
     if case.transfer.seconds > _CHATTY_TRANSFER * case.sides[0].run.median and case.transfer.bytes > 1 << 20:
@@ -159,7 +133,7 @@ def _described_case(case: BenchCase) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _described_side(side: Side, case: BenchCase) -> list[str]:
+def _described_side(side: Side, case: BenchCase, most: Peak | None) -> list[str]:
     first = side.first_call
     where = place(side.file, side.line)
     run = side.run
@@ -167,11 +141,15 @@ def _described_side(side: Side, case: BenchCase) -> list[str]:
         f"  {side.name}" + (f" ({where}), {side.mode}" if where else f", {side.mode}"),
         f"    first call  {seconds(first.seconds)}: trace {seconds(first.trace)}, lower {seconds(first.lower)}, "
         f"compile {seconds(first.compile)}",
-        f"    run         {seconds(run.median)} (half of the samples: {seconds(run.quartiles[0])} to "
-        f"{seconds(run.quartiles[1])}); {case.rounds} rounds of {side.calls} call{'s' if side.calls != 1 else ''}",
+        f"    run         {seconds(run.quartiles[0])} (lower quartile of {len(side.samples)} calls; median "
+        f"{seconds(run.median)}, upper quartile {seconds(run.quartiles[1])})",
     ]
-    if case.rounds < case.asked_rounds and side is case.sides[0]:
-        lines.append(f"                {case.asked_rounds} rounds would have taken too long (--seconds)")
+    lines += _dispatch(side) + _work(side, most)
+    if side.memory:
+        lines.append(
+            f"    memory      {size(peak(side.memory))} on the device: arguments {size(side.memory.get('argument', 0))}, "
+            f"results {size(side.memory.get('output', 0))}, temporaries {size(side.memory.get('temp', 0))}"
+        )
     if side.donates:
         lines.append("    donates its inputs: every call got fresh copies, whose making is not in these times")
     if side.recompiles.count > 0.001:
@@ -182,20 +160,58 @@ def _described_side(side: Side, case: BenchCase) -> list[str]:
     return lines
 
 
+def _dispatch(side: Side) -> list[str]:
+    if side.returns is None:
+        return []
+    back = f"the call comes back after {seconds(side.returns)}"
+    if side.dispatch is None:
+        return [f"    dispatch    {back}"]
+    share = side.dispatch / side.run.quartiles[0]
+    lines = [f"    dispatch    {seconds(side.dispatch)} for a jitted function that does nothing; {back}"]
+    if share > _MUCH_DISPATCH:
+        lines.append(
+            f"                That is {share:.0%} of the run: give each call more work, or put the loop in jit."
+        )
+    return lines
+
+
+def _work(side: Side, most: Peak | None) -> list[str]:
+    """Operations and bytes a second, as the compiler counts them, beside what the device can do."""
+    run = side.run.quartiles[0]
+    flops, moved = side.cost.get("flops", 0.0) / run, side.cost.get("bytes accessed", 0.0) / run
+    if not flops and not moved:
+        return []
+    limit = [f" of {rate(value, unit)}" if value else "" for value, unit in _limits(most)]
+    source = f" ({most.source})" if most else ""
+    return [f"    work        {rate(flops, 'FLOP/s')}{limit[0]} and {rate(moved, 'B/s')}{limit[1]}{source}"]
+
+
+def _limits(most: Peak | None) -> list[tuple[float, str]]:
+    return [(most.flops if most else 0.0, "FLOP/s"), (most.bytes if most else 0.0, "B/s")]
+
+
+def rate(value: float, unit: str) -> str:
+    """``1.23 GFLOP/s``."""
+    for prefix, factor in (("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if value >= factor:
+            return f"{value / factor:.3g} {prefix}{unit}"
+    return f"{value:.3g} {unit}"
+
+
 def _verdict(case: BenchCase, comparison: Comparison) -> list[str]:
     first, second = case.sides[0].name, case.sides[1].name
-    band = f"two measurements of {first} differ by up to {comparison.band[1]:.2f}× in this run"
+    band = f"two halves of the calls of one function differ by up to {comparison.band[1]:.3g}× in this run"
     if comparison.claim == "none":
+        more = "" if case.tight else "; more --seconds or a quieter machine may tell them apart"
         lines = [
-            f"  No difference can be claimed: {second} took {1 / comparison.ratio:.2f}× the time of {first}, but {band}, "
-            f"and {comparison.least:g}× is the least that counts."
+            f"  No difference can be claimed: {second} took {1 / comparison.ratio:.3g}× the time of {first}, but {band}{more}."
         ]
     else:
         factor = comparison.ratio if comparison.claim == "faster" else 1 / comparison.ratio
         ends = comparison.range if comparison.claim == "faster" else tuple(1 / end for end in comparison.range[::-1])
         lines = [
-            f"  {second} is {factor:.2f}× {comparison.claim} than {first} "
-            f"(most rounds: {ends[0]:.2f}× to {ends[1]:.2f}×; {band})."
+            f"  {second} is {factor:.3g}× {comparison.claim} than {first} "
+            f"(between {ends[0]:.3g}× and {ends[1]:.3g}×; {band})."
         ]
     agreement = case.agreement
     if agreement is not None and not agreement.same:
@@ -223,33 +239,16 @@ def _print_histogram(case: BenchCase) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    bins = _bins(case)
-    most = max(count for _, counts in bins for count in counts) or 1
+    rows = _bins(case)
+    most = max(count for _, counts in rows for count in counts) or 1
     table = Table(title=f"samples by time of one call: {case.inputs}", title_justify="left", box=None, pad_edge=False)
     table.add_column("from", justify="right")
     for side, style in zip(case.sides, ("cyan", "magenta")):
         table.add_column(side.name, style=style, min_width=_BAR_WIDTH // len(case.sides), no_wrap=True)
     longest = _BAR_WIDTH // len(case.sides)
-    for start, counts in bins:
+    for start, counts in rows:
         bars = (f"{'█' * -(-count * longest // most)} {count or ''}".strip() for count in counts)
         table.add_row(seconds(start), *bars)
     console = Console(highlight=False)
     console.print()
     console.print(table)
-
-
-def _write_png(bench: Bench, path: str) -> None:
-    matplotlib: Any = importlib.import_module("matplotlib")
-    matplotlib.use("agg")
-    pyplot: Any = importlib.import_module("matplotlib.pyplot")
-    figure, plots = pyplot.subplots(len(bench.cases), 1, figsize=(7, 3 * len(bench.cases)), squeeze=False)
-    for row, case in zip(plots[:, 0], bench.cases):
-        slowest = _bins(case)[-1][0]
-        for side in case.sides:
-            times = [1e3 * min(sample, slowest) for sample in side.samples]
-            row.hist(times, bins=30, alpha=0.6, label=side.name)
-            row.axvline(1e3 * side.run.median, linestyle="--", linewidth=1)
-        row.set(title=case.inputs, xlabel="time of one call [ms]", ylabel="samples")
-        row.legend()
-    figure.tight_layout()
-    figure.savefig(path, dpi=120)

@@ -7,22 +7,26 @@ import os
 from collections.abc import Sequence
 
 from flake8_jax.cli.running import (
-    INPUTS_HELP,
     PLATFORMS,
-    TARGET_HELP,
     RunError,
-    add_input_options,
     add_run_options,
     ask,
     command_parser,
     converted,
     fail,
-    fill_inputs,
     names_list,
     place,
     seconds,
     show_result,
     size,
+)
+from flake8_jax.cli.subjects import (
+    INPUTS_HELP,
+    TARGET_HELP,
+    add_input_options,
+    parsed,
+    said_inputs,
+    subject_request,
 )
 from flake8_jax.runtime_checks.measurements import Probe, ProbeCase, Stage
 
@@ -74,11 +78,10 @@ def _platforms(text: str) -> list[str]:
 
 def run(arguments: Sequence[str]) -> int:
     """Run ``jaxlint probe``; returns the exit status."""
-    args = parser().parse_args(arguments)
+    args, command = parsed(parser(), arguments)
     try:
         request = {
-            **fill_inputs(args),
-            "target": args.function,
+            **subject_request(args, command),
             "platforms": list(dict.fromkeys(args.platforms or ())),
             "topology": args.topology,
             "write": _folder(args.write),
@@ -113,10 +116,9 @@ def described(probe: Probe) -> str:
 
 
 def _described_case(case: ProbeCase) -> str:
-    made_up = " (made up; --case says others)" if case.source == "made up" else ""
     common = ", ".join(f"{name} {count}" for name, count in list(case.primitives.items())[:_MOST_PRIMITIVES])
     lines = [
-        f"inputs:  {case.inputs or 'none'}{made_up}",
+        f"inputs:  {said_inputs(case.inputs, case.source, case.alike)}",
         f"output:  {case.output}",
         f"jaxpr:   {case.equations} equation{'s' if case.equations != 1 else ''}" + (f" ({common})" if common else ""),
     ]

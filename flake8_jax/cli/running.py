@@ -32,9 +32,6 @@ PLATFORMS = ("cpu", "cuda", "tpu")
 _ROOT_SIGNS = ("pyproject.toml", "jaxlint.toml", ".jaxlint.toml", ".git")
 _T = TypeVar("_T")
 
-TARGET_HELP = "the function: module:function, file.py:function or file.py:LINE"
-CASE_HELP = "inputs of one call, such as 'f32[64,64], n=3'; may be repeated (default: made up from the signature)"
-
 
 class RunError(Exception):
     """The child gave no answer; the message says why and what to do."""
@@ -61,7 +58,7 @@ def duration(text: str) -> float:
     return number
 
 
-def _dim(text: str) -> tuple[str, int]:
+def dimension(text: str) -> tuple[str, int]:
     name, _, size = text.partition("=")
     if not name.isidentifier() or not size.isdigit():
         raise argparse.ArgumentTypeError(f"{text} is not NAME=SIZE, as in N=128")
@@ -135,41 +132,6 @@ def split_command(arguments: Sequence[str]) -> tuple[list[str], list[str] | None
 
 def missing_command(example: str) -> ConfigError:
     return ConfigError(f"there is no command after `--`: give one, such as `jaxlint {example}`")
-
-
-def add_input_options(parser: argparse.ArgumentParser) -> None:
-    """Options that say with what a function is called."""
-    group = parser.add_argument_group("inputs")
-    group.add_argument("--case", action="append", default=[], metavar="INPUTS", help=CASE_HELP)
-    group.add_argument("--dim", action="append", default=[], type=_dim, metavar="NAME=SIZE", help="size of a named dim")
-    group.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the numbers in arrays (default: 0)")
-    group.add_argument(
-        "--static",
-        type=names_list,
-        default=[],
-        metavar="NAMES",
-        help="parameters to make static, if it is not jitted yet",
-    )
-
-
-INPUTS_HELP = """\
-inputs:
-  f32[8,128]  bf16[]  bool[4]  key  key[4]  legacy-key     arrays and PRNG keys
-  f32[n,3], i32[n], n=100                                  dims with names
-  {"w": f32[3,3], "b": f32[3]}  (f32[2], 0.5)              containers
-  weak(f32[])  numpy(f64[3])                               a weak type, a NumPy array
-  3, mode="fast"                                           Python values, by keyword too
-"""
-
-
-def fill_inputs(args: argparse.Namespace) -> dict[str, Any]:
-    """The part of a request that ``add_input_options`` asked for."""
-    return {
-        "cases": [{"text": text} for text in args.case],
-        "dims": dict(args.dim),
-        "seed": args.seed,
-        "static": args.static,
-    }
 
 
 def find_python(named: str | None) -> str:

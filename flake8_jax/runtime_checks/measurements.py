@@ -5,9 +5,15 @@ The names are those of the requests and results that the modules of ``child`` do
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+
+
+def peak(memory: Mapping[str, int]) -> int:
+    """Bytes that arguments, results and temporaries of a program take together, at most."""
+    return memory.get("argument", 0) + memory.get("output", 0) + memory.get("temp", 0) - memory.get("alias", 0)
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -50,7 +56,8 @@ class PerCall(msgspec.Struct, frozen=True):
 
 
 class Side(msgspec.Struct, frozen=True):
-    """One function in a benchmark. mode: ``jitted``, ``jitted here`` or ``eager``. samples: seconds of one call each."""
+    """One function in a benchmark. mode: ``jitted``, ``jitted here`` or ``eager``. samples: seconds of one call each. calls:
+    in a block. dispatch, returns: see ``child.bench``. cost: ``flops`` and ``bytes accessed`` of a call. memory: bytes."""
 
     name: str
     file: str
@@ -62,15 +69,19 @@ class Side(msgspec.Struct, frozen=True):
     run: Spread
     samples: tuple[float, ...]
     recompiles: PerCall
+    dispatch: float | None = None
+    returns: float | None = None
+    cost: dict[str, float] = {}
+    memory: dict[str, int] = {}
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """ratio: time of the first ÷ time of the second. band: what two samples of one function differ by in this run."""
+    """ratio: time of the first ÷ time of the second. range: where it lies. band: what two halves of one function's own calls
+    differ by in this run."""
 
     ratio: float
     range: tuple[float, float]
     band: tuple[float, float]
-    least: float
     claim: str
 
 
@@ -89,17 +100,27 @@ class Transfer(msgspec.Struct, frozen=True):
     seconds: float
 
 
+class Peak(msgspec.Struct, frozen=True):
+    """What the device can do at most, a second. source: ``data sheet`` or ``measured here``."""
+
+    flops: float
+    bytes: float
+    source: str
+
+
 class BenchCase(msgspec.Struct, frozen=True):
-    """One set of inputs. source: ``given``, ``file`` or ``made up``."""
+    """One set of inputs. source: ``given``, ``file``, ``made up``, ``command`` or ``shapes``. alike: calls of the command
+    that had such inputs. tight: whether more rounds would have told no more."""
 
     label: str
     inputs: str
     source: str
     rounds: int
-    asked_rounds: int
+    tight: bool
     transfer: Transfer
     sides: tuple[Side, ...]
     noise: tuple[float, float]
+    alike: int = 1
     comparison: Comparison | None = None
     agreement: Agreement | None = None
 
@@ -112,6 +133,7 @@ class Bench(msgspec.Struct, frozen=True):
     busy: bool
     cores: int
     cases: tuple[BenchCase, ...]
+    peak: Peak | None = None
 
 
 class CacheKey(msgspec.Struct, frozen=True):
@@ -125,7 +147,8 @@ class CacheKey(msgspec.Struct, frozen=True):
 
 
 class RecompileCase(msgspec.Struct, frozen=True):
-    """One set of inputs in its turn. counts: how often it was traced, lowered and compiled."""
+    """One set of inputs in its turn. counts: how often it was traced, lowered and compiled; steps: the seconds of each.
+    memory: bytes of the program that was compiled. alike: calls of the user's command that had such inputs."""
 
     label: str
     inputs: str
@@ -136,6 +159,10 @@ class RecompileCase(msgspec.Struct, frozen=True):
     compared_with: str | None = None
     explanation: str = ""
     names: tuple[str, ...] = ()
+    steps: dict[str, float] = {}
+    memory: dict[str, int] = {}
+    alike: int = 1
+    source: str = "given"
 
 
 class Recompiles(msgspec.Struct, frozen=True):
@@ -178,6 +205,7 @@ class ProbeCase(msgspec.Struct, frozen=True):
     equations: int
     primitives: dict[str, int]
     stages: tuple[Stage, ...]
+    alike: int = 1
 
 
 class Probe(msgspec.Struct, frozen=True):

@@ -29,7 +29,10 @@ def test_two_functions(jaxlint: Command) -> None:
         assert 0 < first["trace"] + first["lower"] + first["compile"] < first["seconds"]
         assert side["run"]["median"] < first["compile"]
     assert case["comparison"]["claim"] == "faster" and case["comparison"]["ratio"] > 2
-    assert len(slow["samples"]) == 2 * len(fast["samples"]) == 2 * case["rounds"]
+    assert len(slow["samples"]) == 2 * case["rounds"] * slow["calls"] == 18 * slow["calls"]
+    assert slow["cost"]["flops"] > 60 * 2 * 128**3 * 0.9 and slow["memory"]["argument"] >= 4 * 128 * 128
+    assert 0 < slow["dispatch"] < slow["run"]["median"] and slow["returns"] > 0
+    assert found["peak"]["source"] == "measured here" and found["peak"]["flops"] > found["peak"]["bytes"] / 100
     assert case["agreement"]["same"] is False
 
 
@@ -52,7 +55,7 @@ def test_a_static_argument_is_missing(jaxlint: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["train.py:step", "--plot", "times.pdf"], "write `terminal`, or a file that ends in .png"),
+        (["train.py:step", "--plot", "times.pdf"], "write a file that ends in .png or .svg"),
         (["train.py:step", "--plot", "no/times.png"], "there is no folder no"),
         (["train.py:step", "--python", "no/python"], "no/python cannot be started"),
         (["train.py:step", "--donate", "w"], "--donate w: train.py:step is jitted already"),
@@ -69,7 +72,7 @@ def test_wrong_calls(jaxlint: Command, arguments: list[str], message: str) -> No
 @pytest.mark.skipif(importlib.util.find_spec("matplotlib") is not None, reason="matplotlib is installed")
 def test_a_png_needs_matplotlib(jaxlint: Command) -> None:
     status, _, err = jaxlint("bench", "train.py:step", "--plot", "times.png")
-    assert status == 2 and "needs matplotlib" in err
+    assert status == 2 and "this needs matplotlib" in err
 
 
 @pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="matplotlib is not installed")
@@ -77,3 +80,14 @@ def test_a_png(jaxlint: Command, tmp_path: Path) -> None:
     status, _, err = jaxlint("bench", "train.py:step", "--plot", "times.png", "--rounds", "5")
     assert status == 0 and "wrote times.png" in err
     assert (tmp_path / "times.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_jit(jaxlint: Command) -> None:
+    _, found = data(
+        jaxlint, "bench", "train.py:step", "--vs", "eager", "--case", "f32[8,8], f32[4,8]", "--rounds", "12"
+    )
+    case = found["cases"][0]
+    assert [side["mode"] for side in case["sides"]] == ["jitted", "eager"]
+    assert case["comparison"]["claim"] == "slower" and case["agreement"]["same"]
+    status, _, err = jaxlint("bench", "train.py:step", "--vs", "jit", "--case", "f32[8,8], f32[4,8]")
+    assert status == 2 and "train.py:step is jitted; add --eager" in err

@@ -1,17 +1,21 @@
 """Times a function, alone or against another: what is paid once, what for moving inputs, and what every call costs.
 
-Request: ``target``, ``vs`` or null, ``cases``, ``rounds``, ``seconds`` (budget of a case for its rounds), ``static``,
-``donate``, ``eager``, ``cores`` or null (all; one for a comparison on the CPU), ``roots``, ``seed``, ``dims``. Result:
-``setting``, ``load``, ``busy``, ``cores``, and ``cases``: ``sides`` (times in seconds), ``comparison``, ``agreement``.
+Request: see ``subjects``, and ``vs`` (a target, ``eager``, ``jit`` or null), ``rounds`` (at most), ``seconds`` (budget of a
+case for its rounds), ``cores`` or null (all; one for a comparison on the CPU). Result: see ``Bench`` in
+``flake8_jax.runtime_checks.measurements``.
 
 Vocabulary
 ----------
 first call   tracing, lowering, compiling, and one run. steady: the calls after it.
 fresh        copies of the inputs for every call, made outside of the time measured, where the function donates them.
+dispatch     what a call costs that computes nothing: a jitted function with the same arguments and an empty body. return:
+             when the call comes back, with the work still going on.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import importlib.util
 import os
 import statistics
@@ -24,40 +28,88 @@ from flake8_jax.runtime_checks.child.jitting import (
     Compilations,
     Function,
     Inputs,
-    all_inputs,
+    Refusal,
     answer,
     call,
+    compiled_since,
+    devices,
+    executables,
     find,
+    fresh,
     import_jax,
+    memory_of,
     mode_of,
+    prepared,
     setting,
 )
 from flake8_jax.runtime_checks.child.main import Channel
+from flake8_jax.runtime_checks.child.roofline import peak_of
+from flake8_jax.runtime_checks.child.subjects import measured
 
 _FRESH_BYTES = 64 << 20
 _TRANSFERS = 7
+_RETURNS = 15
 
 
 def run(request: dict[str, Any], channel: Channel) -> None:
     """Measure and tell."""
-    answer(_measure, request, channel)
+    answer(_begin, request, channel)
 
 
-def _measure(request: Mapping[str, Any]) -> dict[str, Any]:
+def _begin(request: Mapping[str, Any]) -> Mapping[str, Any]:
     load = timing.machine_load()
     alone = 1 if request.get("vs") and _only_cpu() else None
     cores = _pin(request.get("cores") or alone)
-    first = find(request["target"], request["roots"], request["static"], request["donate"], request["eager"])
+    return measured(request, functools.partial(_measure, request, load, cores))
+
+
+def _measure(
+    request: Mapping[str, Any], load: float, cores: int, first: Function, inputs: list[Inputs]
+) -> dict[str, Any]:
     functions = [first]
     if request.get("vs"):
-        # What is static or donated is told for the first; the second may have other parameters, or be jitted already.
-        other = find(request["vs"], request["roots"], (), (), request["eager"])
-        if other.wrapped and (request["static"] or request["donate"]):
-            other = find(request["vs"], request["roots"], request["static"], request["donate"], request["eager"])
-        functions.append(other)
+        functions.append(_other(request, first))
     heard = Compilations()
-    cases = [_case(functions, inputs, heard, request, load) for inputs in all_inputs(request, first)]
-    return {"setting": setting(), "load": load, "busy": timing.is_busy(load), "cores": cores, "cases": cases}
+    cases = [_case(functions, case, heard, request) for case in inputs]
+    device = devices()[0]
+    peaks = peak_of(device.platform, device.device_kind, any(_is_narrow(case) for case in inputs))
+    return {
+        "setting": setting(), "load": load, "busy": timing.is_busy(load), "cores": cores, "cases": cases, "peak": peaks,
+    }  # fmt: skip
+
+
+def _other(request: Mapping[str, Any], first: Function) -> Function:
+    """What the function is compared with. Raises Refusal."""
+    wanted, target = request["vs"], request["target"]
+    plain = first.resolved.object
+    if wanted == "eager":
+        if first.jitted and not first.wrapped:
+            plain = getattr(plain, "__wrapped__", None)
+        if plain is None or not first.jitted:
+            raise Refusal(f"--vs eager: {target} {'shows no function inside' if first.jitted else 'is eager already'}")
+        return _named(Function(first.resolved, plain, False, False, frozenset()), "without jit")
+    if wanted == "jit":
+        if first.jitted:
+            raise Refusal(f"--vs jit: {target} is jitted; add --eager to time it without")
+        return _named(prepared(first.resolved, target, request["static"], request["donate"], False), "jitted")
+    # What is static or donated is told for the first; the second may have other parameters, or be jitted already.
+    other = find(wanted, request["roots"], (), (), request["eager"])
+    if other.wrapped and (request["static"] or request["donate"] or first.wrapped):
+        static = request["static"] or sorted(first.static or ())
+        other = find(wanted, request["roots"], static, request["donate"], request["eager"])
+    return other
+
+
+def _named(function: Function, how: str) -> Function:
+    resolved = dataclasses.replace(function.resolved, qualname=f"{function.resolved.qualname} {how}")
+    return dataclasses.replace(function, resolved=resolved)
+
+
+def _is_narrow(inputs: Inputs) -> bool:
+    import jax
+
+    leaves = jax.tree_util.tree_leaves((inputs.args, dict(inputs.kwargs)))
+    return any(str(getattr(leaf, "dtype", "")) in ("bfloat16", "float16") for leaf in leaves)
 
 
 def _only_cpu() -> bool:
@@ -77,48 +129,87 @@ def _pin(wanted: int | None) -> int:
     return min(len(allowed), wanted or len(allowed))
 
 
-def _case(
-    functions: list[Function], inputs: Inputs, heard: Compilations, request: Mapping[str, Any], load: float
-) -> dict[str, Any]:
+def _case(functions: list[Function], inputs: Inputs, heard: Compilations, request: Mapping[str, Any]) -> dict[str, Any]:
     transfer = _transfer(inputs)
     facts: list[dict[str, Any]] = []
     sides: list[timing.Side] = []
     results: list[Any] = []
     for function in functions:
+        known = executables()
         first, result, donates = _first_call(function, inputs, heard, request["roots"])
         results.append(result)
-        facts.append({**_identity(function), "first_call": first, "donates": donates})
+        facts.append({**_identity(function), "first_call": first, "donates": donates, **_program(function, known)})
         sides.append(_side(function, inputs, donates))
     agreement = _agreement(*results) if len(results) == 2 else None
     del results
-    sizes = [timing.calls_for(side) for side in sides]
-    calls = [number for number, _ in sizes]
-    each = sum(number * max(seconds, 1e-7) for number, seconds in [*sizes, sizes[0]])
-    number = max(timing.LEAST_ROUNDS, min(request["rounds"], int(request["seconds"] / each)))
+    calls = [timing.calls_for(side)[0] for side in sides]
     heard.reset()
-    samples = timing.rounds(sides, calls, number)
+    samples = timing.rounds(sides, calls, request["rounds"], request["seconds"])
     again = heard.of(None)
-    total = number * (sum(calls) + calls[0])
+    total = sum(len(side.calls()) for side in samples)
     for place, fact in enumerate(facts):
-        own = samples[place] + samples[-1] if place == 0 else samples[place]
+        own = samples[place].calls()
         fact.update(calls=calls[place], run=timing.summary(own), samples=own)
         names = functions[place].event_names
         during = heard.of(names) if names is not None or len(functions) == 1 else None
-        made = number * calls[place] * (2 if place == 0 else 1)
-        fact["recompiles"] = _per_call(during, made) if during is not None else _per_call(again, total)
-    least = timing.LEAST_RATIO_BUSY if timing.is_busy(load) else timing.LEAST_RATIO
+        fact["recompiles"] = _per_call(during, len(own)) if during is not None else _per_call(again, total)
+        fact.update(_dispatch(functions[place], inputs, fact["donates"]))
     return {
         "label": inputs.label,
         "inputs": inputs.text,
         "source": inputs.source,
-        "rounds": number,
-        "asked_rounds": request["rounds"],
+        "alike": inputs.alike,
+        "rounds": len(samples[0].halves[0]),
+        "tight": timing.is_tight(samples[0], samples[-1]),
         "transfer": transfer,
         "sides": facts,
-        "comparison": timing.compare(samples[0], samples[-1], samples[1], least) if len(sides) == 2 else None,
-        "noise": timing.compare(samples[0], samples[-1], samples[0], least)["band"],
+        "comparison": timing.compare(*samples) if len(sides) == 2 else None,
+        "noise": timing.compare(samples[0], samples[0])["band"],
         "agreement": agreement,
     }
+
+
+def _program(function: Function, known: list[Any]) -> dict[str, Any]:
+    """What the compiler says of the program that was compiled last: floating-point operations and bytes of a call, and
+    the memory that it needs."""
+    found: dict[str, Any] = {"memory": {}, "cost": {}}
+    largest = compiled_since(known, function) if function.jitted else None
+    if largest is None:
+        return found
+    found["memory"] = memory_of(largest)
+    try:
+        said = largest.cost_analysis()
+    except Exception:  # not every backend counts
+        return found
+    facts = (said[0] if said else {}) if isinstance(said, (list, tuple)) else said or {}
+    found["cost"] = {name: float(facts[name]) for name in ("flops", "bytes accessed") if facts.get(name, -1) >= 0}
+    return found
+
+
+def _dispatch(function: Function, inputs: Inputs, donates: bool) -> dict[str, float | None]:
+    """Seconds of a call that computes nothing, and until a call of the function comes back; None where it is not jitted,
+    or where an argument is no array."""
+    jax: Any = import_jax()
+    if not function.jitted:
+        return {"dispatch": None, "returns": None}
+    empty: Any = jax.jit(lambda *args, **kwargs: ())
+    args, kwargs = inputs.args, dict(inputs.kwargs)
+    idle: float | None = None
+    try:
+        empty(*args, **kwargs)
+        idle = timing.quantile(
+            timing.block(timing.Side(lambda n: [0] * n, lambda _: empty(*args, **kwargs)), 200), 0.25
+        )
+    except TypeError:  # a static argument
+        pass
+    took = []
+    for _ in range(_RETURNS):
+        item = fresh(inputs) if donates else inputs
+        started = time.perf_counter()
+        result = function.call(*item.args, **item.kwargs)
+        took.append(time.perf_counter() - started)
+        jax.block_until_ready(result)
+    return {"dispatch": idle, "returns": timing.quantile(took, 0.25)}
 
 
 def _identity(function: Function) -> dict[str, Any]:
@@ -137,28 +228,19 @@ def _per_call(events: dict[str, dict[str, float]], calls: int) -> dict[str, floa
     return {"count": events["compile"]["count"] / calls, "seconds": seconds / calls}
 
 
-def _fresh(inputs: Inputs) -> tuple[Any, Any]:
-    jax: Any = import_jax()
-    return jax.block_until_ready(  # type: ignore[no-any-return]
-        jax.tree_util.tree_map(
-            lambda leaf: leaf.copy() if isinstance(leaf, jax.Array) else leaf, (inputs.args, dict(inputs.kwargs))
-        )
-    )
-
-
 def _first_call(
     function: Function, inputs: Inputs, heard: Compilations, roots: list[str]
 ) -> tuple[dict[str, Any], Any, bool]:
     """What the first call costs, its result, and whether it takes the buffers of its inputs."""
     import jax
 
-    args, kwargs = _fresh(inputs)
+    own = fresh(inputs)
     heard.reset()
     started = time.perf_counter()
-    result = call(function, Inputs(inputs.label, inputs.text, args, kwargs, inputs.source), roots)
+    result = call(function, own, roots)
     seconds = time.perf_counter() - started
     events = heard.of(function.event_names)
-    leaves = jax.tree_util.tree_leaves((args, kwargs))
+    leaves = jax.tree_util.tree_leaves((own.args, own.kwargs))
     donates = any(isinstance(leaf, jax.Array) and leaf.is_deleted() for leaf in leaves)
     steps: dict[str, Any] = {step: values["seconds"] for step, values in events.items()}
     return {"seconds": seconds, **steps, "compiled": events["compile"]["count"]}, result, donates
@@ -167,16 +249,15 @@ def _first_call(
 def _side(function: Function, inputs: Inputs, donates: bool) -> timing.Side:
     jax: Any = import_jax()
     wait, target = jax.block_until_ready, function.call
-    given = (inputs.args, dict(inputs.kwargs))
 
-    def timed(item: tuple[Any, Any]) -> Any:
-        return wait(target(*item[0], **item[1]))
+    def timed(item: Inputs) -> Any:
+        return wait(target(*item.args, **item.kwargs))
 
     if not donates:
-        return timing.Side(lambda calls: [given] * calls, timed)
+        return timing.Side(lambda calls: [inputs] * calls, timed)
     size = max(1, _bytes(inputs))
     most = max(1, min(100, _FRESH_BYTES // size))
-    return timing.Side(lambda calls: [_fresh(inputs) for _ in range(calls)], timed, most)
+    return timing.Side(lambda calls: [fresh(inputs) for _ in range(calls)], timed, most)
 
 
 def _bytes(inputs: Inputs) -> int:

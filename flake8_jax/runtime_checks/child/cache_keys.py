@@ -17,10 +17,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from flake8_jax.runtime_checks.child.inputs import describe, spell
+from flake8_jax.runtime_checks.child.structures import Change, changes, functions_in, same
 
 _PYTHON_NUMBERS = {bool: "bool", int: "int32", float: "float32", complex: "complex64"}
 _WIDE = {"int32": "int64", "float32": "float64", "complex64": "complex128"}
-_WEIGHTS = {"weak-type": 1, "dtype": 1, "passing": 1, "rank": 4, "structure": 5, "container": 6, "arguments": 5}
+_WEIGHTS = {
+    "weak-type": 1,
+    "dtype": 1,
+    "passing": 1,
+    "key": 1,
+    "rank": 4,
+    "structure": 5,
+    "container": 6,
+    "arguments": 5,
+}
 
 
 @dataclass(frozen=True)
@@ -40,12 +50,12 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Argument:
-    """What was passed for one parameter. how: ``position`` or ``keyword``."""
+    """What was passed for one parameter. how: ``position`` or ``keyword``. structure: the pytree's, None if static."""
 
     how: str
     static: bool
     value: Any
-    structure: str
+    structure: Any
     leaves: Mapping[str, Leaf]
 
 
@@ -74,8 +84,8 @@ def signature_of(
     """The signature of a call. static: names of static parameters; None: what is no array counts as static."""
     found = {}
     for name, how, value in _named(function, args, kwargs):
-        is_static = name in static if static is not None else not _is_dynamic(value)
-        structure, leaves = ("", {}) if is_static else _flattened(name, value)
+        is_static = name in static if static is not None else not is_dynamic(value)
+        structure, leaves = (None, {}) if is_static else _flattened(name, value)
         found[name] = Argument(how, is_static, value, structure, leaves)
     return found
 
@@ -94,13 +104,13 @@ def _named(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[st
     ]
 
 
-def _is_dynamic(value: Any) -> bool:
+def is_dynamic(value: Any) -> bool:
     import jax
 
     return all(_leaf(leaf) is not None for leaf in jax.tree_util.tree_leaves(value))
 
 
-def _flattened(name: str, value: Any) -> tuple[str, dict[str, Leaf]]:
+def _flattened(name: str, value: Any) -> tuple[Any, dict[str, Leaf]]:
     import jax
 
     pairs, structure = jax.tree_util.tree_flatten_with_path(value)
@@ -109,7 +119,7 @@ def _flattened(name: str, value: Any) -> tuple[str, dict[str, Leaf]]:
         seen = _leaf(leaf)
         if seen is not None:
             leaves[name + jax.tree_util.keystr(path)] = seen
-    return str(structure), leaves
+    return structure, leaves
 
 
 def _leaf(value: Any) -> Leaf | None:
@@ -174,23 +184,17 @@ def _argument(name: str, now: Argument, before: Argument) -> list[Difference]:
         )
     if now.static:
         return found + _static(name, now.value, before.value)
-    if now.structure != before.structure:
-        return [*found, _structure(name, now, before)]
+    if not same(now.structure, before.structure):
+        return found + [_structure(change) for change in changes(name, now.value, before.value)]
     for where, leaf in now.leaves.items():
         other = before.leaves.get(where)
-        if other is not None and (leaf.dtype, leaf.shape, leaf.weak, leaf.placement) != (
-            other.dtype, other.shape, other.weak, other.placement,
-        ):  # fmt: skip
+        if other is not None and _key(leaf) != _key(other):
             found += _leaves(where, leaf, other)
     return found
 
 
 def _static(name: str, now: Any, before: Any) -> list[Difference]:
-    try:
-        same = type(now) is type(before) and bool(now == before) and hash(now) == hash(before)
-    except Exception:  # a class of the user's
-        same = False
-    if same:
+    if same(now, before) and _same_hash(now, before):
         return []
     ours, theirs = describe(now), describe(before)
     if ours == theirs and callable(now):
@@ -208,26 +212,61 @@ def _static(name: str, now: Any, before: Any) -> list[Difference]:
     return [Difference("static", name, ours, theirs, remedy)]
 
 
-def _structure(name: str, now: Argument, before: Argument) -> Difference:
-    ours, theirs = describe(now.value), describe(before.value)
+def _same_hash(now: Any, before: Any) -> bool:
+    try:
+        return hash(now) == hash(before)
+    except Exception:  # a class of the user's
+        return False
+
+
+def _structure(change: Change) -> Difference:
+    name, now, before = change.where, change.now, change.before
+    ours, theirs = describe(now), describe(before)
+    if change.kind in ("static", "metadata"):
+        return _static_part(change, ours, theirs)
     remedy = f"give {name} the same structure in every call"
-    if now.value is None or before.value is None:
+    if now is None or before is None:
         remedy += ": an array of zeros instead of None, or a static flag that says which of the two"
-    elif type(now.value) is not type(before.value):
-        remedy += f": always a {type(before.value).__name__}"
+    elif change.kind == "container":
+        remedy += f": always a {type(before).__name__}"
         return Difference("container", name, ours, theirs, remedy)
-    elif isinstance(now.value, dict):
-        changed = sorted(map(repr, now.value.keys() ^ before.value.keys()))
+    elif change.kind == "keys":
+        changed = sorted(map(repr, now.keys() ^ before.keys()))
         if changed:
             remedy += f" (the keys {', '.join(changed)} are in one only)"
-    elif isinstance(now.value, (list, tuple)) and len(now.value) != len(before.value):
-        remedy += f" (it had {len(before.value)} items and has {len(now.value)}): stack them in one array, and pad it"
+    elif change.kind == "length":
+        remedy += f" (it had {len(before)} items and has {len(now)}): stack them in one array, and pad it"
     return Difference("structure", name, ours, theirs, remedy)
+
+
+def _static_part(change: Change, ours: str, theirs: str) -> Difference:
+    """Of a node of a pytree: what it keeps beside its leaves is part of the program."""
+    name = change.where
+    inner = functions_in(change.now, change.before)
+    if inner is not None:
+        which = f" (its {' and '.join(inner)})" if inner else ""
+        remedy = (
+            f"{name} is static, and each call has another function object{which}: make it once, before the loop, "
+            "and use that object in every call"
+        )
+        return Difference("static-identity", name, ours, theirs, remedy)
+    if ours == theirs:
+        remedy = (
+            f"{name} is static; the two look the same but are not equal: make the object once, "
+            f"or give {type(change.now).__name__} __eq__ and __hash__"
+        )
+        return Difference("static-identity", name, ours, theirs, remedy)
+    remedy = (
+        f"{name} is static, and every new value compiles: make it a leaf, so that it is traced, or keep it as it is"
+    )
+    return Difference("static", name, ours, theirs, remedy)
 
 
 def _leaves(where: str, now: Leaf, before: Leaf) -> list[Difference]:
     ours, theirs = str(now), str(before)
     dtype = f"jnp.{'bool_' if before.dtype == 'bool' else before.dtype}"
+    if now.dtype.startswith("key<") != before.dtype.startswith("key<"):
+        return [_kind_of_key(where, now, before)]
     if len(now.shape) != len(before.shape):
         as_array = now.python or before.python
         remedy = f"give {where} {len(before.shape)} dimensions in every call"
@@ -254,3 +293,36 @@ def _leaves(where: str, now: Leaf, before: Leaf) -> list[Difference]:
         return [Difference("weak-type", where, ours, theirs, remedy)]
     remedy = f"put {where} on the same devices in every call: jax.device_put({where}, sharding)"
     return [Difference("placement", where, now.placement or "not placed", before.placement or "not placed", remedy)]
+
+
+def _kind_of_key(where: str, now: Leaf, before: Leaf) -> Difference:
+    """A typed key on one side only. A legacy key is an array of numbers, ``uint32[…,2]``."""
+    typed, other = (now, before) if now.dtype.startswith("key<") else (before, now)
+    if other.dtype != "uint32" or other.shape[:-1] != typed.shape:
+        remedy = f"pass a PRNG key for {where} in every call"
+        return Difference("dtype", where, str(now), str(before), remedy)
+    said = {id(typed): "a typed key, as jax.random.key makes", id(other): "a legacy key, as jax.random.PRNGKey makes"}
+    remedy = f"make {where} in the same way in every call, with jax.random.key"
+    return Difference("key", where, f"{now}, {said[id(now)]}", f"{before}, {said[id(before)]}", remedy)
+
+
+def unlike(now: Signature, before: Signature) -> bool:
+    """Whether JAX would tell the two calls apart."""
+    if now.keys() != before.keys():
+        return True
+    return any(_apart(ours, before[name]) for name, ours in now.items())
+
+
+def _apart(now: Argument, before: Argument) -> bool:
+    if (now.how, now.static) != (before.how, before.static):
+        return True
+    if now.static:
+        return not same(now.value, before.value)
+    if not same(now.structure, before.structure):
+        return True
+    return [_key(leaf) for leaf in now.leaves.values()] != [_key(leaf) for leaf in before.leaves.values()]
+
+
+def _key(leaf: Leaf) -> tuple[str, tuple[int, ...], bool, str]:
+    """What JAX tells arrays apart by."""
+    return leaf.dtype, leaf.shape, leaf.weak, leaf.placement

@@ -42,8 +42,8 @@ from flake8_jax.runtime_checks.child.grammar import (
 )
 
 __all__ = [
-    "Case", "InputError", "Parameter", "Spec", "describe", "describe_case", "from_signature", "guesses", "make",
-    "make_case", "parse", "parse_case",
+    "Case", "InputError", "Parameter", "Spec", "describe", "describe_case", "filled", "from_signature", "guesses", "make",
+    "make_case", "parse", "parse_case", "shapes_of",
 ]  # fmt: skip
 
 _LONGEST_REPR = 60
@@ -175,6 +175,38 @@ def _struct(shape: tuple[int, ...], dtype: Any, weak: bool) -> Any:
     if weak and "weak_type" in inspect.signature(struct).parameters:  # since jax 0.4.36
         return struct(shape, dtype, weak_type=True)
     return struct(shape, dtype)
+
+
+def filled(values: Any, seed: int = 0) -> Any:
+    """The same with arrays in the place of ``jax.ShapeDtypeStruct``; where one has a sharding, the array gets it."""
+    import jax
+
+    maker = _Maker(seed, {})
+
+    def fill(leaf: Any) -> Any:
+        if not isinstance(leaf, jax.ShapeDtypeStruct):
+            return leaf
+        name = str(leaf.dtype)
+        made = maker.value(Key(tuple(leaf.shape)) if name.startswith("key<") else Array(name, tuple(leaf.shape)))
+        sharding = getattr(leaf, "sharding", None)
+        return made if sharding is None else jax.device_put(made, sharding)
+
+    return jax.tree_util.tree_map(fill, values)
+
+
+def shapes_of(values: Any) -> Any:
+    """The same with ``jax.ShapeDtypeStruct`` in the place of arrays; what is spread over several devices stays so."""
+    import jax
+
+    def shape(leaf: Any) -> Any:
+        if not isinstance(leaf, jax.Array):
+            return leaf
+        placed: Any = leaf.sharding
+        if len(placed.device_set) > 1:
+            return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=placed)
+        return _struct(leaf.shape, leaf.dtype, bool(getattr(leaf, "weak_type", False)))
+
+    return jax.tree_util.tree_map(shape, values)
 
 
 def spell(dtype: str, shape: Sequence[Any]) -> str:

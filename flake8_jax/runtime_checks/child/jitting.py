@@ -9,7 +9,6 @@ refusal       something the user has to put right; the linter prints it and runs
 
 from __future__ import annotations
 
-import functools
 import inspect
 import logging
 import os
@@ -19,19 +18,11 @@ import sys
 import traceback
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from flake8_jax.runtime_checks.child.inputs import (
-    Case,
-    InputError,
-    describe_case,
-    guesses,
-    make_case,
-    parse_case,
-)
 from flake8_jax.runtime_checks.child.main import Channel, summary
-from flake8_jax.runtime_checks.child.targets import Resolved, TargetError, load, resolve
+from flake8_jax.runtime_checks.child.targets import Resolved, TargetError, resolve
 
 _STEPS = {
     "/jax/core/compile/jaxpr_trace_duration": "trace",
@@ -133,6 +124,11 @@ def find(target: str, roots: Sequence[str], static: Sequence[str], donate: Seque
         resolved = resolve(target, roots)
     except TargetError as error:
         raise Refusal(str(error)) from error
+    return prepared(resolved, target, static, donate, eager)
+
+
+def prepared(resolved: Resolved, target: str, static: Sequence[str], donate: Sequence[str], eager: bool) -> Function:
+    """A function that was found, jitted unless it is already or ``eager``. Raises Refusal."""
     function = resolved.object
     if is_jitted(function) or eager:
         for flag, given in (("--static", static), ("--donate", donate)):
@@ -240,105 +236,15 @@ class _Reading(logging.Handler):
 
 @dataclass(frozen=True)
 class Inputs:
-    """The inputs of one call. text: what they look like. source: ``given``, ``file`` or ``made up``."""
+    """The inputs of one call. text: what they look like. source: ``given``, ``file``, ``made up``, ``command`` (what the
+    user's command passed), or ``shapes`` (arrays of the shapes that it traced with). alike: calls that had such inputs."""
 
     label: str
     text: str
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
     source: str
-
-
-def all_inputs(request: Mapping[str, Any], function: Function, *, abstract: bool = False) -> list[Inputs]:
-    """The inputs that a request asks for: ``cases``, ``cases_file``, or some made up. Raises Refusal."""
-    found: list[Inputs] = []
-    try:
-        for number, entry in enumerate(request.get("cases") or ()):
-            case = parse_case(entry["text"])
-            found.append(_made(case, entry.get("label") or str(number + 1), "given", request, function, abstract))
-        if request.get("cases_file"):
-            found += _from_file(request["cases_file"], len(found))
-        if not found:
-            found.append(_made_up(request, function, abstract))
-    except InputError as error:
-        raise Refusal(str(error)) from error
-    return found
-
-
-def _made(
-    case: Case, label: str, source: str, request: Mapping[str, Any], function: Function, abstract: bool
-) -> Inputs:
-    args, kwargs = make_case(
-        case, request.get("seed", 0), request.get("dims"), function.parameters(), abstract=abstract
-    )
-    return Inputs(label, describe_case(args, kwargs), tuple(args), kwargs, source)
-
-
-def _made_up(request: Mapping[str, Any], function: Function, abstract: bool) -> Inputs:
-    """The first guess that the function can be traced with."""
-    import jax
-
-    problem = ""
-    for case in guesses(function.resolved.object):
-        inputs = _made(case, "made up", "made up", request, function, True)
-        try:
-            _evaluate_shape(function, inputs)
-        except Exception as error:  # the user's function, on inputs that it was not written for
-            problem = problem or summary(error)
-            continue
-        jax.clear_caches()  # what was traced to find out is traced again where that is counted
-        return _made(case, "made up", "made up", request, function, abstract)
-    raise Refusal(
-        f"{function.resolved.qualname} can be traced with none of the inputs that were made up ({problem}); "
-        "say the inputs with --case 'f32[8,128], …'"
-        + (", and what is static with --static" if function.wrapped else "")
-    )
-
-
-def _evaluate_shape(function: Function, inputs: Inputs) -> Any:
-    import jax
-
-    if function.jitted and hasattr(function.call, "eval_shape"):
-        return function.call.eval_shape(*inputs.args, **inputs.kwargs)
-    return jax.eval_shape(functools.partial(function.call, **inputs.kwargs), *inputs.args)
-
-
-def _from_file(path: str, before: int) -> list[Inputs]:
-    """Cases that the function ``cases()`` of a file of the user's gives.
-
-    Each is a tuple of arguments, a dict of keyword arguments, a pair of both, or the only argument.
-    """
-    try:
-        module = load(path)
-    except TargetError as error:
-        raise Refusal(str(error)) from error
-    function = getattr(module, "cases", None)
-    if not callable(function):
-        raise Refusal(
-            f"{path} has no function cases(); it should return or yield the arguments of one call after another"
-        )
-    try:
-        given = list(function())
-    except Exception as error:  # the user's function
-        raise Refusal(f"{path}: cases() raised {summary(error)}") from error
-    found = []
-    for number, case in enumerate(given, before + 1):
-        args, kwargs = split_case(case)
-        found.append(Inputs(str(number), describe_case(args, kwargs), args, kwargs, "file"))
-    if not found:
-        raise Refusal(f"{path}: cases() gave nothing")
-    return found
-
-
-def split_case(case: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Positional and keyword arguments of one case of a file."""
-    if type(case) is dict and all(isinstance(name, str) for name in case):
-        return (), case
-    if type(case) is tuple:
-        if len(case) == 2 and type(case[0]) is tuple and type(case[1]) is dict:
-            return case
-        return case, {}
-    return (case,), {}
+    alike: int = 1
 
 
 def call(function: Function, inputs: Inputs, roots: Sequence[str]) -> Any:
@@ -348,6 +254,50 @@ def call(function: Function, inputs: Inputs, roots: Sequence[str]) -> Any:
         return jax.block_until_ready(function.call(*inputs.args, **inputs.kwargs))
     except Exception as error:  # the user's function runs here
         raise Refusal(failure(function, inputs, error, roots)) from error
+
+
+def fresh(inputs: Inputs) -> Inputs:
+    """The same inputs in buffers of their own, for a function that may take them."""
+    jax: Any = import_jax()
+    args, kwargs = jax.block_until_ready(
+        jax.tree_util.tree_map(
+            lambda leaf: leaf.copy() if isinstance(leaf, jax.Array) else leaf, (inputs.args, dict(inputs.kwargs))
+        )
+    )
+    return replace(inputs, args=args, kwargs=kwargs)
+
+
+def executables() -> list[Any]:
+    """The compiled programs that live in this process; none where the backend does not list them."""
+    client: Any = getattr(devices()[0], "client", None)
+    return list(client.live_executables()) if hasattr(client, "live_executables") else []
+
+
+def compiled_since(known: Sequence[Any], function: Function) -> Any:
+    """Of the programs that are not among those ``known``, the function's own, or the one that needs the most memory."""
+    new = [made for made in executables() if not any(made is other for other in known)]
+    own = f"jit_{getattr(function.call, '__name__', '')}"
+    named = [made for made in new if any(re.sub(r"\W", "_", module.name) == own for module in made.hlo_modules())]
+    return max(named or new, key=lambda made: peak(memory_of(made)), default=None)
+
+
+def memory_of(compiled: Any) -> dict[str, int]:
+    """Bytes for each device, as the compiler states them: ``argument``, ``output``, ``temp``, ``alias`` …; empty where it
+    does not. compiled: what ``Lowered.compile`` returns, or a program of the backend."""
+    try:
+        ask = getattr(compiled, "memory_analysis", None) or compiled.get_compiled_memory_stats
+        said = ask()
+    except Exception:  # not every compiler counts
+        return {}
+    names = ("argument", "output", "temp", "alias", "generated_code")
+    return {
+        name: int(getattr(said, f"{name}_size_in_bytes")) for name in names if hasattr(said, f"{name}_size_in_bytes")
+    }
+
+
+def peak(memory: Mapping[str, int]) -> int:
+    """Bytes that arguments, results and temporaries take together, at most."""
+    return memory.get("argument", 0) + memory.get("output", 0) + memory.get("temp", 0) - memory.get("alias", 0)
 
 
 def failure(function: Function, inputs: Inputs, error: BaseException, roots: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from flake8_jax.runtime_checks.child.jitting import Function, Inputs, devices, import_jax
+from flake8_jax.runtime_checks.child.jitting import Function, Inputs, devices, import_jax, memory_of, peak
 from flake8_jax.runtime_checks.child.main import summary
 
 TPU_TOPOLOGY = "v5e:2x2"
@@ -161,7 +161,7 @@ def _compiled(function: Function, inputs: Inputs, device: Any, found: Stage) -> 
         found.state, found.problem = "inconclusive" if elsewhere else "failed", _problem(error)
         return found
     found.texts["hlo"] = compiled.as_text() or ""
-    found.cost, found.memory = _cost(compiled), _memory(compiled)
+    found.cost, found.memory = _cost(compiled), memory_of(compiled)
     return found
 
 
@@ -190,11 +190,6 @@ def _fits(found: Stage, gpu: Gpu) -> Stage:
     return found
 
 
-def peak(memory: dict[str, int]) -> int:
-    """Bytes that arguments, results and temporaries take together, at most."""
-    return memory.get("argument", 0) + memory.get("output", 0) + memory.get("temp", 0) - memory.get("alias", 0)
-
-
 def _problem(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).strip().splitlines() if line.strip()]
     return f"{type(error).__name__}: " + " ".join(lines[:3])[:400] if lines else type(error).__name__
@@ -208,14 +203,3 @@ def _cost(compiled: Any) -> dict[str, float]:
     facts = (said[0] if said else {}) if isinstance(said, (list, tuple)) else said or {}  # a list before jax 0.5
     wanted = ("flops", "transcendentals", "bytes accessed", "optimal_seconds")
     return {name: float(facts[name]) for name in wanted if facts.get(name, -1) >= 0}
-
-
-def _memory(compiled: Any) -> dict[str, int]:
-    try:
-        said = compiled.memory_analysis()
-    except Exception:  # not every compiler counts
-        return {}
-    names = ("argument", "output", "temp", "alias", "generated_code")
-    return {
-        name: int(getattr(said, f"{name}_size_in_bytes")) for name in names if hasattr(said, f"{name}_size_in_bytes")
-    }

@@ -19,16 +19,15 @@ from flake8_jax.runtime_checks.child.jitting import (
     Function,
     Inputs,
     Refusal,
-    all_inputs,
     answer,
     failure,
-    find,
     import_jax,
     mode_of,
     setting,
 )
 from flake8_jax.runtime_checks.child.main import Channel
 from flake8_jax.runtime_checks.child.platforms import GPUS, Stage, own_platform, prepare, stage
+from flake8_jax.runtime_checks.child.subjects import measured
 
 _SUFFIXES = {"jaxpr": "jaxpr.txt", "stablehlo": "stablehlo.mlir", "hlo": "hlo.txt"}
 
@@ -36,18 +35,15 @@ _SUFFIXES = {"jaxpr": "jaxpr.txt", "stablehlo": "stablehlo.mlir", "hlo": "hlo.tx
 def run(request: dict[str, Any], channel: Channel) -> None:
     """Compile and tell."""
     prepare()
-    answer(_probe, request, channel)
+    answer(lambda asked: measured(asked, functools.partial(_probe, asked), abstract=True), request, channel)
 
 
-def _probe(request: Mapping[str, Any]) -> dict[str, Any]:
-    function = find(request["target"], request["roots"], request["static"], (), False)
+def _probe(request: Mapping[str, Any], function: Function, inputs: list[Inputs]) -> dict[str, Any]:
     platforms = request["platforms"] or [own_platform()]
     if platforms == ["cuda"] and request["topology"] is not None and request["topology"] not in GPUS:
         raise Refusal(f"--topology {request['topology']}: GPUs that are known are {', '.join(GPUS)}")
     files: list[str] = []
-    cases = [
-        _case(function, inputs, platforms, request, files) for inputs in all_inputs(request, function, abstract=True)
-    ]
+    cases = [_case(function, case, platforms, request, files) for case in inputs]
     resolved = function.resolved
     return {
         "setting": setting(),
@@ -82,6 +78,7 @@ def _case(
         "label": inputs.label,
         "inputs": inputs.text,
         "source": inputs.source,
+        "alike": inputs.alike,
         "output": output,
         "equations": sum(counts.values()),
         "primitives": dict(counts.most_common()),

@@ -1,7 +1,6 @@
 """Runs inputs in turn through one jitted function: which of them compile anew, and why.
 
-Request: ``target``, ``cases`` and ``cases_file``, ``static``, ``eager``, ``roots``, ``seed``, ``dims``. Result: see
-``Recompiles`` in ``flake8_jax.runtime_checks.measurements``.
+Request: see ``subjects``. Result: see ``Recompiles`` in ``flake8_jax.runtime_checks.measurements``.
 
 All inputs are made before the first call: making them compiles as well. What compiled is read from JAX's own events, by
 the exact name of the function; why, from its explanation of cache misses and from comparing the inputs.
@@ -9,36 +8,38 @@ the exact name of the function; why, from its explanation of cache misses and fr
 
 from __future__ import annotations
 
+import functools
 import logging
 import re
 import time
-from collections.abc import Mapping
 from typing import Any
 
 from flake8_jax.runtime_checks.child.cache_keys import Signature, closest, signature_of
 from flake8_jax.runtime_checks.child.jitting import (
     Compilations,
     Function,
-    all_inputs,
+    Inputs,
     answer,
     call,
-    find,
+    compiled_since,
+    executables,
+    fresh,
     import_jax,
+    memory_of,
     mode_of,
     setting,
     version,
 )
 from flake8_jax.runtime_checks.child.main import Channel
+from flake8_jax.runtime_checks.child.subjects import measured
 
 
 def run(request: dict[str, Any], channel: Channel) -> None:
     """Run the cases and tell."""
-    answer(_compare, request, channel)
+    answer(lambda asked: measured(asked, functools.partial(_compare, asked["roots"])), request, channel)
 
 
-def _compare(request: Mapping[str, Any]) -> dict[str, Any]:
-    function = find(request["target"], request["roots"], request["static"], (), request["eager"])
-    inputs = all_inputs(request, function)
+def _compare(roots: list[str], function: Function, inputs: list[Inputs]) -> dict[str, Any]:
     heard = Compilations()
     explained = _Explanations(function)
     names = function.event_names
@@ -46,18 +47,23 @@ def _compare(request: Mapping[str, Any]) -> dict[str, Any]:
     cases = []
     for case in inputs:
         signature = signature_of(function.resolved.object, function.static, case.args, case.kwargs)
+        known = executables()
         heard.reset()
         explained.reset()
         started = time.perf_counter()
-        call(function, case, request["roots"])
+        call(function, fresh(case), roots)
         seconds = time.perf_counter() - started
-        counts = {step: int(facts["count"]) for step, facts in heard.of(names).items()}
+        steps = heard.of(names)
+        counts = {step: int(facts["count"]) for step, facts in steps.items()}
         entry: dict[str, Any] = {
             "label": case.label,
             "inputs": case.text,
             "compiled": any(counts.values()),
             "counts": counts,
             "seconds": seconds,
+            "steps": {step: facts["seconds"] for step, facts in steps.items()},
+            "alike": case.alike,
+            "source": case.source,
         }
         if entry["compiled"]:
             label, differences = closest(signature, compiled_before)
@@ -65,6 +71,8 @@ def _compare(request: Mapping[str, Any]) -> dict[str, Any]:
             entry["differences"] = [difference.as_data() for difference in differences]
             entry["explanation"] = explained.text() if label is not None else ""
             entry["names"] = heard.compiled() if names is None else []
+            made = compiled_since(known, function)
+            entry["memory"] = memory_of(made) if made is not None else {}
             compiled_before[case.label] = signature
         cases.append(entry)
     resolved = function.resolved

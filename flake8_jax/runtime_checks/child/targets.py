@@ -76,6 +76,10 @@ def load(path: str) -> types.ModuleType:
     name, base = module_name(path)
     top = name.partition(".")[0]
     extend_path([base])
+    # ``python FILE`` finds what stands beside the file; for a module of a package this is the last place to look.
+    beside = os.path.dirname(path)
+    if beside not in sys.path:
+        sys.path.append(beside)
     package = os.path.join(base, top, "__init__.py") if "." in name or path.endswith("__init__.py") else path
     loaded = sys.modules.get(name)
     if loaded is not None and _same(getattr(loaded, "__file__", None), path):
@@ -96,11 +100,14 @@ def load(path: str) -> types.ModuleType:
 
 
 def module_name(path: str) -> tuple[str, str]:
-    """The dotted name of the module in a file, and the folder that has to be on ``sys.path`` for it."""
+    """The dotted name of the module in a file, and the folder that has to be on ``sys.path`` for it.
+
+    A folder whose name is no identifier is no package, whatever is in it.
+    """
     folder, file = os.path.split(os.path.abspath(path))
     stem = file[: -len(".py")] if file.endswith(".py") else file
     parts = [] if stem == "__init__" else [stem]
-    while os.path.isfile(os.path.join(folder, "__init__.py")):
+    while os.path.isfile(os.path.join(folder, "__init__.py")) and os.path.basename(folder).isidentifier():
         folder, package = os.path.split(folder)
         parts.insert(0, package)
     return ".".join(parts), folder

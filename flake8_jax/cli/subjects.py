@@ -1,0 +1,159 @@
+"""What ``bench``, ``probe`` and ``recompiles`` are about: a function, and where its inputs come from.
+
+--case TEXT, --cases FILE ──► inputs named by us, of a function that can be imported
+-- COMMAND, --profile FILE ─► the function and its arguments as the user's command has them
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from flake8_jax.cli.running import RunError, dimension, names_list, positive, split_command
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+TARGET_HELP = "the function: module:function, file.py:function or file.py:LINE"
+CASE_HELP = "inputs of one call, such as 'f32[64,64], n=3'; may be repeated (default: made up from the signature)"
+LONGEST = 160
+
+INPUTS_HELP = """\
+inputs:
+  f32[8,128]  bf16[]  bool[4]  key  key[4]  legacy-key     arrays and PRNG keys
+  f32[n,3], i32[n], n=100                                  dims with names
+  {"w": f32[3,3], "b": f32[3]}  (f32[2], 0.5)              containers
+  weak(f32[])  numpy(f64[3])                               a weak type, a NumPy array
+  3, mode="fast"                                           Python values, by keyword too
+
+inputs from a file (--cases), for any pytree, such as a Flax TrainState:
+  FILE.toml   cases = ["f32[8]", "f32[9]"], or tables [[cases]] with `inputs` and, if you like, `name`
+  FILE.py     a function cases() that returns or yields, for each call, a tuple of arguments, a dict of keyword
+              arguments, a pair of both, or the only argument; jax.ShapeDtypeStruct stands for an array
+
+inputs from your command: `-- COMMAND` runs it until TARGET was called --calls times, and takes the function and the
+arguments as they were. So main.step, which main defines, can be named too. --profile FILE takes the command that was
+recorded there.
+"""
+
+
+def add_input_options(parser: argparse.ArgumentParser) -> None:
+    """Options that say with what a function is called."""
+    group = parser.add_argument_group("inputs")
+    group.add_argument("--case", action="append", default=[], metavar="INPUTS", help=CASE_HELP)
+    group.add_argument("--cases", metavar="FILE.toml|FILE.py", help="more inputs, from a file")
+    group.add_argument(
+        "--dim", action="append", default=[], type=dimension, metavar="NAME=SIZE", help="size of a named dim"
+    )
+    group.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the numbers in arrays (default: 0)")
+    group.add_argument(
+        "--static", type=names_list, default=[], metavar="NAMES",
+        help="parameters to make static, if it is not jitted yet",
+    )  # fmt: skip
+    group.add_argument(
+        "--donate", type=names_list, default=[], metavar="NAMES", help="parameters to donate, if it is not jitted yet"
+    )
+    group.add_argument("--profile", metavar="FILE", help="run the command that `jaxlint record` kept there")
+    group.add_argument(
+        "--calls", type=positive, default=20, metavar="N",
+        help="with a command: how many calls to look at, in at most 20 s after the first (default: 20)",
+    )  # fmt: skip
+
+
+def subject_request(args: argparse.Namespace, command: Sequence[str] | None) -> dict[str, Any]:
+    """The part of a request that says what is measured. command: the words after ``--``. Raises RunError."""
+    words = _command(args, command)
+    if words and (args.case or args.cases):
+        raise RunError("--case and --cases name inputs, and the command gives its own: use one of the two")
+    return {
+        "target": args.function,
+        "static": args.static,
+        "donate": args.donate,
+        "eager": getattr(args, "eager", False),
+        "seed": args.seed,
+        "dims": dict(args.dim),
+        "cases": [*({"text": text} for text in args.case), *_of_table(args.cases)],
+        "cases_file": _program(args.cases),
+        "command": words,
+        "calls": args.calls,
+        "wait": 20.0,
+    }
+
+
+def parsed(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str] | None]:
+    """Our own options, and the words of the command."""
+    own, command = split_command(arguments)
+    return parser.parse_args(own), command
+
+
+def _command(args: argparse.Namespace, command: Sequence[str] | None) -> list[str]:
+    if command is not None:
+        if not command:
+            raise RunError("there is no command after `--`")
+        if args.profile:
+            raise RunError("--profile names a command, and there is one after `--`: use one of the two")
+        return list(command)
+    if not args.profile:
+        return []
+    from flake8_jax.runtime_checks.profile import ProfileError, load
+
+    try:
+        recorded = load(args.profile).command
+    except ProfileError as error:
+        raise RunError(str(error)) from error
+    if not recorded:
+        raise RunError(f"{args.profile}: it holds no command; give one after `--`")
+    return recorded
+
+
+def _checked(path: str) -> str:
+    if not os.path.isfile(path):
+        raise RunError(f"--cases {path}: there is no such file")
+    if not path.endswith((".py", ".toml")):
+        raise RunError(f"--cases {path}: a file of cases ends in .toml or .py")
+    return path
+
+
+def _program(path: str | None) -> str | None:
+    return os.path.abspath(_checked(path)) if path and _checked(path).endswith(".py") else None
+
+
+def _of_table(path: str | None) -> list[dict[str, str]]:
+    """The cases of a TOML file. Raises RunError."""
+    if not path or _checked(path).endswith(".py"):
+        return []
+    try:
+        with open(path, "rb") as file:
+            data = tomllib.load(file)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise RunError(f"--cases {path}: {error}") from error
+    entries = data.get("cases")
+    if not isinstance(entries, list) or not entries:
+        raise RunError(f'--cases {path}: it has no `cases = ["f32[8]", …]` and no [[cases]] tables')
+    return [_entry(entry, path) for entry in entries]
+
+
+def _entry(entry: Any, path: str) -> dict[str, str]:
+    if isinstance(entry, str):
+        return {"text": entry}
+    if isinstance(entry, dict) and isinstance(entry.get("inputs"), str) and not entry.keys() - {"inputs", "name"}:
+        return {"text": entry["inputs"], "label": str(entry.get("name", ""))}
+    raise RunError(f"--cases {path}: {entry!r} is no case; write a text of inputs, or a table with `inputs` and `name`")
+
+
+_SOURCES = {
+    "made up": " (made up; --case says others)",
+    "shapes": " (arrays of the shapes that the command traced it with)",
+}
+
+
+def said_inputs(text: str, source: str, alike: int) -> str:
+    """The inputs of a case for a reader; what is long is cut."""
+    shown = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    calls = f" ({alike} calls like this)" if alike > 1 else ""
+    return f"{shown or 'none'}{_SOURCES.get(source, '')}{calls}"

@@ -1,0 +1,134 @@
+"""Functions and inputs that the user's command has, and inputs from files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from runtime.measured import Command, command, data, remedies
+
+from flake8_jax.runtime_checks.profile import VERSION, Profile, save
+
+pytestmark = pytest.mark.jax
+jaxlint = pytest.fixture(command)
+
+NESTED = """\
+import dataclasses
+import sys
+import jax
+import jax.numpy as jnp
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass
+class State:
+    w: jax.Array
+    update: object = dataclasses.field(metadata={"static": True})
+
+def make():
+    return State(jnp.ones((4, 4)), lambda w, g: w - 0.1 * g)
+
+def cases():
+    yield make(), jax.ShapeDtypeStruct((2, 4), jnp.float32)
+
+def main():
+    power = int(sys.argv[1])
+
+    def loss(w, x, name):
+        assert name == "train"
+        return jnp.mean((x @ w) ** power)
+
+    @jax.jit
+    def step(state, x):
+        return dataclasses.replace(state, w=state.update(state.w, jax.grad(loss)(state.w, x, "train")))
+
+    state = make()
+    for number in range(9):
+        if number == 5:
+            state = dataclasses.replace(state, update=make().update)
+        state = step(state, jnp.ones((2, 4)))
+        print("step", number, file=open("log.txt", "a"))
+
+@jax.jit
+def plain(state, x):
+    return x @ state.w
+
+if __name__ == "__main__":
+    main()
+"""
+RUN = ("--", "python", "nested.py", "2")
+
+
+@pytest.fixture
+def nested(jaxlint: Command, tmp_path: Path) -> Command:
+    (tmp_path / "nested.py").write_text(NESTED)
+    return jaxlint
+
+
+def test_a_step_inside_of_main_with_the_state_it_had(nested: Command, tmp_path: Path) -> None:
+    status, out, err = nested("recompiles", "nested.py:main.step", "--calls", "7", *RUN)
+    assert status == 1, err
+    assert "call 1: State(f32[4,4]), f32[2,4] (5 calls like this): compiled" in out
+    assert "call 6: State(f32[4,4]), f32[2,4] (2 calls like this): COMPILED ANEW" in out
+    assert "state.update is static, and each call has another function object" in out
+    assert "JAX: * at input path [0][0], now" in out
+    assert "of it temporary" in out
+    assert (tmp_path / "log.txt").read_text().count("step") == 6, "the command ends when enough was seen"
+
+
+def test_a_function_that_is_only_traced_gets_arrays_of_its_shapes(nested: Command) -> None:
+    status, out, err = nested("probe", "nested.py:loss", *RUN)
+    assert status == 0, err
+    assert "inputs:  f32[4,4], f32[2,4], 'train' (arrays of the shapes that the command traced it with)" in out
+
+
+def test_the_command_of_a_profile(nested: Command) -> None:
+    save(Profile(VERSION, list(RUN[1:]), {}, [], []), ".jaxlint/profile.json")
+    status, found = data(
+        nested, "bench", "nested.py:step", "--profile", ".jaxlint/profile.json", "--rounds", "3", "--calls", "2"
+    )
+    assert status == 0
+    assert [case["source"] for case in found["cases"]] == ["command"] and found["cases"][0]["alike"] == 2
+
+
+def test_a_state_and_shapes_from_a_file(nested: Command) -> None:
+    for words in (["bench", "--rounds", "3"], ["probe"]):
+        status, found = data(nested, words[0], "nested.py:plain", "--cases", "nested.py", *words[1:])
+        assert status == 0
+        assert [case["inputs"] for case in found["cases"]] == ["State(f32[4,4]), f32[2,4]"]
+
+
+def test_a_program_with_siblings_in_a_folder_that_is_no_package(jaxlint: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "my-scripts"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "helper.py").write_text("def scale(x):\n    return 2 * x\n")
+    (folder / "program.py").write_text(
+        "import jax\nfrom helper import scale\nstep = jax.jit(scale)\ndef cases():\n    return [3, 4]\n"
+    )
+    program = "my-scripts/program.py"
+    status, out, err = jaxlint("recompiles", f"{program}:step", "--cases", program)
+    assert status == 0 and "None of 1 later call compiled anew." in out, err
+
+
+def test_typed_and_legacy_keys(jaxlint: Command, tmp_path: Path) -> None:
+    (tmp_path / "keys.py").write_text("import jax\ndraw = jax.jit(lambda rng: jax.random.normal(rng, (3,)))\n")
+    _, found = data(jaxlint, "recompiles", "keys.py:draw", "--case", "key", "--case", "legacy-key")
+    assert remedies(found["cases"][1]) == ["make rng in the same way in every call, with jax.random.key"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nested.py:main.nothing", *RUN], "the file has no function main.nothing; it has make, cases, main"),
+        (["nested.py:plain", *RUN], "the command never called it (it ended)"),
+        (["nested.py:main.step", "--", "python", "nested.py"], "(it ended with IndexError: list index out of range)"),
+        (["nested.py:main.power", *RUN], "main.power was never given a function"),
+        (["nested.py:main.step", "--case", "3", *RUN], "--case and --cases name inputs, and the command gives its own"),
+        (["nested.py:main.step", "--"], "there is no command after `--`"),
+        (["nested.py:main.step", "--profile", "no.json"], "no.json: No such file or directory"),
+    ],
+)
+def test_wrong_calls(nested: Command, arguments: list[str], message: str) -> None:
+    status, out, err = nested("probe", *arguments)
+    assert (status, out) == (2, "")
+    assert message in err
