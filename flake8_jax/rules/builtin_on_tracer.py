@@ -8,6 +8,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import host_behaviour
 from flake8_jax.rules._tracers import contains_unconvertible, speaks
+from flake8_jax.rules._wording import spelled, traced_argument
 from flake8_jax.semantics.domain.values import (
     Array,
     Const,
@@ -117,14 +118,14 @@ def builtin_on_tracer(event: LibraryCall) -> Report | None:
     short = event.name.rpartition(".")[2]
     if event.name in _COMPARING and "key" not in event.kwargs and _compares(elements):
         twin = (_COMPARING if len(event.args) > 1 else _OVER_AXIS)[event.name]
-        return Report(
-            event.at, f"{short}() compares traced values, which have no truth value while JAX traces; use {twin}"
-        )
+        several = len(event.args) > 1
+        subject = traced_argument(event, "an argument" if several else "its argument")
+        compared = f"{subject}, but it is traced" if several else f"the elements of {subject}, but they are traced"
+        return Report(event.at, f"{short}() compares {compared}; use {twin}")
     if event.name in _TESTING and _tests(elements, stops_at=event.name == "builtins.any"):
         twin = _TESTING[event.name]
-        return Report(
-            event.at, f"{short}() needs the truth of a traced value, which has none while JAX traces; use {twin}"
-        )
+        subject = traced_argument(event, "its argument")
+        return Report(event.at, f"{short}() tests the elements of {subject}, but they are traced; use {twin}")
     return None
 
 
@@ -135,7 +136,8 @@ def _converted(event: LibraryCall) -> Report | None:
         return None
     twin = event.fact.twin if event.fact is not None else None
     advice = f"use {twin.replace('jax.numpy', 'jnp')}" if twin else "use jax.numpy"
-    return Report(event.at, f"{event.name}() needs a concrete Python number and its argument is traced; {advice}")
+    function, subject = spelled(event.context, event.at, event.name), traced_argument(event, "its argument")
+    return Report(event.at, f"{function}() needs a Python number, but {subject} is traced; {advice}")
 
 
 def _operands(args: Sequence[Value], nodes: Sequence[ir.Expr | None]) -> tuple[Value, ...]:

@@ -145,7 +145,7 @@ def _masked(event: Indexing) -> Report | None:
     advice = (
         "use the three-argument jnp.where" if event.mode == "at" else "use jnp.where or the `where=` of a reduction"
     )
-    return Report(event.at, f"boolean indices must be concrete while JAX traces, and {mask} is traced; {advice}")
+    return Report(event.at, f"A boolean mask must be concrete at trace time, but {mask} is traced; {advice}")
 
 
 def _mask_among(node: ir.Expr, index: Value) -> ir.Expr:
@@ -163,7 +163,8 @@ def _called(
     if not _depends_on_traced_data(event, fact, bound, operands):
         return None
     fixed = f"; pass {fact.size_param}=" if fact.size_param else "; use jnp.where"
-    return Report(event.at, f"the shape of this result depends on traced values, and XLA needs it fixed{fixed}")
+    result = quote(event.context, event.at)
+    return Report(event.at, f"The shape of {result} depends on traced data, but XLA needs static shapes{fixed}")
 
 
 def _depends_on_traced_data(

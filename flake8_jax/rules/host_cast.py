@@ -95,7 +95,7 @@ def host_cast(event: LibraryCall) -> Report | None:
     short = event.name.rpartition(".")[2]
     return Report(
         event.at,
-        f"{short}() needs a concrete value, and {subject} is traced; keep it an array, or use .astype({short})",
+        f"{short}() needs a concrete value, but {subject} is traced; keep it an array or use .astype({short})",
     )
 
 

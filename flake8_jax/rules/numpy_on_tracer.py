@@ -6,6 +6,7 @@ from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import RANDOM, effect, host_behaviour
 from flake8_jax.rules._round_trips import is_round_trip
 from flake8_jax.rules._tracers import contains_tracer, contains_unconvertible
+from flake8_jax.rules._wording import spelled, traced_argument
 from flake8_jax.semantics.domain.values import HostArray, ListValue, TupleValue, Value
 from flake8_jax.semantics.events.events import LibraryCall
 
@@ -130,10 +131,16 @@ def numpy_on_tracer(event: LibraryCall) -> Report | None:
         return None
     if context.presumed and not is_round_trip(event):
         return None
-    short = event.name.replace("numpy.", "np.", 1) if root == "numpy" else event.name
+    short = spelled(context, event.at, event.name)
     twin = event.fact.twin if event.fact is not None else None
     advice = f"use {twin.replace('jax.numpy.', 'jnp.', 1)}" if twin else "use jax.numpy"
-    return Report(event.at, f"{short}() converts its argument to a NumPy array, and it is traced; {advice}")
+    subject = traced_argument(event, "its argument")
+    return Report(event.at, f"{short}() converts {subject} to a NumPy array, but {_again(subject)} is traced; {advice}")
+
+
+def _again(subject: str) -> str:
+    """A second mention of a quoted expression: a name is repeated."""
+    return subject if subject.strip("`").isidentifier() else "it"
 
 
 def _converts(event: LibraryCall) -> bool:

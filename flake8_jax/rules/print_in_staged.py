@@ -6,6 +6,7 @@ from flake8_jax.core.findings import Level
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import LOG, PRINT, effect, is_test
 from flake8_jax.rules._tracers import contains_tracer
+from flake8_jax.rules._wording import callee, traced_argument
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall
 
 _SETTING_UP = frozenset({"__init__", "__post_init__", "setup"})
@@ -101,8 +102,10 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     formatted = event.formatted if isinstance(event, LibraryCall) else ()
     if not any(contains_tracer(value) for value in (*event.args, *event.kwargs.values(), *formatted)):
         return None
-    verb = "prints" if what == PRINT else "logs"
-    when = ", once per compilation," if context.once else ""
+    called = callee(context, event.at).strip("`")
+    subject = traced_argument(event, "")
+    shown = f"shows the tracer {subject}, not its value" if subject else "shows a tracer, not its value"
+    said = f"{called}() runs at trace time and {shown}" if context.once else f"{called}() {shown}"
     # Of logs of tracers, two in eight were worth a minute: most are meant to show shapes, once per compilation.
     level: Level | None = None if what == PRINT else "info"
-    return Report(event.at, f"this {verb} a tracer{when} and no value; use jax.debug.print", level)
+    return Report(event.at, f"{said}; use jax.debug.print", level)

@@ -10,6 +10,7 @@ from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import LOG, PRINT, effect, host_behaviour
 from flake8_jax.rules._host_use import Use, is_tested, use_of, waits_anyway
 from flake8_jax.rules._tracers import is_dispatched, quote
+from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.values import Array, HostArray, UnionValue, Value
 from flake8_jax.semantics.events.events import Context, Formatting, Indexing, LibraryCall, MethodCall, TruthTest
@@ -167,12 +168,25 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
     value = _read_value(event)
     if value is None or not is_dispatched(value, context) or _is_needed(event, value):
         return None
-    subject = quote(context, _subject(event), "a result")
+    reading = quote(context, event.at) if _is_conversion(event) else f"Reading {_shown_value(event)}"
     return Report(
         event.at,
-        f"reading {subject} waits for the device in every iteration; read it every N steps or after the loop",
+        f"{reading} blocks on the device in every iteration; read it every N steps or after the loop",
         preview=not any(isinstance(member, Array) for member in members_of(value)),
     )
+
+
+def _is_conversion(event: LibraryCall | MethodCall | TruthTest | Formatting) -> bool:
+    """``float(loss)``, ``loss.item()``, ``np.asarray(loss)``: the call itself brings a value to the host."""
+    return isinstance(event, MethodCall) or (isinstance(event, LibraryCall) and effect(event) not in (PRINT, LOG))
+
+
+def _shown_value(event: LibraryCall | MethodCall | TruthTest | Formatting) -> str:
+    """What a call prints or logs, or a string is made of, as the code spells it."""
+    subject = _subject(event)
+    if subject is None and isinstance(event, LibraryCall):
+        return f"a result in {callee(event.context, event.at)}"
+    return quote(event.context, subject, "a result")
 
 
 def _repeats(context: Context) -> bool:
@@ -201,8 +215,8 @@ def _copied_index(event: Indexing) -> Report | None:
     base, index = quote(event.context, event.at.value), quote(event.context, event.at.index)
     return Report(
         event.at,
-        f"NumPy copies {index} from the device in every iteration to index {base}; draw the index with NumPy, or keep the data "
-        "on the device",
+        f"Indexing the NumPy array {base} copies {index} from the device in every iteration; "
+        "make the index with NumPy or keep the data on the device",
         preview=True,
     )
 

@@ -6,6 +6,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._host_use import is_converted
 from flake8_jax.rules._tracers import contains_tracer, quote
+from flake8_jax.rules._wording import spelled
 from flake8_jax.semantics.domain.values import is_tracer
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall
 
@@ -96,13 +97,13 @@ def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
             return None
         owner = event.at.func.value if isinstance(event.at.func, ir.Attribute) else None
         subject = quote(context, owner, "the array")
-        return Report(
-            event.at, f"{subject} is traced and has no .{event.method}(); call it on the result, outside of the trace"
-        )
+        return Report(event.at, f"{subject} is traced, so it has no .{event.method}(); {_ADVICE}")
     if event.fact is None or event.fact.sync not in _WAITING or not event.args or not contains_tracer(event.args[0]):
         return None
     if is_converted(context.scope, event.at):
         return None  # this raises for a tracer: other rules say so, and where they do not, nothing is traced here
-    return Report(
-        event.at, f"{event.name}() does nothing to a traced value; call it on the result, outside of the trace"
-    )
+    function, subject = spelled(context, event.at, event.name), quote(context, event.nodes[0], "its argument")
+    return Report(event.at, f"{function}() has no effect on {subject}, which is traced; {_ADVICE}")
+
+
+_ADVICE = "call it on the result of the jitted function"

@@ -163,9 +163,7 @@ def traced_branch(event: TruthTest) -> Report | None:
         return None
     construct, advice = _ADVICE.get(event.how, ("Python", _SELECT))
     subject = quote(context, event.at)
-    return Report(
-        event.at, f"{construct} converts {subject} to a bool, but it is traced and has no value yet; {advice}"
-    )
+    return Report(event.at, f"{subject} is traced, so {construct} cannot test its value; {advice}")
 
 
 def _refuses(whole: ir.Node) -> bool:

@@ -110,9 +110,10 @@ def traced_container_index(event: Indexing) -> Report | None:
     subject = quote(context, event.at.index, "the index")
     declared = _is_only_declared(event.base)
     if isinstance(event.base, HostArray):
-        message = f"{subject} is traced and cannot index a NumPy array; index jnp.asarray(…) instead"
+        array = quote(context, event.at.value, "the array")
+        message = f"{subject} is traced, so it cannot index the NumPy array {array}; convert the array with jnp.asarray"
         return Report(event.at, message, level="info", preview=declared)
-    message = f"{subject} is traced and cannot index a Python container; use jnp.stack or jax.lax.switch"
+    message = f"{subject} is traced, so it cannot index a Python sequence; use jnp.stack or jax.lax.switch"
     return Report(event.at, message, preview=declared)
 
 

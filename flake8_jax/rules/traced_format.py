@@ -100,7 +100,7 @@ def traced_format(event: Formatting) -> Report | None:
     if not speaks(context) or not _raises(event.value, event.how, event.spec):
         return None
     subject = quote(context, event.at)
-    return Report(event.at, f"{subject} is traced, and a format spec needs its value; use jax.debug.print")
+    return Report(event.at, f"{subject} is traced, but a format spec needs its value; use jax.debug.print")
 
 
 def _raises(value: Value, how: str, spec: str) -> bool:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote, speaks
 from flake8_jax.semantics.domain.values import GRAD, TupleValue, UnionValue, Value, holds_tracer
 from flake8_jax.semantics.events.events import Hashing
 
 _WHERE = {
-    "dict-key": "as a dict key",
-    "set-element": "as an element of a set",
-    "membership": "in a membership test of a set or dict",
-    "dict-lookup": "to look something up in a dict",
+    "dict-key": "be a dict key",
+    "set-element": "be an element of a set",
+    "membership": "be looked up in a set or dict",
+    "dict-lookup": "be looked up in a dict",
 }
 
 
@@ -76,9 +77,9 @@ def traced_hash(event: Hashing) -> Report | None:
     context = event.context
     if event.how not in _WHERE or not speaks(context) or not _needs_tracer_hash(event.value):
         return None
-    subject = quote(context, event.at)
+    subject = quote(context, event.at.left if isinstance(event.at, ir.Compare) else event.at)
     return Report(
-        event.at, f"{subject} is traced and unhashable {_WHERE[event.how]}; use a static key or compare arrays"
+        event.at, f"{subject} is traced, and a tracer cannot {_WHERE[event.how]}; use a static key or compare arrays"
     )
 
 

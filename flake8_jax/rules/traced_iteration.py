@@ -85,7 +85,8 @@ def traced_iteration(event: Iteration) -> Report | None:
         return None
     subject = quote(context, event.at)
     return Report(
-        event.at, f"iterating the traced array {subject} unrolls its leading axis; use jax.vmap or jax.lax.scan"
+        event.at,
+        f"{subject} is traced, so JAX unrolls this iteration into one copy for each row; use jax.vmap or jax.lax.scan",
     )
 
 

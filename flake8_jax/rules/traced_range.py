@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._tracers import quote, speaks
+from flake8_jax.rules._wording import it_or_name
 from flake8_jax.semantics.domain.values import holds_tracer
 from flake8_jax.semantics.events.events import LibraryCall
 
@@ -86,7 +87,6 @@ def traced_range(event: LibraryCall) -> Report | None:
     for value, node in zip(event.args, event.nodes, strict=False):
         if holds_tracer(value):
             subject = quote(context, node, "a bound")
-            return Report(
-                event.at, f"{subject} is traced and range() needs a Python int; use jax.lax.fori_loop or make it static"
-            )
+            advice = f"use jax.lax.fori_loop or make {it_or_name(node)} static"
+            return Report(event.at, f"range() needs a Python int, but {subject} is traced; {advice}")
     return None

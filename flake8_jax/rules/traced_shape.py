@@ -9,8 +9,9 @@ from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.rules._binding import bind
 from flake8_jax.rules._tracers import contains_tracer, quote
+from flake8_jax.rules._wording import callee, it_or_name, traced_argument
 from flake8_jax.semantics.domain.values import Array, ListValue, TupleValue, UnionValue, Value, is_traced_array
-from flake8_jax.semantics.events.events import Context, LibraryCall, MethodCall
+from flake8_jax.semantics.events.events import LibraryCall, MethodCall
 
 _COUNT_OR_ARRAY = frozenset({("jax.random.choice", "a"), ("jax.random.permutation", "x")})
 
@@ -125,7 +126,7 @@ def _rounded_shape(event: LibraryCall) -> Report | None:
     (value,) = event.args
     if not is_traced_array(value) or not _derived(value):
         return None
-    return _report(event.context, event.at, event.nodes[0], derived=True)
+    return _report(event, event.at, event.nodes[0], derived=True)
 
 
 def _in_parameters(
@@ -140,7 +141,7 @@ def _in_parameters(
     for name in (*fact.shape_params, *fact.axis_params, *fixed):
         value = bound.get(name)
         if value is not None and contains_tracer(value) and not _may_be_population(event, name, value):
-            return _report(event.context, nodes.get(name, event.at), nodes.get(name), derived=_derived(value))
+            return _report(event, nodes.get(name, event.at), nodes.get(name), derived=_derived(value))
     return None
 
 
@@ -151,17 +152,17 @@ def _may_be_population(event: LibraryCall | MethodCall, name: str, value: Value)
     return not (isinstance(value, Array) and value.ndim == 0)
 
 
-def _report(context: Context, at: ir.Node, node: ir.Node | ir.Expr | None, *, derived: bool) -> Report | None:
+def _report(
+    event: LibraryCall | MethodCall, at: ir.Node, node: ir.Node | ir.Expr | None, *, derived: bool
+) -> Report | None:
+    context = event.context
     if context.presumed and not derived:
         return None
+    subject = quote(context, node, traced_argument(event, f"An argument of {callee(context, event.at)}"))
     if derived:
-        subject = quote(context, node, "this size")
-        message = (
-            f"{subject} was computed with jnp from static shapes and is traced under jit; use math or NumPy instead"
-        )
+        message = f"{subject} is computed with jnp from static shapes, so it is traced under jit; use math or NumPy"
     else:
-        subject = quote(context, node, "an argument")
-        message = f"{subject} is traced, but shapes, sizes and axes must be concrete while JAX traces; make it static"
+        message = f"{subject} is traced, but shapes, sizes and axes must be static; make {it_or_name(node)} static"
     return Report(at, message)
 
 

@@ -80,7 +80,5 @@ def traced_slice(event: Slicing) -> Report | None:
         if value is not None and holds_tracer(value):
             subject = quote(context, node, "a bound")
             advice = "use jax.lax.dynamic_slice or a mask"
-            return Report(
-                event.at, f"slice entries must be static integers while JAX traces, and {subject} is traced; {advice}"
-            )
+            return Report(event.at, f"Slice bounds must be static integers, but {subject} is traced; {advice}")
     return None

@@ -80,6 +80,4 @@ def traced_while(event: TruthTest) -> Report | None:
     if event.how != "while" or not speaks(context) or not is_traced_array(event.value):
         return None
     subject = quote(context, event.at)
-    return Report(
-        event.at, f"`while` converts {subject} to a bool, but it is traced and has no value yet; use jax.lax.while_loop"
-    )
+    return Report(event.at, f"{subject} is traced, so `while` cannot test its value; use jax.lax.while_loop")

@@ -1,0 +1,51 @@
+"""How messages name what they are about: the called function, a traced argument, a parameter.
+
+Limitations: a function that the code calls under another name, such as a variable or an alias, has its canonical name in the
+message.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flake8_jax.core import ir
+from flake8_jax.rules._tracers import LONGEST_QUOTE, contains_tracer, contains_unconvertible, quote
+from flake8_jax.semantics.domain.code import last_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from flake8_jax.semantics.events.events import Context, LibraryCall, MethodCall
+
+
+def spelled(context: Context, at: ir.Node, name: str) -> str:
+    """The library function ``name`` as the call ``at`` spells it (``np.tanh``), else its canonical name."""
+    if not isinstance(at, ir.Call) or last_name(at.func) != name.rpartition(".")[2]:
+        return name
+    text = " ".join(context.scope.text[at.func.start : at.func.end].split())
+    return text if len(text) <= LONGEST_QUOTE else name
+
+
+def callee(context: Context, at: ir.Node, otherwise: str = "this call") -> str:
+    """The function that the call ``at`` calls, as the code spells it, in backquotes."""
+    return quote(context, at.func, otherwise) if isinstance(at, ir.Call) else otherwise
+
+
+def traced_argument(event: LibraryCall | MethodCall, otherwise: str) -> str:
+    """The first argument of a call that is traced or holds a traced value, as the code spells it."""
+    pairs = list(zip(event.args, event.nodes)) + [(v, event.keyword_nodes.get(k)) for k, v in event.kwargs.items()]
+    for is_traced in (contains_unconvertible, contains_tracer):
+        for value, node in pairs:
+            if node is not None and is_traced(value):
+                return quote(event.context, node, otherwise)
+    return otherwise
+
+
+def it_or_name(node: ir.Node | ir.Expr | None) -> str:
+    """The name in backquotes where an expression is one, else ``it``: a second mention of the expression."""
+    return f"`{node.id}`" if isinstance(node, ir.Name) else "it"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names in backquotes, with commas."""
+    return ", ".join(f"`{name}`" for name in names)
