@@ -25,5 +25,5 @@ def counts(event: Mutation) -> bool:
     return event.once and event.itself and not is_test(event.context)
 
 
-LEAK = "a tracer outlives its trace there, and using it later raises UnexpectedTracerError"
-ONCE = "that happens once, while JAX traces, not at every call"
+LEAK = "stores a tracer, which is invalid after tracing; return the value instead"
+ONCE = "runs at trace time only, not on every call; pass the value in and return it"

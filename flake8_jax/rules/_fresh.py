@@ -16,8 +16,8 @@ from flake8_jax.semantics.events.events import Repetition
 
 
 def loop_of(event: Repetition) -> str:
-    """``a loop calls this``, and where."""
-    return "a loop calls this" + (f" (on {place(event.called, event.context)})" if event.called is not None else "")
+    """The loop of a caller, and where its call stands."""
+    return "the loop that calls this" + (f" ({place(event.called, event.context)})" if event.called is not None else "")
 
 
 def short(name: str) -> str:
@@ -30,11 +30,11 @@ def made_of(value: Value) -> str:
     if isinstance(value, UnionValue):
         return made_of(value.members[0])
     if isinstance(value, FunctionValue):
-        return "a new lambda" if value.fn.is_lambda else f"a new `{value.fn.name}`"
+        return "a new lambda" if value.fn.is_lambda else f"a new function `{value.fn.name}`"
     if isinstance(value, (BoundMethod, ExternalMethod)):
         return "a new bound method"
     if isinstance(value, PartialValue):
-        return "a new partial"
+        return "a new partial object"
     if isinstance(value, TransformedValue):
-        return f"a new result of `{short(value.name)}`"
+        return f"a new `{short(value.name)}` function"
     return "a new function"

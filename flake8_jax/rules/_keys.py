@@ -11,27 +11,28 @@ from flake8_jax.core.findings import Level, Step
 from flake8_jax.core.registry import Candidate, Report
 from flake8_jax.rules._meetings import Meetings
 from flake8_jax.rules._tracers import LONGEST_QUOTE, quote
+from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.domain.values import Site, canonical_key
 from flake8_jax.semantics.events.events import Context, KeyUse
 
 ADVICE: dict[str, str] = {
     "": "split it first",
-    "fixed": "split it first, unless the runs are meant to be alike",
-    "constant": "split it first, unless the results may be alike, as in made-up data",
-    "shared": "split it first, unless both are meant to drop the same",
-    "same-data": "split it first, unless the results are compared under the same numbers",
-    "paired": "split it first, unless both are meant to change alike",
-    "discarded": "split it first, unless this is a warm-up",
-    "evaluation": "split it first, unless all iterations are meant to be evaluated under the same numbers",
-    "parts": "split it once, unless the slices have no key in common",
+    "fixed": "split it first unless both runs need equal numbers",
+    "constant": "split it first unless equal numbers are intended, as in synthetic data",
+    "shared": "split it first unless both must drop the same elements",
+    "same-data": "split it first unless you compare both results under equal numbers",
+    "paired": "split it first unless both must change in the same way",
+    "discarded": "split it first unless this is a warm-up",
+    "evaluation": "split it first unless every iteration must use equal numbers",
+    "parts": "split it once unless the slices share no key",
 }
 """What to do, by the reason why equal draws may be meant."""
 OUTCOMES: dict[str, str] = {
     "numbers": ", so both calls draw the same numbers",
-    "bits": ", so both draws come from the same random bits",
+    "bits": ", so both draws use the same random bits",
     "new-keys": ", so both may use the same new keys",
-    "nothing": "; JAX does not promise that the two results are independent",
-    "": ", so the two results may not be independent",
+    "nothing": ", so the results may not be independent",
+    "": ", so the results may not be independent",
 }
 """What comes of two uses, by what they share."""
 
@@ -48,7 +49,14 @@ def place(site: Site, context: Context) -> str:
 
 
 def name_of_key(event: KeyUse) -> str:
-    """The key as the code spells it where the finding stands; else where it is used in the end."""
+    """The key as the code spells it where the finding stands; else where it is used in the end, or what uses it."""
+    if event.key_node is None and _spelling(event) == "this key":
+        function = name_of(event.through) if event.through else callee(event.context, event.at, "")
+        return f"The key of {function}" if function else "This key"
+    return _spelling(event)
+
+
+def _spelling(event: KeyUse) -> str:
     if event.key_node is not None:
         return quote(event.context, event.key_node, "this key")
     if event.spelled:
@@ -59,13 +67,18 @@ def name_of_key(event: KeyUse) -> str:
     text = " ".join(last.scope.text[event.inner_key.start : event.inner_key.end].split())
     if not text or len(text) > LONGEST_QUOTE:
         return "this key"
-    return f"`{text}` in {name_of(event.last_in)}" if event.last_in else f"`{text}`"
+    return f"`{text}` in {name_of(event.last_in)}" if event.last_in and "lambda" not in event.last_in else f"`{text}`"
 
 
 def name_of(function: str) -> str:
     """A function by its qualified name, without the functions that it stands in."""
     name = function.rpartition("<locals>.")[2]
-    return "a lambda" if "lambda" in name else f"`{name}`"
+    return "the lambda" if "lambda" in name else f"`{name}`"
+
+
+def user_of(event: KeyUse) -> str:
+    """What uses the key at the place of the finding: a function of the project, or one of a library."""
+    return name_of(event.through) if event.through else callee(event.context, event.at)
 
 
 def first_use(event: KeyUse) -> str:
@@ -73,7 +86,7 @@ def first_use(event: KeyUse) -> str:
     reached = event.earlier
     assert reached is not None
     first, later = event.first or reached, reached.scope is event.context.scope and reached.start >= event.at.end
-    turn = " in the iteration before" if event.carried or (later and event.context.loop) else ""
+    turn = " in the previous iteration" if event.carried or (later and event.context.loop) else ""
     if not event.first_in or _is_inside(first, reached):
         return f"on {place(reached, event.context)}{turn}"
     where = place(first, event.context)
@@ -116,23 +129,15 @@ def by_convention(event: KeyUse, message: str) -> Report | None:
 
 def gets_again(event: KeyUse) -> str:
     """What becomes of a key that one of two functions uses by convention, at its second use."""
-    earlier, callee = event.callees
-    if "fold_in" in (earlier, callee):
-        first, then = ("folded in", "the split gives") if earlier else ("split", "`fold_in` gives")
-        return f"{name_of_key(event)} was already {first} {first_use(event)}, and {then} the same keys again"
-    before = f"given to `{earlier}`" if earlier else "split" if event.was_split else "used"
-    if event.through:
-        then = f"{name_of(event.through)} uses it"
-    else:
-        then = (
-            f"`{callee}` gets it"
-            if callee
-            else "this call splits it"
-            if event.effect == "split"
-            else "this call uses it"
-        )
-    again = " again" if event.was_split or event.effect != "split" or event.through else ""
-    return f"{name_of_key(event)} was already {before} {first_use(event)}, and {then}{again}"
+    earlier, function = event.callees
+    if "fold_in" in (earlier, function):
+        first, then = ("folded in", "the split returns") if earlier else ("split", "`fold_in` returns")
+        return f"{name_of_key(event)} was already {first} {first_use(event)}, so {then} the same keys again"
+    before = f"passed to `{earlier}`" if earlier else "split" if event.was_split else "used"
+    uses = "splits it" if event.effect == "split" and not event.through and not function else "uses it"
+    by = name_of(event.through) if event.through else f"`{function}`" if function else user_of(event)
+    again = " again" if uses == "uses it" or event.was_split else ""
+    return f"{name_of_key(event)} was already {before} {first_use(event)}, and {by} {uses}{again}"
 
 
 def level_of_use(event: KeyUse) -> Level | None:
@@ -205,7 +210,7 @@ def _one_for_each_key(candidates: list[Candidate]) -> list[Candidate]:
             if candidate.path not in cells:
                 cells[candidate.path] = Rows(scope.text)
             cell = cells[candidate.path].place(bisect_right(scope.tree.line_starts, candidate.start))[0]
-        groups.setdefault((candidate.path, cell, candidate.code, origin, name_of_key(event)), []).append(candidate)
+        groups.setdefault((candidate.path, cell, candidate.code, origin, _spelling(event)), []).append(candidate)
     kept: list[Candidate] = []
     for first, *others in groups.values():
         known = {(step.path, step.start) for step in first.uses}

@@ -7,15 +7,15 @@ from flake8_jax.semantics.events.events import ApiUse
 
 
 def subject(event: ApiUse) -> str:
-    """``jax.tree_map`` or ``the argument a_min of jax.numpy.clip``."""
+    """```jax.tree_map```, or "the argument ``a_min`` of ``jax.numpy.clip``", in backquotes."""
     callee, paren, rest = event.name.partition("(")
     if not paren:
-        return event.name
+        return f"`{event.name}`"
     if rest.startswith(")."):
-        return f"the method {rest[2:]} of what {callee} returns, which is a dict"
+        return f"the method `{rest[2:]}` of the dict that `{callee}` returns"
     if rest == ")":
-        return f"the call of {callee} without arguments"
-    return f"the argument {rest[:-2]} of {callee}"
+        return f"the call of `{callee}` without arguments"
+    return f"the argument `{rest[:-2]}` of `{callee}`"
 
 
 def needed(event: ApiUse) -> str:
@@ -24,7 +24,7 @@ def needed(event: ApiUse) -> str:
     if not mark:
         return ""
     what = rest[:-1]
-    return f"{callee} needs " + (f"{what} positional arguments" if what.isdigit() else f"the argument {what}")
+    return f"`{callee}` needs " + (f"{what} positional arguments" if what.isdigit() else f"the argument `{what}`")
 
 
 def history_of(event: ApiUse) -> History:
@@ -48,4 +48,4 @@ def instead(event: ApiUse, change: Change) -> str:
     name = history.replacement(change, event.support) if change.since is not None else change.replacement
     if name is not None or change.since is None:
         return f"; use {name}"
-    return f"; from {history.title} {show(change.since)} on there is {change.replacement}"
+    return f"; use {change.replacement} ({history.title} {show(change.since)} or newer)"

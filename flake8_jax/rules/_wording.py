@@ -47,5 +47,6 @@ def it_or_name(node: ir.Node | ir.Expr | None) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names in backquotes, with commas."""
-    return ", ".join(f"`{name}`" for name in names)
+    """Names in backquotes: ``a``, ``b`` and ``c``."""
+    *first, last = [f"`{name}`" for name in names]
+    return f"{', '.join(first)} and {last}" if first else last

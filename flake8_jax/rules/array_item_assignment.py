@@ -84,9 +84,9 @@ def array_item_assignment(event: Store) -> Report | None:
         return None
     subject = quote(context, event.at)
     if event.how == "item-delete":
-        return Report(event.at, f"del {subject}: JAX arrays are immutable; use jnp.delete")
+        return Report(event.at, f"This deletes {subject}, but JAX arrays are immutable; use jnp.delete")
     update = _UPDATES.get(event.op, "set")
-    message = f"{subject} is assigned to, but JAX arrays are immutable; use .at[…].{update}(…)"
+    message = f"This assigns to {subject}, but JAX arrays are immutable; use .at[…].{update}(…)"
     if not _is_declared(event.base):
         return Report(event.at, message)
     return None if _uses_refs(context) else Report(event.at, message, "warning", preview=True, unless=TAKES_ITEMS)

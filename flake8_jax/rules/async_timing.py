@@ -119,11 +119,11 @@ def async_timing(event: Timed) -> Report | None:
     context = event.context
     if context.staged or context.presumed or event.pending is None:
         return None
-    subject = quote(context, event.pending, f"`{event.what}`" if event.what else "the work")
-    stopped = "the trace ends" if event.traced else "the clock is read"
+    subject = quote(context, event.pending, f"`{event.what}`" if event.what else "the result")
+    stopped = "The profiler" if event.traced else "The timer"
     return Report(
         event.at,
-        f"{stopped} while the device may still be at work on {subject}; wait with `jax.block_until_ready` first",
+        f"{stopped} may stop before {subject} is ready, because JAX runs asynchronously; call jax.block_until_ready first",
         "info" if _is_shown(event) or _is_of_compiling(event) else None,
         unless=NO_MEASURE,
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import host_behaviour
-from flake8_jax.rules._tracers import contains_unconvertible, speaks
+from flake8_jax.rules._tracers import contains_unconvertible, quote, speaks
 from flake8_jax.rules._wording import spelled, traced_argument
 from flake8_jax.semantics.domain.values import (
     Array,
@@ -119,12 +119,15 @@ def builtin_on_tracer(event: LibraryCall) -> Report | None:
     if event.name in _COMPARING and "key" not in event.kwargs and _compares(elements):
         twin = (_COMPARING if len(event.args) > 1 else _OVER_AXIS)[event.name]
         several = len(event.args) > 1
-        subject = traced_argument(event, "an argument" if several else "its argument")
+        otherwise = (
+            "an argument" if several else quote(context, event.nodes[0] if event.nodes else None, "its argument")
+        )
+        subject = traced_argument(event, otherwise)
         compared = f"{subject}, but it is traced" if several else f"the elements of {subject}, but they are traced"
         return Report(event.at, f"{short}() compares {compared}; use {twin}")
     if event.name in _TESTING and _tests(elements, stops_at=event.name == "builtins.any"):
         twin = _TESTING[event.name]
-        subject = traced_argument(event, "its argument")
+        subject = traced_argument(event, quote(context, event.nodes[0] if event.nodes else None, "its argument"))
         return Report(event.at, f"{short}() tests the elements of {subject}, but they are traced; use {twin}")
     return None
 

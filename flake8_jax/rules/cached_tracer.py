@@ -6,7 +6,7 @@ Not modelled: caches of one's own, results that hide arrays in objects that are 
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._tracers import contains_tracer, speaks
+from flake8_jax.rules._tracers import contains_tracer, quote, speaks
 from flake8_jax.semantics.events.events import CachedCall, Hashing
 
 
@@ -110,7 +110,11 @@ def cached_tracer(event: CachedCall | Hashing) -> Report | None:
     if isinstance(event, Hashing):
         if event.how != "cache":
             return None
-        return Report(event.at, "A traced value is passed to a cached function, which must hash it; drop the cache")
+        subject = quote(event.context, event.at, "This argument")
+        return Report(event.at, f"{subject} is traced, but a cached function must hash its arguments; remove the cache")
     if not contains_tracer(event.result):
         return None
-    return Report(event.at, f"The cache of {event.name} keeps a tracer, which is of no use once this trace is over")
+    advice = "return a NumPy array or remove the cache"
+    return Report(
+        event.at, f"The cache of `{event.name}` stores a tracer, so a later call raises UnexpectedTracerError; {advice}"
+    )

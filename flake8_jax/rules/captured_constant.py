@@ -91,5 +91,5 @@ def captured_constant(event: CapturedConstant) -> Report | None:
     subject = quote(event.context, event.at)
     return Report(
         event.at,
-        f"{subject}, {event.bytes // MIB} MiB or more, becomes a constant of the compiled program; pass it as an argument",
+        f"jit compiles the captured {subject} (at least {event.bytes // MIB} MiB) into a constant; pass it as an argument",
     )

@@ -129,13 +129,11 @@ def captured_mutation(event: Mutation) -> Report | None:
     found = reach(event, container) if leaks(event) or counts(event) else "gone"
     if found == "gone":
         return None
-    subject = quote(event.context, container, "a container")
+    subject = f"This change of {quote(event.context, container, 'a container')}"
     level: Level | None = None if found == "read" else "warning"
     if leaks(event):
-        return Report(event.at, f"{subject} was made outside of the staged code: {LEAK}", level, unless=UNDONE)
-    return Report(
-        event.at, f"{subject} was made outside of the staged code that updates it: {ONCE}", level, unless=UNDONE
-    )
+        return Report(event.at, f"{subject} {LEAK}", level, unless=UNDONE)
+    return Report(event.at, f"{subject} {ONCE}", level, unless=UNDONE)
 
 
 def _is_container(value: Value | None) -> bool:

@@ -10,6 +10,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._keys import place
+from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.boundary import NOT_TRAINING, SEED
 from flake8_jax.semantics.domain.values import Array, Const, External
 from flake8_jax.semantics.events.events import Context, LibraryCall
@@ -152,10 +153,11 @@ def constant_key(event: LibraryCall) -> Report | None:
         return None
     if _is_idle(event.at, context.inner):
         return None
-    each = "call of this traced code" if context.staged else "iteration"
+    each = "call of the traced code" if context.staged else "iteration"
     return Report(
         event.at,
-        f"the seed is constant, so every {each} draws the same numbers; make the key outside and pass it in",
+        f"The seed of {quote(context, event.at)} is constant, so every {each} draws the same numbers; "
+        "make the key outside and pass it in",
         # Of keys that only go to another function, readers of unseen repositories found one in seven worth a minute: such
         # functions start an iteration, or make what is to be the same.
         None if _is_drawn_here(event, context.inner) or _ignores_a_seed(context.inner) else "info",
@@ -181,8 +183,8 @@ def _drawn_from_global(event: LibraryCall) -> Report | None:
         return None  # one from the command line, say, is chosen for each run
     return Report(
         event.at,
-        f"the key is made once, when the module is imported ({place(made.node, context)}), "
-        "so every call of this traced code draws the same numbers; pass a new key in",
+        f"`{node.id}` is created once, at import ({place(made.node, context)}), "
+        "so every call of the traced code draws the same numbers; pass in a new key",
     )
 
 

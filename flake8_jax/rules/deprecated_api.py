@@ -78,4 +78,6 @@ def deprecated_api(event: ApiUse) -> Report | None:
     if event.verdict != "deprecated" or change is None:
         return None
     since = f" since {history_of(event).title} {show(change.deprecated)}" if change.deprecated else ""
-    return Report(Span(event.start, event.end), f"{subject(event)} is deprecated{since}{instead(event, change)}")
+    said = subject(event)
+    message = f"{said[0].upper()}{said[1:]} is deprecated{since}{instead(event, change)}"
+    return Report(Span(event.start, event.end), message)

@@ -106,7 +106,9 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
     if isinstance(event, MethodCall):
         if event.used or event.fact is None or not event.fact.pure or not _is_array(event.value, event.method):
             return None
-        return Report(event.at, f".{event.method}() gives a new array and changes nothing; use its result")
+        owner = event.at.func.value if isinstance(event.at.func, ir.Attribute) else None
+        array = quote(context, owner, "the array")
+        return Report(event.at, f".{event.method}() returns a new array and does not modify {array}; use its result")
     is_arithmetic = event.call_name == ARITHMETIC and isinstance(event.value, Array) and not event.value.declared
     if not is_arithmetic and not (event.pure and event.call_name.startswith(_LIBRARIES)):
         return None
@@ -115,7 +117,9 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
     if context.scope.cells and isinstance(event.at, ir.Call) and all(_is_literal(a.value) for a in event.at.args):
         return None  # shown for what it does, or does not, with such numbers
     subject = quote(context, event.at, event.call_name)
-    return Report(event.at, f"{subject} has no effect but its result, which is not used")
+    return Report(
+        event.at, f"{subject} only computes a result, but nothing uses it; use the result or remove this line"
+    )
 
 
 def _unused_jit(event: RootMet) -> Report | None:
@@ -136,7 +140,7 @@ def _unused_jit(event: RootMet) -> Report | None:
     if plain is None:
         return None
     row = row_of(Site(scope, plain.start, plain.end))
-    message = f"Nothing uses `{target.id}`, and line {row} calls `{operand.id}` without jit; call `{target.id}` there"
+    message = f"`{target.id}` is never used, so line {row} calls `{operand.id}` without jit; call `{target.id}` there"
     return Report(call, message)
 
 

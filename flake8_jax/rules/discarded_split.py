@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, Subscription, rule
+from flake8_jax.rules._wording import spelled
 from flake8_jax.semantics.events.events import Discarded
 
 _MAKING = frozenset({"jax.random.split", "jax.random.fold_in", "jax.random.clone"})
@@ -68,6 +69,7 @@ def discarded_split(event: Discarded) -> Report | None:
     """
     if event.call_name not in _MAKING or event.context.presumed:
         return None
+    function = spelled(event.context, event.at, event.call_name)
     return Report(
-        event.at, f"{event.call_name} returns new keys and changes nothing else; use its result or remove the call"
+        event.at, f"{function}() returns new keys and changes nothing else; use its result or remove the call"
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Subscription, rule
+from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.events.events import Discarded
 
 UPDATES = frozenset({"set", "add", "subtract", "mul", "multiply", "div", "divide", "power", "min", "max", "apply"})
@@ -79,4 +81,12 @@ def discarded_update(event: Discarded) -> Report | None:
     method = event.call_name.rpartition(".")[2]
     if method not in UPDATES:
         return None
-    return Report(event.at, f".at[…].{method}(…) gives a new array and changes nothing; assign its result")
+    array = quote(event.context, _updated(event.at), "the array")
+    return Report(event.at, f".at[…].{method}(…) returns a new array and does not modify {array}; assign its result")
+
+
+def _updated(node: ir.Node) -> ir.Expr | None:
+    """``x`` of ``x.at[i].set(v)``."""
+    indexed = node.func.value if isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) else None
+    at = indexed.value if isinstance(indexed, ir.Subscript) else None
+    return at.value if isinstance(at, ir.Attribute) else None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flake8_jax.core.findings import Level
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._keys import place
-from flake8_jax.rules._tracers import LONGEST_QUOTE
+from flake8_jax.rules._keys import name_of, place
+from flake8_jax.rules._tracers import LONGEST_QUOTE, quote
 from flake8_jax.semantics.domain.values import Site
 from flake8_jax.semantics.events.events import DonatedUse
 
@@ -125,17 +125,20 @@ def donated_reuse(event: DonatedUse) -> Report | None:
     # JAX keeps a buffer that no result can take. Where nothing shows that one can, readers of unseen repositories found one
     # place in seven worth a minute.
     level: Level | None = None if event.certain else "warning" if event.taken else "info"
-    name, taker = _quoted(event.argument, "an array"), _quoted(event.taker, "a compiled call")
+    name, taker = _quoted(event.argument, quote(context, event.at, "an array")), _quoted(event.taker, "a jitted call")
     if event.same_call:
-        return Report(event.at, f"{name} is donated to {taker} and passed once more in the same call", level)
+        advice = "do not donate it or pass it only once"
+        return Report(event.at, f"{name} is donated to {taker} but passed again in the same call; {advice}", level)
     if event.in_loop:
         return Report(
-            event.at, f"{taker} has the buffer of {name} since the iteration before; rebind it to the result", level
+            event.at,
+            f"{name} was donated to {taker} in the previous iteration, so its buffer is deleted; rebind it to the result",
+            level,
         )
-    by = f" by `{event.through}`" if event.through else ""
+    then = f" when {name_of(event.through)} uses it" if event.through else ""
     return Report(
         event.at,
-        f"{name} is used again{by} after {taker} was given its buffer on {place(event.earlier, context)}: it is deleted",
+        f"{name} was donated to {taker} on {place(event.earlier, context)}, so its buffer is deleted{then}; use the result",
         level,
     )
 

@@ -139,6 +139,6 @@ def eager_step(event: EagerStep) -> Report | None:
     what = "an optimizer" if event.kind == "optimizer" else "a model"
     return Report(
         event.at,
-        f"{subject} runs {what} operation by operation in every iteration, because nothing around it is jitted; "
+        f"{subject} runs {what} outside jit, one operation at a time, in every iteration; "
         "put the whole step into one jitted function",
     )

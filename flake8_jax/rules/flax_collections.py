@@ -12,6 +12,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.domain.code import blocks, last_name, path_of
 from flake8_jax.semantics.domain.values import Const, known_elements
 from flake8_jax.semantics.events.events import LibraryCall
@@ -125,8 +126,8 @@ def flax_collections(event: LibraryCall) -> Report | None:
             return None
         return Report(
             event.at,
-            f"this pool slides its {window} window by 1, because it has no {POOLS[event.name][1]}; pass the window as "
-            f"`{POOLS[event.name][1]}`",
+            f"{callee(context, event.at)} moves its {window} window by 1, because `{POOLS[event.name][1]}` is missing; "
+            f"pass the window as `{POOLS[event.name][1]}`",
             preview=True,
         )
     if event.name != "flax.linen.Module.apply" or not context.differentiated or not _updates_statistics(event):
@@ -136,8 +137,8 @@ def flax_collections(event: LibraryCall) -> Report | None:
         return None
     return Report(
         event.at,
-        "the training step drops the new `batch_stats`, so the running statistics keep their initial values; return them and "
-        "put them into the next variables",
+        f"This training step drops the `batch_stats` from {callee(context, event.at)}, so they keep their initial values; "
+        "return them and pass them to the next step",
         preview=True,
     )
 

@@ -94,8 +94,8 @@ def fork_after_jax(event: Fork) -> Report | None:
     what = event.name.rpartition(".")[2]
     return Report(
         event.at,
-        f"{what} forks this process, but JAX has started threads by then{row}, so a worker can hang; use the start method "
-        '"spawn", or start the workers before JAX computes',
+        f"`{what}` forks this process, but JAX already runs threads{row}, so a worker can hang; "
+        'use the start method "spawn" or start the workers first',
         preview=True,
         unless=OTHER_START_METHOD,
     )

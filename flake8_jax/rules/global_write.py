@@ -122,7 +122,7 @@ def global_write(event: Mutation) -> Report | None:
     if event.target is not None or event.how not in ("global", "nonlocal", "attribute"):
         return None
     if leaks(event):
-        return Report(event.at, f"Staged code rebinds {event.how} `{event.name}`: {LEAK}", unless=UNDONE)
+        return Report(event.at, f"This assignment to {event.how} `{event.name}` {LEAK}", unless=UNDONE)
     if counts(event):
-        return Report(event.at, f"Staged code updates {event.how} `{event.name}`: {ONCE}", unless=UNDONE)
+        return Report(event.at, f"This update of {event.how} `{event.name}` {ONCE}", unless=UNDONE)
     return None

@@ -122,17 +122,17 @@ def growing_array_in_loop(event: LoopCopy) -> Report | None:
     subject = quote(context, event.at, "this")
     if event.how == "updated":
         message = (
-            f"{subject} copies the whole array in every iteration; write into a NumPy buffer, "
+            f"{subject} copies the whole array in every iteration; write into a NumPy buffer "
             "or update it in a jitted function that donates it"
         )
     elif event.how == "listed":
         message = (
-            f"{subject} converts a list that is longer in every iteration, so JAX compiles for each length; "
+            f"{subject} converts a list that grows in every iteration, so JAX compiles for each length; "
             "convert it once after the loop"
         )
     else:
         message = (
-            f"{subject} makes a longer array in every iteration, so JAX copies it all and compiles for each length; "
-            "collect the parts in a list and join them once after the loop"
+            f"{subject} makes a longer array in every iteration, so JAX copies it and compiles for each length; "
+            "collect the parts in a list and join them after the loop"
         )
     return Report(event.at, message, preview=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import RANDOM, effect
+from flake8_jax.rules._wording import spelled
 from flake8_jax.semantics.domain.values import Const, ExternalInstance
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall
 from flake8_jax.semantics.events.facts import SEEDED
@@ -87,14 +88,14 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     context = event.context
     if not context.staged or context.presumed or effect(event) != RANDOM or _is_seeded(event):
         return None
-    name = event.name if isinstance(event, LibraryCall) else f".{event.method}"
+    name = spelled(context, event.at, event.name if isinstance(event, LibraryCall) else f".{event.method}")
     if not context.once:
         # JAX keeps no trace of this code: Python runs it at every call, and only the lanes of a vmap share the result.
         if not context.mapped:
             return None
-        message = f"{name}() runs once for all lanes of a `vmap`; use jax.random with a key for each"
+        message = f"{name}() runs once for all elements of the vmapped axis; use jax.random with one key per element"
         return Report(event.at, message, level="warning")
-    who = "every later call reuses" if not context.mapped else "all devices or lanes, and later calls too, share"
+    who = "every later call reuses" if not context.mapped else "every later call and every mapped element reuse"
     return Report(event.at, f"{name}() runs once at trace time, so {who} its numbers; use jax.random with a key")
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import effect, level_in_notebook
-from flake8_jax.rules._tracers import speaks
+from flake8_jax.rules._tracers import quote, speaks
+from flake8_jax.rules._wording import spelled
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall, Mutation, NameUse
 from flake8_jax.semantics.events.facts import WRITTEN
 
@@ -34,7 +35,7 @@ _READING = (
 )
 _INSTEAD = {
     _TIME: "take the time outside and pass it in",
-    _FILES: "read and write outside, or in a jax.experimental.io_callback",
+    _FILES: "read and write outside or in a jax.experimental.io_callback",
     _ENVIRONMENT: "read it outside and pass it in",
 }
 
@@ -127,12 +128,13 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
     if isinstance(event, Mutation):
         if event.how != "next" or not event.once:
             return None
-        message = "next() moves an outer iterator once, while JAX traces: every call gets that element"
+        call = quote(event.context, event.at, "next()")
+        message = f"{call} runs at trace time only, so every call reuses that element; pass the element in"
         return Report(event.at, message, level_in_notebook(event.context) or "warning")
     if isinstance(event, NameUse):
         if event.name != _ENVIRON or event.is_import:
             return None
-        message = f"os.environ is read once, while JAX traces; {_INSTEAD[_ENVIRONMENT]}"
+        message = f"`os.environ` is read at trace time only, not on every call; {_INSTEAD[_ENVIRONMENT]}"
         return Report(event.at, message, unless=WRITTEN)
     found = effect(event)
     if found not in _EFFECTS or (isinstance(event, LibraryCall) and event.name.startswith(_ENVIRON)):
@@ -145,5 +147,6 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
     name = event.name if isinstance(event, LibraryCall) else f".{event.method}"
     if name.startswith(_HOUSEKEEPING):
         return None  # to look whether a file is there, and to make room for one, is meant to happen once
-    message = f"{name}() runs once, while JAX traces, not at every call; {_INSTEAD[str(found)]}"
+    function = spelled(event.context, event.at, name)
+    message = f"{function}() runs at trace time only, not on every call; {_INSTEAD[str(found)]}"
     return Report(event.at, message)

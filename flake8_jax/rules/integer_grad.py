@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.values import (
     Array,
     Const,
@@ -69,7 +70,9 @@ def integer_grad(event: TransformCall) -> Report | None:
         return None
     for position in event.differentiated:
         if -len(event.args) <= position < len(event.args) and is_whole(event.args[position]):
-            what = f"argument {position % len(event.args)}"
+            place = position % len(event.args)
+            node = event.nodes[place] if place < len(event.nodes) else None
+            what = quote(event.context, node, f"Argument {place}")
             return Report(event.at, f"{what} is an integer or a boolean, which has no derivative; pass a float")
     return None
 

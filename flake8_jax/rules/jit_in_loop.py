@@ -113,8 +113,7 @@ def jit_in_loop(event: Repetition) -> Report | None:
         return None
     return Report(
         event.at,
-        f"`{short(event.name)}` gets {made_of(event.operand)} in every iteration and compiles it each time; "
-        + _advice(event),
+        f"Each iteration passes {made_of(event.operand)} to `{short(event.name)}`, so JAX recompiles it; {_advice(event)}",
         level="info" if _captures_iteration(event) else None,
         given=event.given,
         unless=event.unless,
@@ -123,14 +122,14 @@ def jit_in_loop(event: Repetition) -> Report | None:
 
 def _advice(event: Repetition) -> str:
     """What to do; a field of an object that the function reads would keep the value that it has before the loop."""
-    operand = event.operand
+    operand, jit = event.operand, short(event.name)
     if isinstance(operand, FunctionValue):
         changed = bound_paths(event.loop)
         fields = sorted(path for path in paths_read(operand.fn) if path.startswith("self.") and path.count(".") == 1)
         if fields:
             named = next((path for path in fields if path in changed), fields[-1])
-            return f"apply it before the loop, and pass what changes, such as `{named}`, as an argument"
-    return "apply it before the loop"
+            return f"apply `{jit}` before the loop and pass what changes, such as `{named}`, as an argument"
+    return f"apply `{jit}` before the loop"
 
 
 def _captures_iteration(event: Repetition) -> bool:

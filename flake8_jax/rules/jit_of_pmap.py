@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._fresh import made_of
 from flake8_jax.semantics.domain.values import PartialValue, TransformedValue, Value
 from flake8_jax.semantics.events.events import Repetition, RootMet
 
@@ -68,13 +69,16 @@ def jit_of_pmap(event: RootMet | Repetition) -> Report | None:
         compiled = event.how == "compiled" and event.name in _PMAPS and not event.slight
         if not compiled or not event.own or is_test(event.context):
             return None
-        message = "this pmaps a new function in every iteration and compiles it each time; apply pmap before the loop"
+        wrong = f"Each iteration passes {made_of(event.operand)} to `pmap`, so JAX recompiles it"
         # Of four such loops in unseen repositories one was worth a minute: most run once for a checkpoint or an epoch.
-        return Report(event.at, message, "info", given=event.given, unless=event.unless)
+        return Report(
+            event.at, f"{wrong}; apply `pmap` before the loop", "info", given=event.given, unless=event.unless
+        )
     if event.name not in _JITS or event.context.presumed or not _is_pmapped(event.operand):
         return None
     return Report(
-        event.at, "this jits a pmapped function, which moves its arguments through one device; pmap compiles already"
+        event.at,
+        "jit gathers the arguments of this pmapped function on one device; remove jit, because pmap already compiles",
     )
 
 

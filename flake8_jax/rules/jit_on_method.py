@@ -96,5 +96,6 @@ def jit_on_method(event: JittedMethod) -> Report | None:
     if event.context.presumed:
         return None
     return Report(
-        event.at, f"`self` of `{event.name}.{event.method}` is an argument of the jitted function, and no pytree"
+        event.at,
+        f"jit traces `self` of `{event.method}`, but `{event.name}` is not a pytree; register the class or jit a function",
     )

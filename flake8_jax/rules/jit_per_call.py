@@ -109,8 +109,8 @@ def jit_per_call(event: Repetition) -> Report | None:
         return None
     return Report(
         event.at,
-        f"`{short(event.name)}` gets {made_of(event.operand)} in every call and compiles it each time, "
-        f"and {loop_of(event)}; apply it once, outside",
+        f"Each call passes {made_of(event.operand)} to `{short(event.name)}`, so {loop_of(event)} recompiles it every time; "
+        f"apply `{short(event.name)}` once, outside",
         preview=event.slight,
         given=event.given,
         unless=event.unless,

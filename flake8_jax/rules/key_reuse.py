@@ -12,9 +12,9 @@ from flake8_jax.rules._keys import (
     is_common_pick,
     is_loop_reuse,
     level_of_use,
-    name_of,
     name_of_key,
     report_where_given,
+    user_of,
     uses_of,
 )
 from flake8_jax.semantics.events.events import KeyUse
@@ -163,26 +163,25 @@ def key_reuse(event: KeyUse) -> Report | None:
     key = name_of_key(event)
     if event.collections is not None:
         first, second = event.collections
-        message = (
-            f"{key} seeds both `{first}` and `{second}`, so modules may draw the same numbers of both; split it first"
-        )
+        message = f"{key} seeds both `{first}` and `{second}`, so both may draw the same numbers; split it first"
         return Report(event.at, message, level="warning", given=draws_from(second))
     if any(event.callees):
         return by_convention(event, f"{gets_again(event)}; {ADVICE[event.intent]}")
     if event.same_call or event.in_loop:
-        message = f"{key} is used twice by one call{OUTCOMES[event.shares]}; split it first"
+        message = f"{key} is used twice in this call{OUTCOMES[event.shares]}; split it first"
         return Report(event.at, message, level=level_of_use(event))
     uses, where = uses_of(event), first_use(event)
     if event.carried:
-        then = f"and {name_of(event.through) if event.through else 'this call'} uses it again"
-        message = f"{key} was already used {where}, {then}; draw from another part of the split"
+        message = f"{key} was already used {where}, and {user_of(event)} uses it again; use another part of the split"
         return Report(event.at, message, level=level_of_use(event), uses=uses)
     if is_common_pick(event):
-        message = f"{key} was already used {where}, so this call picks the same elements; split it if that is not meant"
+        message = (
+            f"{key} was already used {where}, so both calls pick the same elements; split it unless that is intended"
+        )
         return Report(event.at, message, level="info" if event.intent else "warning", uses=uses)
     again = ""
     if event.through or not event.draws:
-        by = name_of(event.through) if event.through else "this call"
+        by = user_of(event)
         then = "splits it" if event.effect == "split" else "uses it"
         again = f", and {by} {then}" + (" again" if event.was_split or event.effect != "split" else "")
     verb = "split" if event.was_split else "used"

@@ -15,19 +15,19 @@ from flake8_jax.rules._keys import (
     report_where_given,
     uses_of,
 )
+from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.domain.code import last_name, names_read, nodes_around
 from flake8_jax.semantics.events.events import KeyUse
 
 _ADVICE = {
-    "fori_loop": "fold the loop index into it, or carry it",
-    "scan": "scan over keys from jax.random.split, or carry it",
-    "while_loop": "carry it and split it in the body",
+    "fori_loop": "fold the loop index into it or carry it in the loop state",
+    "scan": "scan over keys from jax.random.split or carry the key",
+    "while_loop": "carry the key and split it in the body",
     "map": "map over keys from jax.random.split",
-    "tree_map": "split it into a tree of keys and map over that as well",
+    "tree_map": "split it into a tree of keys and map over both trees",
 }
 TREE_MAP = "tree_map"
 """Shuffling every leaf of a tree with one key keeps the leaves in step: that is meant."""
-_IN_PYTHON = "split it in the body: key, subkey = jax.random.split(key)"
 
 
 @rule("JAX302", "error", fixable="sometimes", settle=report_where_given)
@@ -143,15 +143,18 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
         return None
     if (event.loop_kind == TREE_MAP and is_common_pick(event)) or _picks_own_row(event):
         return None
-    advice = _ADVICE.get(event.loop_kind, _IN_PYTHON)
-    by = name_of(event.through) if event.through else "this call"
+    advice = _ADVICE.get(event.loop_kind) or _in_python(event)
+    by = name_of(event.through) if event.through else ""
     if any(event.callees):
         return _by_convention(event, advice)
-    if event.through and not event.draws:
+    if by and not event.draws:
         then = f"{by} uses the same key in every iteration"
+    elif by:
+        then = f"{by} draws the same numbers in every iteration"
+    elif event.draws:
+        then = "every iteration draws the same numbers"
     else:
-        numbers = "numbers" if event.draws else "keys" if event.was_split else "results"
-        then = f"{by} gives the same {numbers} in every iteration"
+        then = f"every iteration gets the same {'keys' if event.was_split else 'results'}"
     return Report(
         event.at,
         f"{name_of_key(event)} does not change in this loop, so {then}; {advice}",
@@ -160,9 +163,15 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
     )
 
 
+def _in_python(event: KeyUse) -> str:
+    """The statement that renews the key in the body of a Python loop."""
+    key = event.key_node.id if isinstance(event.key_node, ir.Name) else "key"
+    return f"split it in the body: {key}, subkey = jax.random.split({key})"
+
+
 def _by_convention(event: KeyUse, advice: str) -> Report | None:
-    callee = event.callees[1]
-    by = name_of(event.through) if event.through else f"`{callee}`" if callee else "this call"
+    function = event.callees[1]
+    by = name_of(event.through) if event.through else f"`{function}`" if function else callee(event.context, event.at)
     message = (
         f"{name_of_key(event)} does not change in this loop, so {by} gets the same key in every iteration; {advice}"
     )

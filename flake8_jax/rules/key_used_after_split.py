@@ -10,9 +10,9 @@ from flake8_jax.rules._keys import (
     is_loop_reuse,
     is_within_call,
     level_of_use,
-    name_of,
     name_of_key,
     report_where_given,
+    user_of,
     uses_of,
 )
 from flake8_jax.semantics.events.events import KeyUse
@@ -113,12 +113,17 @@ def key_used_after_split(event: KeyUse) -> Report | None:
         return None
     if any(event.callees):
         return by_convention(event, f"{gets_again(event)}; use a key that split returned")
-    by = name_of(event.through) if event.through else "this call"
-    advice = "give each of the calls a key of its own" if is_within_call(event) else "use a key that split returned"
-    again = "splits it again" if event.effect == "split" else "uses it again"
+    advice = "pass a new key to each call" if is_within_call(event) else "use a key that split returned"
+    by = user_of(event)
+    if event.effect == "split":
+        then = f"{by} may return the same keys again"
+    elif event.through:
+        then = f"its use in {by} may repeat numbers of the new keys"
+    else:
+        then = f"{by} may repeat numbers of the new keys"
     return Report(
         event.at,
-        f"{name_of_key(event)} was already split {first_use(event)}, and {by} {again}; {advice}",
+        f"{name_of_key(event)} was already split {first_use(event)}, so {then}; {advice}",
         level=level_of_use(event),
         uses=uses_of(event),
     )

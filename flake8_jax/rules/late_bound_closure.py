@@ -74,7 +74,7 @@ def late_bound_closure(event: LateBinding) -> Report | None:
     """
     return Report(
         event.at,
-        f"`{event.name}` is looked up when the function runs, but the loop has moved on by then, so all of its functions use "
-        f"the last value; bind it with a default `{event.name}={event.name}`",
+        f"Every function made in this loop uses the last value of `{event.name}`, because Python looks it up at call time; "
+        f"bind it as a default: `{event.name}={event.name}`",
         preview=True,
     )

@@ -109,15 +109,14 @@ def _message(event: Setting) -> str:
     where = ""
     if event.since is not None:
         row = Positions(event.since.scope.tree.line_starts).row(event.since.start)
-        where = f" (line {row})" if event.since.scope is event.context.scope else ""
+        where = f" on line {row}" if event.since.scope is event.context.scope else ""
     if event.turn == "imported":
-        when, remedy = f"while it is imported{where}", f'or use `jax.config.update("{event.name.lower()}", …)`'
-        return f"JAX reads `{event.name}` {when}: {_subject(event)} has no effect; set it above the import {remedy}"
+        remedy = f'set it before the import or use `jax.config.update("{event.name.lower()}", …)`'
+        return f"{_subject(event)} has no effect: JAX read it at import{where}; {remedy}"
     if event.name in _RAISING:
-        return f"`{event.name}` raises once JAX has computed something{where}; move it up"
-    verb = "reads" if event.kind == "variable" else "settles"
-    return f"JAX {verb} `{event.name}` at its first computation{where}: {_subject(event)} has no effect; move it up"
+        return f"`{event.name}` raises an error after the first JAX computation{where}; move it before that"
+    return f"{_subject(event)} has no effect: JAX read it at the first computation{where}; set it before that"
 
 
 def _subject(event: Setting) -> str:
-    return "setting it here" if event.direct else "this call, which sets it,"
+    return f"Setting `{event.name}` here" if event.direct else f"This call, which sets `{event.name}`,"

@@ -11,11 +11,11 @@ from flake8_jax.semantics.events.events import Setting
 from flake8_jax.semantics.events.facts import OFF, is_on
 
 _COSTS = {
-    "jax_debug_nans": "it waits for every result, and runs a function that gives NaN again without jit",
-    "jax_debug_infs": "it waits for every result, and runs a function that gives inf again without jit",
-    "jax_disable_jit": "nothing is compiled",
-    "jax_check_tracer_leaks": "it traces every function anew",
-    "jax_enable_checks": "it checks the internals of every trace",
+    "jax_debug_nans": "JAX waits for every result and reruns a function that gives NaN without jit",
+    "jax_debug_infs": "JAX waits for every result and reruns a function that gives inf without jit",
+    "jax_disable_jit": "JAX compiles nothing",
+    "jax_check_tracer_leaks": "JAX traces functions again on every call",
+    "jax_enable_checks": "JAX checks its internals in every trace",
 }
 
 
@@ -107,12 +107,16 @@ def leftover_debug(event: Setting) -> Report | None:
     if event.kind == "call":
         if event.name != "jax.debug.breakpoint":
             return None
-        return Report(event.at, "jax.debug.breakpoint() is left in the program: it stops and waits for a terminal")
+        return Report(event.at, "jax.debug.breakpoint() stops the program and waits for terminal input; remove it")
     cost = _COSTS.get(event.name.lower())
     # In a library's function, a block without jit is meant.
     if cost is None or not is_on(event.value) or (event.kind == "context" and not event.by_program):
         return None
-    return Report(event.at, f"`{event.name}` is left on: {cost}", unless=OFF if event.kind != "context" else "")
+    return Report(
+        event.at,
+        f"`{event.name}` is still enabled, so {cost}; disable it",
+        unless=OFF if event.kind != "context" else "",
+    )
 
 
 def _is_temporary(event: Setting) -> bool:

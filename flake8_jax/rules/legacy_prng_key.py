@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, Subscription, rule
+from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.events.events import NameUse
 
 
@@ -63,4 +64,7 @@ def legacy_prng_key(event: NameUse) -> Report | None:
     """
     if event.is_import or event.name != "jax.random.PRNGKey":
         return None
-    return Report(event.at, "jax.random.PRNGKey makes a raw uint32 key; use jax.random.key")
+    return Report(
+        event.at,
+        f"{quote(event.context, event.at)} makes a raw uint32 key, which JAX cannot check for reuse; use jax.random.key",
+    )

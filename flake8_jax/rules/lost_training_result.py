@@ -116,17 +116,16 @@ def lost_training_result(event: LostResult) -> Report | None:
     name = f"`{event.name}`"
     if event.how == "initial":
         message = (
-            f"`{event.initial}` still has its value from before the loop, but nothing reads {name}, "
-            f"which the loop updates; use {name}"
+            f"`{event.initial}` keeps its value from before the loop, and nothing reads the updated {name}; use {name}"
         )
     elif event.how == "dropped":
         message = (
-            f"{quote(context, event.at, 'this call')} returns the update of {name}, but the loop drops it, "
+            f"{quote(context, event.at, 'This call')} returns the new {name}, but the loop drops it, "
             f"so every iteration starts from the same {name}; assign it to {name}"
         )
     else:
         message = (
-            f"{quote(context, event.at, 'this call')} returns the new optimizer state, but nothing reads it, "
-            f"so every step uses the same {name}; return it and pass it to the next step"
+            f"{quote(context, event.at, 'This call')} returns a new optimizer state, but nothing reads it, "
+            f"so every step uses the same {name}; pass it to the next step"
         )
     return Report(event.at, message, preview=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import quote
+from flake8_jax.rules._wording import listed
 from flake8_jax.semantics.events.events import UndonatedStep
 
 
@@ -109,8 +110,9 @@ def missing_donation(event: UndonatedStep) -> Report | None:
     if context.staged or context.presumed or is_test(context):
         return None
     step = quote(context, event.at.func, "the step")
+    replaced = listed(event.names) if event.names else "its argument"
     return Report(
         event.at,
-        f"{step} returns what replaces its argument in every iteration, and both stay in memory meanwhile; donate it",
+        f"The result of {step} replaces {replaced} in every iteration, but both use memory; donate {replaced}",
         unless=event.fact,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.events.events import MissingSync
 
 
@@ -80,8 +81,12 @@ def missing_gradient_sync(event: MissingSync) -> Report | None:
     if event.lanes:
         return Report(
             event.at,
-            f"the lanes of `{event.lanes}` update by gradients of their own, which are averaged over `{event.over}` alone; "
-            "use jax.lax.pmean over both",
+            f"Gradients are averaged over `{event.over}` only, so each element of `{event.lanes}` applies its own; "
+            "use jax.lax.pmean over both axes",
             preview=True,
         )
-    return Report(event.at, "every device updates by its own gradient: nothing brings them together; use jax.lax.pmean")
+    gradient = callee(event.context, event.at, "its own gradient")
+    return Report(
+        event.at,
+        f"Each device applies its own gradient from {gradient}, so the replicas diverge; average it with jax.lax.pmean",
+    )

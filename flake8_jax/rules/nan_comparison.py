@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.values import Array, HostArray, Static, Tree, UnionValue, Unknown, Value
 from flake8_jax.semantics.events.events import NanComparison
 
@@ -69,8 +70,11 @@ def nan_comparison(event: NanComparison) -> Report | None:
     if not _all(event.value, kinds):
         return None
     if event.op in ("in", "not in"):
-        return Report(event.at, f"NaN equals nothing, so looking for it with `{event.op}` fails; ask `{ask}`")
-    return Report(event.at, f"comparing with NaN by `{event.op}` is always {outcome}; ask `{ask}`")
+        wrong = f"{quote(event.context, event.at)} never finds NaN, because NaN is not equal to itself"
+        return Report(event.at, f"{wrong}; use {ask}")
+    compared = quote(event.context, event.value_node, "").strip("`")
+    asked = f"{ask}({compared})" if compared else ask
+    return Report(event.at, f"{quote(event.context, event.at)} is always {outcome}; use {asked}")
 
 
 def _all(value: Value, kinds: tuple[type, ...]) -> bool:

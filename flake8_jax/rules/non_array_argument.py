@@ -229,10 +229,22 @@ def non_array_argument(event: TransformCall | LibraryCall) -> Report | None:
     found = untraceable(event)
     if not found:
         return None
-    _parameter, node, _value = found[0]
-    subject = quote(context, node, "the value")
-    advice = "name its parameter in static_argnames, or bind it beforehand"
-    return Report(node if node is not None else event.at, f"{subject} is nothing that JAX can trace; {advice}")
+    _parameter, node, value = found[0]
+    subject = quote(context, node, "This argument")
+    advice = "name its parameter in static_argnames or bind it with functools.partial"
+    message = f"{subject} {_untraceable_kind(value)}, which jit cannot trace; {advice}"
+    return Report(node if node is not None else event.at, message)
+
+
+def _untraceable_kind(value: Value) -> str:
+    """``is a string``, ``holds a value``: what jit cannot trace."""
+    if isinstance(value, Const) or (isinstance(value, Static) and value.kind == "str"):
+        return "is a string"
+    if isinstance(value, (TupleValue, ListValue, DictValue)):
+        return "holds a value that is not an array"
+    if isinstance(value, Instance):
+        return f"is a `{value.cls.node.name}` object"
+    return "is a function" if is_callable(value) else "is not an array"
 
 
 _USING_KEYS = frozenset({"consume", "split", "derive"})
@@ -249,9 +261,7 @@ def _no_key(event: LibraryCall) -> Report | None:
     if not kind or node is None:
         return None
     subject = quote(event.context, node, "the first argument")
-    return Report(
-        node, f"{subject} is {kind}, but `{short}` takes a key here; pass a key, such as jax.random.key(seed)"
-    )
+    return Report(node, f"{subject} is {kind}, but `{short}` needs a key here; pass a key such as jax.random.key(seed)")
 
 
 def _kind_of(value: Value, node: ir.Expr) -> str:
@@ -288,7 +298,7 @@ def _not_called(event: LibraryCall) -> Report | None:
         kind = "a function" if is_callable(value) else "a module" if _is_module(value) else ""
         if kind:
             subject = quote(event.context, node, "the argument")
-            return Report(node, f"{subject} is {kind}, and `{short}` takes arrays only; call it first")
+            return Report(node, f"{subject} is {kind}, but `{short}` takes only arrays; call it first")
     return None
 
 
@@ -300,7 +310,7 @@ def _not_converted(event: LibraryCall) -> Report | None:
     short = event.name.removeprefix("jax.numpy.")
     subject = quote(event.context, found.node, "the argument")
     return Report(
-        found.node, f"{subject} is {found.kind}, but jnp.{short}() takes arrays only; convert it with jnp.asarray"
+        found.node, f"{subject} is {found.kind}, but jnp.{short}() takes only arrays; convert it with jnp.asarray"
     )
 
 

@@ -5,8 +5,10 @@ Limitations: arrays of unknown dtype, arrays that the project does not make, and
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
 from flake8_jax.core.findings import Positions, Step
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.events.events import OverwrittenBuffer
 
 
@@ -103,10 +105,12 @@ def overwritten_host_buffer(event: OverwrittenBuffer) -> Report | None:
     taker = event.taker
     row = Positions(taker.scope.tree.line_starts).row(taker.start)
     where = f"on line {row}" if taker.scope is event.context.scope else f"at {taker.scope.path}:{row}"
-    why = "shares its memory" if event.kept else "may still read it"
+    why = "uses without a copy" if event.kept else "may still read"
+    write = quote(event.context, event.at)
+    changed = write if isinstance(event.at, ir.Call) else f"Writing {write}"
     return Report(
         event.at,
-        f"This writes to an array that JAX got {where} and {why}, so its result can change; hand over a `.copy()`",
+        f"{changed} changes an array that JAX got {where} and {why}; pass a `.copy()` to JAX",
         preview=True,
-        uses=(Step(taker.scope.path, taker.start, row, "use", "", "JAX gets the array"),),
+        uses=(Step(taker.scope.path, taker.start, row, "use", "", "JAX gets the array here"),),
     )

@@ -6,7 +6,7 @@ from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.semantics.events.events import NameUse
 
 _MODERN = {
-    "jax.pmap": "use jax.jit with NamedSharding, or jax.shard_map where the axis name is used",
+    "jax.pmap": "use jax.jit with NamedSharding, or jax.shard_map if it uses the axis name",
     "equinox.filter_pmap": "use equinox.filter_jit with equinox.filter_shard",
 }
 
@@ -79,4 +79,4 @@ def pmap(event: NameUse) -> Report | None:
     """
     if event.is_import or event.name not in _MODERN:
         return None
-    return Report(event.at, f"{event.spelled} is superseded; {_MODERN[event.name]}")
+    return Report(event.at, f"`{event.spelled}` is superseded; {_MODERN[event.name]}")

@@ -91,13 +91,13 @@ def removed_api(event: ApiUse) -> Report | None:
     change = event.change
     if event.verdict == "never-there":
         home = elsewhere(event)
-        message = f"{history_of(event).title} has no {event.name}{home}"
+        message = f"{history_of(event).title} has no {subject(event)}{home}"
         level: Level | None = None if home and not event.postponed else "warning"
         return Report(Span(event.start, event.end), message, level=level, preview=not home)
     if event.verdict != "removed" or change is None or change.removed is None:
         return None
     title = history_of(event).title
     when = f"{title} {show(change.removed)} removed" if change.removed else f"{title} no longer has"
-    said = f"since {title} {show(change.removed)}, {needed(event)}" if needed(event) else f"{when} {subject(event)}"
+    said = f"Since {title} {show(change.removed)}, {needed(event)}" if needed(event) else f"{when} {subject(event)}"
     message = f"{said}{instead(event, change)}"
     return Report(Span(event.start, event.end), message, level="warning" if event.postponed else None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._keys import OUTCOMES, place
+from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.scopes import is_test_file
 from flake8_jax.semantics.events.events import EqualKeys
 
@@ -101,7 +102,7 @@ def same_constant_key(event: EqualKeys) -> Report | None:
         return None
     return Report(
         event.at,
-        f"this key is the one from {place(event.earlier, context)} again, because both have the seed "
+        f"{quote(context, event.at, 'This key')} equals the key from {place(event.earlier, context)}, because both have seed "
         f"{event.seed}{OUTCOMES[event.shares]}; make one key and split it",
         preview=True,
     )

@@ -136,7 +136,7 @@ def self_write(event: Mutation) -> Report | None:
     if event.how != "attribute" or event.target is None or not leaks(event) or not _keeps(event.target):
         return None
     subject = quote(event.context, event.at, event.name)
-    message = f"{subject} belongs to an object from outside of the staged code: {LEAK}"
+    message = f"This assignment to {subject} {LEAK}"
     return Report(event.at, message, unless=UNDONE, sure_given="" if event.itself else READ_LATER)
 
 

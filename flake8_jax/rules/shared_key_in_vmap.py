@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._tracers import quote
+from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.events.events import SharedKey
 
 
@@ -90,12 +92,15 @@ def shared_key_in_vmap(event: SharedKey) -> Report | None:
     if event.context.presumed:
         return None
     short = event.transform.rpartition(".")[2]
-    how = "captured by the mapped function" if event.captured else "passed with in_axes None"
+    if event.captured:
+        shared = f"{quote(event.context, event.at)} uses a captured key"
+    else:
+        shared = f"{callee(event.context, event.at)} gets one key with in_axes=None"
     elements = "batch element" if short == "vmap" else "device"
     if event.callee:
-        message = f"the key is {how}, so `{event.callee}` gets the same key for every {elements} of the {short}"
+        message = f"{shared}, so `{event.callee}` gets the same key for every {elements}"
         return Report(event.at, f"{message}; split the key and map over the keys", preview=True)
     return Report(
         event.at,
-        f"the key is {how}, so every {elements} of the {short} draws the same numbers; split the key and map over the keys",
+        f"{shared}, so every {elements} draws the same numbers; split the key and map over the keys",
     )

@@ -113,9 +113,8 @@ def stale_static_self(event: StaleRead) -> Report | None:
     where = f"line {row}" if written.scope is event.context.scope else f"{written.scope.path}:{row}"
     return Report(
         event.at,
-        f"`{event.name}` is a constant of the compiled code, but {where} rebinds it later, so calls use the old value; "
-        "pass it as an argument",
+        f"jit compiles `{event.name}` into a constant, so calls ignore that {where} changes it later; pass it as an argument",
         preview=True,
         unless=event.unless,
-        uses=(Step(written.scope.path, written.start, row, "use", "", f"it rebinds `{event.name}`"),),
+        uses=(Step(written.scope.path, written.start, row, "use", "", f"this rebinds `{event.name}`"),),
     )

@@ -112,9 +112,9 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
 
 
 def _report(event: TransformCall, node: ir.Expr | None, given: str) -> Report:
-    subject = quote(event.context, node, "a static argument")
+    subject = quote(event.context, node, "of this call")
     return Report(
         node if node is not None else event.at,
-        f"{subject} is static and another value in every iteration, so every iteration compiles anew; pass it traced",
+        f"Static argument {subject} changes in every iteration, so each call recompiles; make it a traced argument",
         given=given,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.semantics.domain.signatures import signed
+from flake8_jax.semantics.domain.signatures import describe, signed
 from flake8_jax.semantics.domain.values import BoundMethod, Const, FunctionValue, ListValue, TupleValue, Value
 from flake8_jax.semantics.events.events import RootMet
 
@@ -76,14 +76,13 @@ def mismatch(event: RootMet) -> str:
     for kind in ("static", "donate"):
         for position in _constants(event.options.get(f"{kind}_argnums")):
             if isinstance(position, int) and not open_positions and not -len(positional) <= position < len(positional):
-                return (
-                    f"`{kind}_argnums` holds {position}, but the function has {len(positional)} positional parameters"
-                )
+                parameters = f"{len(positional)} positional parameter{'s' * (len(positional) != 1)}"
+                return f"`{kind}_argnums` contains {position}, but {_function(event.operand)} has {parameters}"
         for name in _constants(event.options.get(f"{kind}_argnames")):
             if not open_names and name not in names:
-                return f"`{kind}_argnames` names `{name}`, which is no parameter of the function"
+                return f"`{kind}_argnames` contains `{name}`, but {_function(event.operand)} has no such parameter"
     both = _named(event, "static", positional) & _named(event, "donate", positional)
-    return f"`{min(both)}` is static and donated at once" if both else ""
+    return f"`{min(both)}` is both static and donated, but only arrays can be donated" if both else ""
 
 
 def signature(operand: Value) -> tuple[list[str], list[str], bool, bool] | None:
@@ -99,6 +98,12 @@ def signature(operand: Value) -> tuple[list[str], list[str], bool, bool] | None:
     positional = [p.name for p in parameters if p.kind in ("positional", "posonly")]
     names = [p.name for p in parameters if p.kind in ("positional", "kwonly")]
     return positional, names, "vararg" in kinds, "kwarg" in kinds
+
+
+def _function(operand: Value) -> str:
+    """The jitted function, in words."""
+    name = describe(operand).rpartition("<locals>.")[2]
+    return name if " " in name else f"`{name}`"
 
 
 def _constants(value: Value | None) -> list[int | str]:

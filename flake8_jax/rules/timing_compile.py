@@ -120,7 +120,7 @@ def timing_compile(event: Timed) -> list[Report] | None:
     return [
         Report(
             cold.at,
-            f"{_subject(cold.what)} is compiled in this call, and the clock runs; call it once before it is started",
+            f"The timed code includes compiling {_subject(cold.what)}; call it once before you start the timer",
             unless="" if cold.always else WARM,
         )
         for cold in event.cold

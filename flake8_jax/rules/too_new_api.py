@@ -97,16 +97,16 @@ def too_new_api(event: ApiUse) -> Report | None:
     """
     if event.verdict != "too-new" or event.lacking is None or event.postponed:
         return None
-    return Report(Span(event.start, event.end), f"{_lack(event.name, show(event.lacking))}; {_asked(event)}")
+    return Report(Span(event.start, event.end), f"{_lack(event.name, show(event.lacking))}, but {_asked(event)}")
 
 
 def _lack(name: str, release: str) -> str:
     callee, paren, rest = name.partition("(")
     if not paren:
-        return f"JAX {release} has no {name} yet"
+        return f"JAX {release} has no `{name}`"
     if rest == ")":
-        return f"{callee} of JAX {release} cannot be called without its function yet"
-    return f"{callee} of JAX {release} does not take {rest[:-2]} yet"
+        return f"`{callee}` of JAX {release} needs a function argument"
+    return f"`{callee}` of JAX {release} has no argument `{rest[:-2]}`"
 
 
 def _asked(event: ApiUse) -> str:

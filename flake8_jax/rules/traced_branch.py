@@ -20,8 +20,8 @@ _ADVICE = {
     "comprehension": ("a comprehension's `if`", "select with jnp.where"),
     "match": ("`match`", "use jax.lax.switch"),
     "case": ("a `case` guard", "use jax.lax.switch"),
-    "in": ("a membership test", "use jnp.isin or `(x == a) | (x == b)`"),
-    "compare": ("a comparison", "join comparisons with `&`"),
+    "in": ("`in`", "use jnp.isin or `(x == a) | (x == b)`"),
+    "compare": ("a chained comparison", "join comparisons with `&`"),
     "filter": ("`filter`", "select with jnp.where"),
 }
 """What asks for the truth, and what does the same on tracers."""

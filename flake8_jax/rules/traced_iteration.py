@@ -86,7 +86,7 @@ def traced_iteration(event: Iteration) -> Report | None:
     subject = quote(context, event.at)
     return Report(
         event.at,
-        f"{subject} is traced, so JAX unrolls this iteration into one copy for each row; use jax.vmap or jax.lax.scan",
+        f"Iterating over {subject}, which is traced, unrolls one copy of the code per row; use jax.vmap or jax.lax.scan",
     )
 
 

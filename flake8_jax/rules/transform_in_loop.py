@@ -121,12 +121,12 @@ def transform_in_loop(event: Repetition) -> Report | None:
         return None
     if event.how == "body":
         problem = f"`{short(event.name)}` gets {made_of(event.operand)} and compiles it"
-        advice = "jit the step as a whole, or give the body a place outside of the loop"
+        advice = "jit the whole step or define the body outside the loop"
         if event.name == "jax.lax.map":
-            problem, advice = "`map` traces and compiles its function", "jit the step as a whole"
+            problem, advice = "`map` traces and compiles its function", "jit the whole step"
     else:
-        problem, advice = f"`{short(event.name)}` runs its Python function again", "jit it"
-    when = "in every iteration" if event.own else f"in every call, and {loop_of(event)}"
+        problem, advice = f"`{short(event.name)}` traces its function again, without jit,", "jit the whole step"
+    when = "in every iteration" if event.own else f"in every iteration of {loop_of(event)}"
     level: Level | None = None if event.how != "body" and short(event.name) in _GRADIENTS else "info"
     return Report(event.at, f"{problem} {when}; {advice}", level, unless=event.unless)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._wording import listed
 from flake8_jax.semantics.events.events import UnboundAxis
 from flake8_jax.semantics.events.facts import bound_note
 
@@ -74,7 +75,9 @@ def unbound_axis_name(event: UnboundAxis) -> Report | None:
     context = event.context
     if context.presumed or context.caught or not context.staged:
         return None
-    known = f"; bound here: {', '.join(f'`{name}`' for name in event.bound)}" if event.bound else ""
+    advice = f"the bound axes are {listed(event.bound)}" if event.bound else "pass axis_name to the transform"
     return Report(
-        event.at, f"no transform around this binds the axis `{event.axis}`{known}", unless=bound_note(event.axis)
+        event.at,
+        f"No enclosing vmap, pmap or shard_map binds axis `{event.axis}`; {advice}",
+        unless=bound_note(event.axis),
     )

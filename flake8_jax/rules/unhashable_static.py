@@ -6,6 +6,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.hashing import Lack, lack_of_hash
+from flake8_jax.semantics.domain.signatures import parameter_names
 from flake8_jax.semantics.domain.values import Instance, TupleValue, Value
 from flake8_jax.semantics.events.events import TransformCall
 
@@ -185,27 +186,37 @@ def unhashable_static(event: TransformCall) -> Report | None:
     for i, value in enumerate(event.args):
         lack = lack_of_hash(value) if i in positions else None
         if lack is not None:
-            return _report(event, event.nodes[i] if i < len(event.nodes) else None, value, lack)
+            node = event.nodes[i] if i < len(event.nodes) else None
+            return _report(event, node, _parameter(event.operand, i), value, lack)
     for name, value in event.kwargs.items():
         lack = lack_of_hash(value) if name in names else None
         if lack is not None:
-            return _report(event, event.keyword_nodes.get(name), value, lack)
+            return _report(event, event.keyword_nodes.get(name), f"`{name}`", value, lack)
     return None
 
 
-def _report(event: TransformCall, node: ir.Expr | None, value: Value, lack: Lack) -> Report:
-    subject = quote(event.context, node, "the value")
+def _parameter(operand: Value, position: int) -> str:
+    """The parameter that gets the positional argument, in words."""
+    names = parameter_names(operand) or []
+    return f"`{names[position]}`" if position < len(names) else f"argument {position}"
+
+
+def _report(event: TransformCall, node: ir.Expr | None, parameter: str, value: Value, lack: Lack) -> Report:
+    subject = quote(event.context, node, "this value")
     at = node if node is not None else event.at
+    static = f"Static {parameter} needs a hashable value, but {subject}"
     if lack.cls is None and not isinstance(value, TupleValue):
-        return Report(at, f"{subject} has no hash, and the argument is static; pass a tuple")
+        return Report(at, f"{static} has no hash; pass a tuple")
     if lack.field or lack.cls is None:
-        where = f"`{lack.cls.node.name}.{lack.field}`" if lack.cls is not None else "it"
-        said = f"the argument is static, and {subject} has no hash: {where} holds {lack.what}"
+        where = f"has no hash, because `{lack.cls.node.name}.{lack.field}` holds" if lack.cls is not None else "holds"
+        said = f"{static} {where} {lack.what}; use hashable values such as tuples"
         return Report(at, said, preview=not lack.certain, level=None if lack.certain else "warning")
     name = lack.cls.node.name
     why = (
-        "is a dataclass that is not frozen" if lack.cls.hashed == "none" else "compares by `__eq__` without `__hash__`"
+        "is a dataclass that is not frozen; freeze it"
+        if lack.cls.hashed == "none"
+        else "defines `__eq__` but not `__hash__`; define both"
     )
-    said = f"the argument is static, and {subject} has no hash: `{name}` {why}"
+    said = f"{static} has no hash, because `{name}` {why}"
     sure = isinstance(value, Instance) and value.exact
     return Report(at, said, level=None if sure else "warning")

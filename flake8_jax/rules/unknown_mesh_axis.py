@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._wording import listed
 from flake8_jax.semantics.events.events import MeshMismatch
 
 
@@ -64,6 +65,8 @@ def unknown_mesh_axis(event: MeshMismatch) -> Report | None:
     if event.context.presumed or event.context.caught:
         return None
     if event.twice:
-        return Report(event.at, f"the axis `{event.axis}` is used for two dimensions of one spec")
-    known = ", ".join(f"`{name}`" for name in event.axes)
-    return Report(event.at, f"the mesh has no axis `{event.axis}`; it has {known}")
+        return Report(
+            event.at, f"This spec uses axis `{event.axis}` for two dimensions, but it can shard only one; remove one"
+        )
+    known = f"its axes are {listed(event.axes)}" if event.axes else "it has no axes"
+    return Report(event.at, f"The mesh has no axis `{event.axis}`; {known}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.code import nodes_around
 from flake8_jax.semantics.events.events import UnrolledLoop
 from flake8_jax.semantics.events.facts import IN_NEST
@@ -107,10 +108,11 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
     """
     if _is_in_handler(event):
         return None
-    inside = "" if event.copies == event.trips else ", with the loops inside of it"
+    inside = "" if event.copies == event.trips else ", inner loops included"
     return Report(
         event.at,
-        f"the loop unrolls into {event.copies} copies of its body{inside}; use jax.lax.fori_loop, scan or vmap",
+        f"The loop over {quote(event.context, event.at)} unrolls into {event.copies} copies of its body{inside}, "
+        "which slows compilation; use jax.lax.fori_loop, scan or vmap",
         "info" if is_test(event.context) else None,
         unless=IN_NEST,
     )

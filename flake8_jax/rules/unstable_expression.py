@@ -8,6 +8,7 @@ from flake8_jax.core.findings import Level
 from flake8_jax.core.registry import Candidate, Report, Subscription, rule
 from flake8_jax.rules._facts import level_in_notebook
 from flake8_jax.rules._merging import first_of_each, place_of
+from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.scopes import is_test_file
 from flake8_jax.semantics.events.events import Computation
 from flake8_jax.semantics.events.facts import GUARDED, TEMPERED
@@ -166,7 +167,9 @@ def unstable_expression(event: Computation) -> Report | None:
         level = level_in_notebook(event.context)
     unless = GUARDED if event.name in "*/" else TEMPERED if found.gradient else ""
     preview = found.gradient or found.preview or found.better in _PREVIEW
-    return Report(event.at, f"{found.wrong}; use `{found.better}`", level, preview, unless)
+    return Report(
+        event.at, f"{quote(event.context, event.at)} {found.wrong}; use `{found.better}`", level, preview, unless
+    )
 
 
 def _is_meant(event: Computation) -> bool:

@@ -150,13 +150,11 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
             continue
         subject = quote(context, node, "an argument")
         if variation.batch:
-            message = (
-                f"{subject} may be smaller in the last iteration, so the call compiles twice; set drop_last or pad it"
-            )
+            message = f"{subject} may be smaller in the last iteration, so JAX compiles the call twice; set drop_last or pad it"
         elif variation.ragged:
-            message = f"{subject} is smaller in the last iteration, so the call compiles twice; pad it or leave it out"
+            message = f"{subject} is smaller in the last iteration, so JAX compiles the call twice; pad it or skip it"
         else:
-            message = f"the shape of {subject} is another in every iteration, so every iteration compiles anew; pad it"
+            message = f"The shape of {subject} changes in every iteration, so each call recompiles; pad it"
         return Report(event.at, message, given=iterates(variation.loop), preview=variation.batch)
     return None
 
@@ -168,7 +166,7 @@ def _masked(event: MaskedIndex) -> Report | None:
         return None
     mask = quote(context, event.mask, "the mask")
     message = (
-        f"{mask} selects another number of elements in every iteration, so every iteration compiles anew; use where="
+        f"{mask} selects a different number of elements in every iteration, so JAX recompiles each time; use where="
     )
     return Report(event.at, message, given=iterates(loop), preview=True)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
 from flake8_jax.core.findings import Level
 from flake8_jax.core.registry import Report, Subscription, rule
+from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.values import Recipe
 from flake8_jax.semantics.events.events import Computation
 from flake8_jax.semantics.events.facts import STOPPED
@@ -141,5 +143,7 @@ def _report(event: Computation, singular: Recipe | None, level: Level | None, *,
     if singular is None:
         return None
     shown = {"/": "the division", "**": "the power", "*": "the product"}.get(singular.name, f"`{singular.name}`")
-    wrong = f"the gradient of {shown} is NaN where this `{event.name}` hides its value"
-    return Report(event.at, f"{wrong}; guard its operand as well", level, preview, unless=STOPPED)
+    if singular.function is event.context.inner and isinstance(singular.node, (ir.Call, ir.BinOp)):
+        shown = quote(event.context, singular.node, shown)
+    wrong = f"`{event.name}` masks {shown}, but its gradient is still NaN"
+    return Report(event.at, f"{wrong}; also mask its operand", level, preview, unless=STOPPED)

@@ -119,8 +119,8 @@ def x64_disabled(event: WideDtype) -> Report | None:
         return None
     if _is_drawing(event.context) or _is_shown(event):
         return None
-    asked = f"`{event.written}` means `{event.dtype}` and" if event.written in _OTHER_NAMES else f"`{event.dtype}`"
-    message = f"{asked} gives `{narrow}`: nothing in this project enables `jax_enable_x64`"
+    asked = f"`{event.written}` means {event.dtype}, but JAX" if event.written in _OTHER_NAMES else f"`{event.dtype}`"
+    message = f"{asked} gives {narrow}, because this project does not enable jax_enable_x64; enable it or use {narrow}"
     return Report(event.at, message, "info" if is_test(event.context) else None)
 
 

@@ -130,12 +130,12 @@ def zero_gradient_argument(event: TransformCall) -> Report | None:
     names = [fn.params[position + function.taken].name for position in positions]
     if any(name.startswith("_") for name in names):
         return None
-    what, name = f"`{'`, `'.join(names)}`", "the function" if fn.is_lambda else f"`{fn.name}`"
+    what, name = f"`{'`, `'.join(names)}`", "The function" if fn.is_lambda else f"`{fn.name}`"
     if flow.dead_ends:
         ends = " and ".join([f"`{end}`" if " " not in end else end for end in list(flow.dead_ends)[:2]])
         return Report(
             event.at,
-            f"{name} uses {what} only in {ends}, which passes no gradient on, so the gradient is zero; "
+            f"{name} uses {what} only in {ends}, which has no gradient, so the result is zero; "
             "differentiate a smooth function of it",
             preview=True,
         )

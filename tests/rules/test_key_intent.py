@@ -519,7 +519,7 @@ def test_one_key_is_one_finding(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert found["location"]["row"] == 11
     assert found["message"] == (
         '`extras["rng"]` was already used in `noise` (line 6, reached from line 10), and `noise` uses it again, so both draws '
-        "come from the same random bits; split it first"
+        "use the same random bits; split it first"
     )
     uses = [(step["row"], step["message"]) for step in found["evidence"] if step["kind"] == "use"]
     assert uses == [
@@ -553,8 +553,8 @@ def train(state, rng):
 def test_draws_repeat_only_where_both_draw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (found,) = findings(tmp_path, capsys, SPLIT)
     assert found["message"] == (
-        "`rng` was already split in `update` (line 6, reached from line 16), and `store` uses it again; give each of the "
-        "calls a key of its own"
+        "`rng` was already split in `update` (line 6, reached from line 16), so its use in `store` may repeat numbers of the "
+        "new keys; pass a new key to each call"
     )
 
 
@@ -609,21 +609,21 @@ def test_each_cell_of_a_notebook_has_its_finding(tmp_path: Path, capsys: pytest.
 
 
 NAMES = "bernoulli, beta, choice, gamma, normal, permutation, randint, split, uniform"
-NO_PROMISE = "JAX does not promise that the two results are independent"
+NO_PROMISE = "so the results may not be independent"
 
 
 @pytest.mark.parametrize(
     ("first", "second", "outcome"),
     [
         ("normal(key, (n,))", "normal(key, (n,))", ", so both calls draw the same numbers"),
-        ("normal(key, (n,))", "normal(key, (n, 2))", ", so both draws come from the same random bits"),
-        ("normal(key, (n,))", "uniform(key, (n,))", ", so both draws come from the same random bits"),
-        ("choice(key, n)", "randint(key, (), 0, n)", ", so both draws come from the same random bits"),
-        ("choice(key, n, p=p)", "bernoulli(key)", ", so both draws come from the same random bits"),
-        ("choice(key, n, (), False)", "permutation(key, n)", ", so both draws come from the same random bits"),
-        ("normal(key, (n,))", "randint(key, (n,), 0, 9)", f"; {NO_PROMISE}"),
-        ("gamma(key, 1.0)", "beta(key, 1.0, 2.0)", f"; {NO_PROMISE}"),
-        ("normal(key, (n,))", "split(key)", f", and this call splits it; {NO_PROMISE}"),
+        ("normal(key, (n,))", "normal(key, (n, 2))", ", so both draws use the same random bits"),
+        ("normal(key, (n,))", "uniform(key, (n,))", ", so both draws use the same random bits"),
+        ("choice(key, n)", "randint(key, (), 0, n)", ", so both draws use the same random bits"),
+        ("choice(key, n, p=p)", "bernoulli(key)", ", so both draws use the same random bits"),
+        ("choice(key, n, (), False)", "permutation(key, n)", ", so both draws use the same random bits"),
+        ("normal(key, (n,))", "randint(key, (n,), 0, 9)", f", {NO_PROMISE}"),
+        ("gamma(key, 1.0)", "beta(key, 1.0, 2.0)", f", {NO_PROMISE}"),
+        ("normal(key, (n,))", "split(key)", f", and `split` splits it, {NO_PROMISE}"),
     ],
 )  # fmt: skip
 def test_what_two_uses_share(

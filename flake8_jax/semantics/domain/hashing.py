@@ -170,7 +170,9 @@ def _holds_objects(value: Instance) -> bool:
 
 def _first(cls: ClassValue | None, parts: Iterator[tuple[str, Lack | None]]) -> Lack | None:
     """The lack of the first part that has one, the certain before the others."""
-    found = [Lack(cls, name, lack.certain, lack.what or "what has none") for name, lack in parts if lack is not None]
+    found = [
+        Lack(cls, name, lack.certain, lack.what or "an unhashable value") for name, lack in parts if lack is not None
+    ]
     return next((lack for lack in found if lack.certain), found[0] if found else None)
 
 

@@ -88,10 +88,12 @@ def _of_logarithm(event: Computation, operand: Value) -> Finding | None:
     operand = _elements_of(event, operand)
     softmax = made_by(event, operand, "softmax")
     if _is_of_array(softmax) and _is_in_sight(event, softmax):
-        return Finding("`log(softmax(x))` is -inf for small probabilities", LOG_SOFTMAX)
+        return Finding("computes log(softmax(x)), which is -inf for small probabilities", LOG_SOFTMAX)
     sigmoid = made_by(event, operand, "sigmoid")
     if _is_of_array(sigmoid):
-        return Finding("`log(sigmoid(x))` is -inf for very negative x", LOG_SIGMOID, _is_minor(event, sigmoid))
+        return Finding(
+            "computes log(sigmoid(x)), which is -inf for very negative x", LOG_SIGMOID, _is_minor(event, sigmoid)
+        )
     recipe = recipe_of(event, operand)
     known = _OF_OPERATION.get(recipe.name) if recipe is not None else None
     found = known(event, recipe) if known is not None and recipe is not None and recipe.operands else None
@@ -107,8 +109,8 @@ def _of_floored(event: Computation, operand: Value) -> Finding | None:
     better = CHOSEN_SIGMOID if found.chosen and found.kind != "softmax" else _TWINS[found.kind]
     where = {"softmax": "for small probabilities", "sigmoid": "for very negative x"}.get(found.kind, "for x above 17")
     if not found.floor:
-        return Finding(f"`log({shown})` is -inf {where}", better, preview=True)
-    return Finding(f"the gradient of `log({shown})` vanishes {where}", better, gradient=True)
+        return Finding(f"computes log({shown}), which is -inf {where}", better, preview=True)
+    return Finding(f"computes log({shown}), whose gradient vanishes {where}", better, gradient=True)
 
 
 _TWINS = {"softmax": LOG_SOFTMAX, "sigmoid": LOG_SIGMOID, "1 - sigmoid": LOG_MINUS_SIGMOID}
@@ -119,8 +121,8 @@ def _of_sum(event: Computation, total: Recipe) -> Finding | None:
     if terms is None or is_shifted(terms):
         return None
     if total.name == "mean":
-        return Finding("`log(mean(exp(x)))` overflows for large x", MEAN_OF_EXP)
-    return Finding("`log(sum(exp(x)))` overflows for large x", LOGSUMEXP)
+        return Finding("computes log(mean(exp(x))), which overflows for large x", MEAN_OF_EXP)
+    return Finding("computes log(sum(exp(x))), which overflows for large x", LOGSUMEXP)
 
 
 def _of_one_plus(event: Computation, one: Recipe) -> Finding | None:
@@ -129,9 +131,9 @@ def _of_one_plus(event: Computation, one: Recipe) -> Finding | None:
     other = one.operands[1] if number(one.operands[0]) == 1.0 else one.operands[0]
     exponential = made_by(event, other, "exp")
     if exponential is not None and _is_written_here(event, exponential) and not stays_low(exponential.operands[0]):
-        return Finding("`log(1 + exp(x))` overflows for large x and loses its digits for small ones", SOFTPLUS)
+        return Finding("computes log(1 + exp(x)), which overflows for large x and loses digits for small x", SOFTPLUS)
     if isinstance(other, (Array, Tree)) and not is_whole(other):
-        return Finding("`log(1 + x)` loses all digits of a small x", LOG1P, minor=True)
+        return Finding("computes log(1 + x), which loses all digits of a small x", LOG1P, minor=True)
     return None
 
 
@@ -145,14 +147,16 @@ def _of_rest(event: Computation, taken: Value) -> Finding | None:
     """The logarithm of 1 minus the value."""
     sigmoid = made_by(event, _elements_of(event, taken), "sigmoid")
     if _is_of_array(sigmoid) and _is_in_sight(event, sigmoid):
-        return Finding("`log(1 - sigmoid(x))` is -inf for x above 17", LOG_MINUS_SIGMOID, _is_minor(event, sigmoid))
+        return Finding(
+            "computes log(1 - sigmoid(x)), which is -inf for x above 17", LOG_MINUS_SIGMOID, _is_minor(event, sigmoid)
+        )
     exponential = made_by(event, taken, "exp") if event.name == "log" else None
     if exponential is not None and _is_of_array(exponential) and _is_in_sight(event, exponential):
-        return Finding("`log(1 - exp(x))` is -inf for x just below zero", LOG1MEXP)
+        return Finding("computes log(1 - exp(x)), which is -inf for x just below zero", LOG1MEXP)
     squared = _squared(event, taken)
     tanh = made_by(event, squared, "tanh") if squared is not None else None
     if _is_of_array(tanh):
-        return Finding("`log(1 - tanh(x)**2)` is -inf for x beyond 9", LOG_SECH2)
+        return Finding("computes log(1 - tanh(x)**2), which is -inf for x above 9", LOG_SECH2)
     return None
 
 
@@ -160,7 +164,7 @@ def _of_product_of_all(event: Computation, product: Recipe) -> Finding | None:
     factors = product.operands[0]
     if not isinstance(factors, (Array, Tree, Unknown)) or getattr(factors, "dtype", "") in ("int", "bool"):
         return None
-    return Finding("`log(prod(x))` is -inf, or inf, as soon as the product leaves the range of floats", SUM_OF_LOGS)
+    return Finding("computes log(prod(x)), which is infinite if the product underflows or overflows", SUM_OF_LOGS)
 
 
 def _of_log1p(event: Computation, operand: Value) -> Finding | None:
@@ -226,14 +230,14 @@ def _of_difference(event: Computation, a: Value, b: Value) -> Finding | None:
     if number(b) == 1.0:
         exponential = made_by(event, a, "exp")
         if exponential is not None and _is_written_here(event, exponential) and not _undoes_log(event, exponential):
-            return Finding("`exp(x) - 1` loses all digits of a small x", EXPM1)
+            return Finding("computes exp(x) - 1, which loses all digits of a small x", EXPM1)
     squares, square = made_by(event, a, "mean"), _squared(event, b)
     mean = made_by(event, square, "mean") if square is not None else None
     if squares is None or mean is None:
         return None
     squared = _squared(event, squares.operands[0])
     if squared is not None and same(event, squared, mean.operands[0]):
-        return Finding("`mean(x**2) - mean(x)**2` loses its digits where the mean is far from zero", VAR)
+        return Finding("computes mean(x**2) - mean(x)**2, which loses digits if the mean is far from zero", VAR)
     return None
 
 
@@ -253,14 +257,14 @@ def _of_product(event: Computation, a: Value, b: Value) -> Finding | None:
         logarithm = made_by(event, other, "log")
         if logarithm is not None and logarithm.operands and same(event, factor, logarithm.operands[0]):
             if _is_zero_at_times(event, factor):
-                return Finding("`x * log(x)` is NaN at zero", XLOGY)
+                return Finding("computes x * log(x), which is NaN at zero", XLOGY)
         if _is_log_of_ratio(event, factor, other) and _is_zero_at_times(event, factor):
-            return Finding("`x * (log(x) - log(y))` is NaN at zero", REL_ENTR)
+            return Finding("computes x * (log(x) - log(y)), which is NaN at zero", REL_ENTR)
         difference = made_by(event, other, "-")
         logarithm = made_by(event, difference.operands[0], "log") if difference is not None else None
         if logarithm is not None and logarithm.operands and same(event, factor, logarithm.operands[0]):
             if _is_zero_at_times(event, factor):
-                return Finding("`x * (log(x) - y)` is NaN at zero", XLOGX)
+                return Finding("computes x * (log(x) - y), which is NaN at zero", XLOGX)
     return None
 
 
@@ -291,7 +295,7 @@ def _of_quotient(event: Computation, a: Value, b: Value) -> Finding | None:
     if total.name == "sum" and exponential is not None and same(event, a, total.operands[0]):
         if not is_shifted(exponential):
             return Finding(
-                "`exp(x) / sum(exp(x))` is NaN for large x",
+                "computes exp(x) / sum(exp(x)), which is NaN for large x",
                 SOFTMAX,
                 minor=_is_of_probabilities(event, exponential) or stays_low(exponential.operands[0]),
             )
@@ -318,9 +322,9 @@ def _of_logistic(event: Computation, a: Value, added: Value) -> Finding | None:
     if exponential is None or stays_low(exponential.operands[0]):
         return None
     if same(event, a, added):
-        return Finding("`exp(x) / (1 + exp(x))` is NaN for large x", SIGMOID)
+        return Finding("computes exp(x) / (1 + exp(x)), which is NaN for large x", SIGMOID)
     if number(a) == 1.0 and event.differentiated and has_tangent(exponential.operands[0], event.tangents):
-        return Finding("the gradient of `1 / (1 + exp(-x))` is NaN for very negative x", SIGMOID)
+        return Finding("computes 1 / (1 + exp(-x)), whose gradient is NaN for very negative x", SIGMOID)
     return None
 
 
@@ -332,15 +336,15 @@ def _of_angle(event: Computation, operand: Value) -> Finding | None:
     if clipped is None:
         if not _is_cosine(event, operand):
             return None
-        wrong = f"rounding takes the cosine beyond 1, where `{event.name}` is NaN"
+        wrong = "is NaN if rounding makes the cosine larger than 1"
         if event.differentiated and has_tangent(operand, event.tangents):
-            wrong = f"rounding takes the cosine to 1 and beyond, where `{event.name}` or its gradient is not finite"
+            wrong = "or its gradient is not finite if rounding makes the cosine 1 or larger"
             return Finding(wrong, CLIPPED_INSIDE)
         return Finding(wrong, CLIPPED)
     if not event.differentiated or not has_tangent(operand, event.tangents) or len(clipped.operands) < 3:
         return None
     if [number(v) for v in clipped.operands[1:3]] == [-1.0, 1.0] and _is_cosine(event, clipped.operands[0]):
-        return Finding(f"the gradient of `{event.name}` is infinite at the bounds of this `clip`", CLIPPED_INSIDE)
+        return Finding("has an infinite gradient at the bounds of `clip`", CLIPPED_INSIDE)
     return None
 
 

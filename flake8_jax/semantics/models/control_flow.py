@@ -195,7 +195,7 @@ def _check_carry(m: Machine, app: Transformation, parameter: str, after: Value) 
     """The carry that a body returns for the initial one, which is this argument, has its structure."""
     first = app.bound.get(parameter)
     if first is not None and differs(first, after):
-        problem = f"the carry that the body of `{app.short}` returns has another structure than the initial one"
+        problem = f"The returned carry and the initial carry of `{app.short}` have different pytree structures; make them equal"
         tell(m, app, problem)
 
 
@@ -215,7 +215,7 @@ def _run_scan(m: Machine, app: Transformation) -> Value:
 
     once, carry, result = _iterate(m, app, app.bound.get("f", Unknown("body")), first, arguments, carry_of)
     if is_no_tuple_of(result, 2):
-        tell(m, app, "the body of `scan` has to return a pair, (carry, output)")
+        tell(m, app, "The body of `scan` must return a pair (carry, output), but this one does not")
     pair = _pair_of(result)
     if pair is not None:
         _check_carry(m, app, "init", once)
@@ -300,7 +300,11 @@ def _run_branches(m: Machine, app: Transformation, calls: list[tuple[Value, list
         written.append(m.journal.take_back(mark))
     m.journal.merge(written)
     if any(differs(results[0], other) for other in results[1:]):
-        tell(m, app, f"the branches of `{app.short}` return different structures")
+        tell(
+            m,
+            app,
+            f"The branches of `{app.short}` return different pytree structures, but XLA needs one; make them equal",
+        )
     result = joining.join_all(results) if results else Unknown("branch")
     return boundary.release(result, outer_level(m, app.at.args))
 
@@ -321,7 +325,9 @@ def _run_cond(m: Machine, app: Transformation) -> Value:
         inner.append(Unknown("operands"))
     functions = [app.bound.get(p, Unknown("branch")) for p in app.fact.operands]
     if isinstance(app.bound.get("pred"), CALLABLES):
-        tell(m, app, "`cond` takes the predicate first, and this is a function")
+        tell(
+            m, app, "`cond` takes the predicate first, but this first argument is a function; check the argument order"
+        )
         return Unknown("cond")
     with _in_picked_iterations(m, app):
         return _run_arms(m, app, functions, inner)

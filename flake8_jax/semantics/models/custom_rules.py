@@ -193,7 +193,7 @@ def _check_reading(m: Machine, frame: Frame, node: Any, name: str, rule: Value) 
     if params[-1].name in names or _gives_nothing(rule.fn, names):
         return
     kind, what = ("backward", "cotangent") if name == "defvjp" else ("jvp", "tangents")
-    problem = f"the {kind} rule never reads its {what} `{params[-1].name}`, so derivatives through it are wrong"
+    problem = f"The {kind} rule never reads its {what} `{params[-1].name}`, so derivatives through it are wrong; use it"
     if m.bus.wants(RuleIncomplete):
         m.bus.emit(RuleIncomplete(m.path.context(frame.scope), node, problem, raises=False))
 
@@ -224,19 +224,29 @@ def _is_something(value: ir.Expr) -> bool:
 
 def _check_forward(m: Machine, frame: Frame, node: Any, forward: Value, count: int, fixed: list[int]) -> None:
     if not takes(forward, count):
-        tell_rule(m, frame, node, f"the forward rule is called with {count} arguments, like the function")
+        tell_rule(
+            m,
+            frame,
+            node,
+            f"JAX calls the forward rule with {count} argument{'s' * (count != 1)}, like the function; change its parameters",
+        )
         return
     if not is_function(forward):
         return
     given: list[Value] = [Unknown("fixed") if i in fixed else Tree(MAYBE) for i in range(count)]
     result = call(m, frame, node, forward, Arguments(given))
     if is_no_tuple_of(result, 2):
-        tell_rule(m, frame, node, "the forward rule has to return a pair, (output, residuals)")
+        tell_rule(m, frame, node, "The forward rule must return a pair (output, residuals), but this one does not")
 
 
 def _check_backward(m: Machine, frame: Frame, node: Any, backward: Value, fixed: int, count: int) -> None:
     if not takes(backward, fixed + 2):
-        tell_rule(m, frame, node, f"the backward rule is called with {fixed + 2} arguments")
+        tell_rule(
+            m,
+            frame,
+            node,
+            f"JAX calls the backward rule with {fixed + 2} arguments, but this one does not take them; change its parameters",
+        )
         return
     if not is_function(backward):
         return
@@ -245,10 +255,18 @@ def _check_backward(m: Machine, frame: Frame, node: Any, backward: Value, fixed:
     result = call(m, frame, node, backward, Arguments(given))
     if _is_plain_tuple(result) and is_no_tuple_of(result, count):
         tell_rule(
-            m, frame, node, f"the backward rule has to return {count} cotangents, one per differentiable argument"
+            m,
+            frame,
+            node,
+            f"The backward rule must return a tuple of {count}, one cotangent per differentiable argument",
         )
     elif isinstance(result, (Array, HostArray)):
-        tell_rule(m, frame, node, "the backward rule has to return a tuple, one cotangent per differentiable argument")
+        tell_rule(
+            m,
+            frame,
+            node,
+            "The backward rule must return a tuple with one cotangent per differentiable argument, not an array",
+        )
 
 
 def _is_plain_tuple(value: Value) -> bool:
@@ -271,7 +289,12 @@ def check_missing(m: Machine, tv: TransformedValue, node: Any, scope: ModuleScop
         return
     kind = tv.name.rpartition(".")[2]
     method = "defjvp" if kind == "custom_jvp" else "defvjp"
-    tell_rule(m, Frame(None, scope, None), node, f"nothing sets a rule for this `{kind}` function; call `{method}`")
+    tell_rule(
+        m,
+        Frame(None, scope, None),
+        node,
+        f"This `{kind}` function has no derivative rule, so differentiating it fails; call `{method}`",
+    )
 
 
 def tell_rule(m: Machine, frame: Frame, node: Any, problem: str) -> None:

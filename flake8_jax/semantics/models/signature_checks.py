@@ -27,13 +27,21 @@ def check_operand(m: Machine, app: Transformation, parameter: str, count: int | 
     if operand is None:
         return True
     if is_no_function(operand):
-        tell(m, app, f"`{app.short}` takes a function for `{parameter}`, and this is none")
+        tell(
+            m,
+            app,
+            f"`{parameter}` of `{app.short}` must be a function, but this argument is not callable; check the argument order",
+        )
         return False
     for member in joining.members_of(operand):
         known = arity(member)
         if known is not None and count is not None and not takes(member, count):
             least, most = known
             says = f"{least}" if least == most else f"at least {least}" if most is None else f"{least} to {most}"
-            tell(m, app, f"`{app.short}` calls `{parameter}` with {count} arguments, and it takes {says}")
+            tell(
+                m,
+                app,
+                f"`{app.short}` calls `{parameter}` with {count} argument{'s' * (count != 1)}, but it takes {says}",
+            )
             return False
     return True

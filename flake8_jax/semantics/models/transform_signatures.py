@@ -130,7 +130,7 @@ def _no_function(name: str, operand: Value) -> str:
     sure = name in _CHECKING and is_no_function(operand)
     if not sure or any(isinstance(v, Static) and not v.kind for v in joining.members_of(operand)):
         return ""
-    return f"{short_name(name)} takes a function, and this is none"
+    return f"{short_name(name)} takes a function, but this argument is not callable; check the argument order"
 
 
 def _wrong_positions(app: Transformation, most: int | None) -> str:
@@ -144,17 +144,17 @@ def _wrong_positions(app: Transformation, most: int | None) -> str:
     if option == app.fact.differentiates:
         problem = _no_positions(value, positions)
         if problem:
-            return f"`{option}` of {short_name(app.name)} takes positions, {problem}"
+            return f"`{option}` of {short_name(app.name)} must be an integer or a tuple of integers, but this {problem}"
     far = [p for p in positions if type(p) is int and most is not None and not -most <= p < most]
     if not far or most is None:
         return ""
-    return f"`{option}` holds {far[0]}, and the function takes at most {_count(most, 'positional argument')}"
+    return f"`{option}` {far[0]} is out of range: the function takes {_count(most, 'positional argument')} at most"
 
 
 def _no_positions(value: Value, positions: list[Any]) -> str:
     if not all(type(p) is int for p in positions) or positions == [None]:
-        return "which are whole numbers"
-    return "and this is None" if _is_none(value) else ""
+        return "holds something else"
+    return "is None" if _is_none(value) else ""
 
 
 def _entries(axes: Value | None) -> tuple[Value, ...] | None:
@@ -171,10 +171,10 @@ def _wrong_axes(app: Transformation, most: int | None) -> str:
     if name == "jax.vmap":
         top = options.get(option)
         if isinstance(top, DictValue) or any(_is_no_axis(options.get(o)) for o in ("in_axes", "out_axes")):
-            return f"axes of {short_name(name)} are whole numbers or None; `{option}` is one, or a tuple of them"
+            return f"`{option}` of {short_name(name)} must be an integer, None or a tuple of them"
     if entries is None or most is None or len(entries) <= most or _has_statics(name, options):
         return ""
-    return f"`{option}` has {_listed(entries)}, and the function takes " + (
+    return f"`{option}` has {_listed(entries)}, but the function takes " + (
         f"at most {_count(most, 'positional argument')}"
     )
 
@@ -241,7 +241,7 @@ def _check_entries(m: Machine, tv: TransformedValue, at: Call, entries: int) -> 
     if most is not None and count <= most and not _takes(tv.operand, entries):
         scope, place = tv.site.scope, tv.site
     listed = _count(entries, "entry").replace("entrys", "entries")
-    problem = f"`{tv.fact.maps_axes}` has {listed}, and the call passes {_count(count, 'positional argument')}"
+    problem = f"`{tv.fact.maps_axes}` has {listed}, but the call passes {_count(count, 'positional argument')}"
     tell_mismatch(m, scope, place, tv.name, problem)
 
 
@@ -258,7 +258,7 @@ def _missing_positions(tv: TransformedValue, count: int) -> str:
     for p in positions or ():
         if type(p) is int and not -count <= p < count and (most is None or -most <= p < most):
             passed = _count(count, "positional argument")
-            return f"`{option}` of {short_name(tv.name)} is {p}, and the call passes {passed}"
+            return f"`{option}` of {short_name(tv.name)} is {p}, but the call passes {passed}; pass the arguments by position"
     return ""
 
 
@@ -275,10 +275,10 @@ def _unmapped(tv: TransformedValue, args: Arguments, entries: tuple[Value, ...] 
         if problem:
             return problem
     if any(_is_flat(value, 1) for value in args.kwargs.values()):
-        return f"{short_name(tv.name)} maps keyword arguments over their first axis, and one is a number"
+        return f"{short_name(tv.name)} maps keyword arguments over axis 0, but one is a number; pass it by position with None"
     if not _maps_nothing(tv, args, axes):
         return ""
-    return f"{short_name(tv.name)} maps over no argument: every entry of `in_axes` is None"
+    return f"{short_name(tv.name)} has no axis to map over, because every entry of `in_axes` is None; map an argument"
 
 
 def _maps_nothing(tv: TransformedValue, args: Arguments, axes: list[Value]) -> bool:
@@ -301,7 +301,7 @@ def misfit(
     if depth == 0 or not isinstance(spec, (TupleValue, ListValue, DictValue)) or not room.enter(spec):
         return ""
     if _other_kind(spec, value):
-        return f"`{option}` is a {_kind(spec)} where the value is none"
+        return f"`{option}` has a {_kind(spec)} where the value has a {_kind(value)}; give both the same structure"
     pairs, problem = _matched(spec, value, option)
     problems = (misfit(axis, part, option, ranks=ranks, depth=depth - 1, room=room) for axis, part in pairs)
     return problem or next((problem for problem in problems if problem), "")
@@ -312,7 +312,11 @@ def _missing_axis(axis: Const, value: Value, option: str, more: int) -> str:
         return ""
     least = (axis.value + 1 if axis.value >= 0 else -axis.value) - more
     what = "a result" if more else "an argument"
-    return f"`{option}` has axis {axis.value} for {what} without it" if _is_flat(value, least) else ""
+    return (
+        f"`{option}` maps axis {axis.value} of {what} that has no such axis; use None for it"
+        if _is_flat(value, least)
+        else ""
+    )
 
 
 def _matched(spec: Value, value: Value, option: str) -> tuple[list[tuple[Value, Value]], str]:
@@ -322,13 +326,16 @@ def _matched(spec: Value, value: Value, option: str) -> tuple[list[tuple[Value, 
             return [], ""
         left, right = dict(spec.items()), dict(value.items())
         if left.keys() != right.keys():
-            return [], f"the keys of `{option}` are not those of the value"
+            return [], f"The keys of `{option}` and of the value differ; give both the same keys"
         return [(axis, right[key]) for key, axis in left.items()], ""
     mine, its = _plain_elements(spec), _plain_elements(value)
     if mine is None or its is None:
         return [], ""
     if len(mine) != len(its):
-        return [], f"`{option}` has {len(mine)} entries where the value has {len(its)} elements"
+        return (
+            [],
+            f"`{option}` has {len(mine)} entries, but the value has {len(its)} elements; give both the same number",
+        )
     return list(zip(mine, its)), ""
 
 
@@ -408,7 +415,7 @@ def check_operands(m: Machine, app: Transformation, operand: Value) -> bool:
         count = len(mine) if mine is not None else None
         problem = _wrong_pair(primals, tangents)
     if not problem and count is not None and not _takes_all(operand, count):
-        problem = f"{short_name(app.name)} passes {_count(count, 'argument')}, which the function does not take"
+        problem = f"{short_name(app.name)} passes {_count(count, 'argument')}, but the function does not take so many"
     if problem:
         tell_mismatch(m, app.frame.scope, app.node, app.name, problem)
     return not problem
@@ -417,12 +424,12 @@ def check_operands(m: Machine, app: Transformation, operand: Value) -> bool:
 def _wrong_pair(primals: Value | None, tangents: Value | None) -> str:
     """The arguments of ``jvp``: two tuples of one length."""
     if any(_kind(v) in ("leaf", "dict", "None") for v in (primals, tangents) if v is not None):
-        return "`jvp` takes the primals and the tangents as tuples, one element for each argument"
+        return "`jvp` takes primals and tangents as tuples with one element per argument, not as plain values"
     mine = known_elements(primals) if primals is not None else None
     its = known_elements(tangents) if tangents is not None else None
     if mine is None or its is None or len(mine) == len(its):
         return ""
-    return f"`jvp` has {_count(len(mine), 'primal')} and {_count(len(its), 'tangent')}"
+    return f"`jvp` has {_count(len(mine), 'primal')} but {_count(len(its), 'tangent')}; pass one tangent per primal"
 
 
 def _takes_all(operand: Value, count: int) -> bool:
@@ -486,7 +493,7 @@ def _wrong_aux(name: str, aux: bool | None, result: Value) -> str:
         return ""
     short = short_name(name)
     if aux and _is_no_pair(result):
-        return f"{short} with `has_aux` differentiates a function that returns a pair, (value, aux); this one does not"
+        return f"{short} with `has_aux` needs a function that returns a pair (value, aux), but this one does not"
     if name not in _SCALAR:
         return ""
     pair = known_elements(result)
@@ -494,8 +501,10 @@ def _wrong_aux(name: str, aux: bool | None, result: Value) -> str:
     if value is None or not _is_no_scalar(value):
         return ""
     if not aux and pair is not None and len(pair) == 2:
-        return f"the function returns a pair, and {short} takes one number; with `has_aux` the second is passed on"
-    return f"{short} differentiates a function that returns one number, and this one does not"
+        return (
+            f"{short} needs a scalar result, but the function returns a pair; use has_aux=True to keep the second value"
+        )
+    return f"{short} needs a function that returns a scalar, but this one does not; reduce the result, as by jnp.sum"
 
 
 def _is_no_pair(result: Value) -> bool:
@@ -545,7 +554,7 @@ def note_product(m: Machine, applied: Applied, made: Value, first: Value | None 
     if not isinstance(made, TupleValue) or not form:
         if fact.result == "gradient":
             scalar = fact.differentiates is not None and fact.differentiates not in options and _is_number(first)
-            keep_product(m, Product(made, name, "the gradient, which has the form of the argument", scalar))
+            keep_product(m, Product(made, name, "the gradient, which has the structure of the argument", scalar))
         return
     keep_product(m, Product(made, name, f"{form}{', with `has_aux`' if aux else ''}"))
     if fact.result in ("vjp", "linearize"):

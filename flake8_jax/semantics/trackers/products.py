@@ -62,9 +62,11 @@ def check_unpacking(m: Machine, frame: Frame, node: Any, value: Value, count: in
     wanted = f"at least {least}" if star is not None else str(count)
     known = _length(value)
     if product.scalar:
-        problem = f"{short_name(product.name)} gives one number here, which cannot be unpacked"
+        problem = (
+            f"{short_name(product.name)} returns a scalar here, which cannot be unpacked; take the gradient as it is"
+        )
     elif known is not None and (known < least if star is not None else known != count):
-        problem = f"{short_name(product.name)} gives {product.form}; this takes {wanted} values"
+        problem = f"{short_name(product.name)} returns {product.form}, but this unpacks {wanted} values"
     else:
         return True
     tell_mismatch(m, frame.scope, node, product.name, problem)
@@ -85,5 +87,9 @@ def check_callee(m: Machine, frame: Frame, node: Any, value: Value) -> None:
         return
     if isinstance(value, (Array, TupleValue, DictValue, ListValue)):
         tell_mismatch(
-            m, frame.scope, node, product.name, f"{short_name(product.name)} gives {product.form}, which is no function"
+            m,
+            frame.scope,
+            node,
+            product.name,
+            f"{short_name(product.name)} returns {product.form}, which is not a function",
         )
