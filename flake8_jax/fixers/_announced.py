@@ -75,145 +75,145 @@ def sentences_of(fix: Fix) -> list[str]:
 # --- arrays in place of Python's numbers -------------------------------------------------------------
 
 SELECTS = Announced(
-    "both branches are computed, and the result is one array with one dtype, in which integers overflow silently",
+    "both branches run, and the result is one array with one dtype, in which integers overflow silently",
     May.DTYPE | May.KIND | May.SHAPE | May.ROUNDING | May.OVERFLOW | May.RAISE,
 )
 BRANCHES = Announced(
-    "the branches give arrays of one shape and dtype, and under `vmap` both run, so gradients may be NaN",
+    "both branches must return arrays of one shape and dtype, and under `vmap` both run, so gradients may be NaN",
     May.DTYPE | May.KIND | May.RAISE | May.ROUNDING,
 )
 LOOPS = Announced(
-    "what the loop carries becomes arrays that keep their shape and dtype, and has no reverse-mode gradient",
+    "the carried values become arrays of fixed shape and dtype, and the loop has no reverse-mode gradient",
     May.DTYPE | May.KIND | May.RAISE | May.ROUNDING,
 )
 COUNTS = Announced(
-    "what the loop carries becomes arrays that keep their shape and dtype",
+    "the carried values become arrays of fixed shape and dtype",
     May.DTYPE | May.KIND | May.RAISE | May.ROUNDING,
 )
 LOGIC = Announced(
-    "all operands are computed, and the result is an array of booleans",
+    "all operands are evaluated, and the result is a boolean array",
     May.DTYPE | May.KIND | May.SHAPE | May.RAISE,
 )
 CHOOSES = Announced(
-    "both operands are computed, and the result is one array with one dtype, in which integers overflow silently",
+    "both operands are evaluated, and the result is one array with one dtype, in which integers overflow silently",
     May.DTYPE | May.KIND | May.SHAPE | May.RAISE | May.ROUNDING | May.OVERFLOW,
 )
 CAST = Announced(
-    "an array in place of a Python number: its dtype decides promotion and overflow, and no value is refused",
+    "the result is an array: its dtype decides promotion and overflow, and no value raises",
     May.DTYPE | May.KIND | May.SHAPE | May.ROUNDING | May.OVERFLOW | May.RAISE,
 )
 NO_ITEM = Announced(
-    "an array in place of a Python number: its dtype decides overflow, gradients pass, and every shape is accepted",
+    "the result is an array: its dtype decides overflow, gradients flow, and any shape passes",
     May.DTYPE | May.KIND | May.SHAPE | May.ROUNDING | May.VALUES | May.RAISE,
 )
 BUILTIN = Announced(
-    "the result is an array that fits all operands, NaN is passed on, and several axes are no error",
+    "the result is an array of the promoted dtype and shape, NaN propagates, and several axes do not raise",
     May.DTYPE | May.KIND | May.SHAPE | May.VALUES | May.RAISE,
 )
 SORTED = Announced(
-    "the result is an array and no list, and rows are sorted one by one",
+    "the result is an array, not a list, and each row is sorted by itself",
     May.DTYPE | May.KIND | May.SHAPE | May.CONTAINER | May.VALUES | May.RAISE,
 )
 OF_MATH = Announced(
-    "the result is an array of JAX's dtypes, and NaN or infinity where Python raises",
+    "the result is an array with a JAX dtype, and NaN or infinity where Python raises",
     May.DTYPE | May.KIND | May.RAISE | May.ROUNDING,
 )
 LOOKUP = Announced(
-    "the item is an array whose dtype decides promotion and overflow, and an index beyond the end is clamped",
+    "the item is an array, so its dtype decides promotion and overflow, and an index out of range is clamped",
     May.DTYPE | May.KIND | May.RAISE | May.ROUNDING | May.OVERFLOW,
 )
-COUNTED = Announced("the length is an array, and no Python number", May.DTYPE | May.KIND)
+COUNTED = Announced("the length is an array, not a Python number", May.DTYPE | May.KIND)
 MASKED = Announced(
-    "the elements are added in another order, and an extreme of no elements is infinite",
+    "the elements are added in another order, and the maximum or minimum of no elements is infinite",
     May.ROUNDING | May.RAISE | May.KIND | May.DTYPE,
 )
 ONE_BRANCH = Announced(
-    "the other branch is not computed, so it adds nothing to the shape and dtype",
+    "the other branch does not run, so it does not affect the shape and dtype",
     May.DTYPE | May.KIND | May.SHAPE | May.RAISE,
 )
 ON_HOST = Announced(
-    "callers outside tracing get a Python number, computed in double precision",
+    "callers outside tracing get a Python number in double precision",
     May.DTYPE | May.KIND | May.VALUES | May.ROUNDING,
 )
-ARRAYS_ONLY = Announced("it takes arrays only, and not every option", May.DTYPE | May.KIND | May.RAISE | May.ROUNDING)
-ONE_SHAPE = Announced("the elements have to be numbers, or arrays of one shape", May.RAISE)
+ARRAYS_ONLY = Announced("it takes only arrays and fewer options", May.DTYPE | May.KIND | May.RAISE | May.ROUNDING)
+ONE_SHAPE = Announced("the elements must be numbers or arrays of one shape", May.RAISE)
 JAX_DTYPES = Announced(
-    "callers outside tracing get a JAX array and JAX's dtypes, in which other integers overflow",
+    "callers outside tracing get a JAX array with a JAX dtype, in which integers overflow earlier",
     May.DTYPE | May.KIND | May.RAISE | May.ROUNDING | May.OVERFLOW,
 )
 NO_WAIT = Announced(
-    "callers outside tracing no longer wait, get the array as it is, and no error for an array of NumPy",
+    "callers outside tracing no longer wait, get the array itself, and no error for a NumPy array",
     May.KIND | May.DTYPE | May.RAISE,
 )
 PASSED_ON = Announced(
-    "what takes the result gets an array of JAX's dtypes, in which other integers overflow",
+    "code that uses the result gets a JAX array with a JAX dtype, in which integers overflow earlier",
     May.DTYPE | May.KIND | May.RAISE | May.ROUNDING | May.OVERFLOW,
 )
 
 # --- indices and updates -----------------------------------------------------------------------------
 
 CLAMPS = Announced(
-    "a start below zero counts from the end, and a slice that does not fit is moved until it does",
+    "a negative start counts from the end, and an out-of-range slice is shifted into range",
     May.VALUES | May.SHAPE,
 )
-WRAPS = Announced("an index below zero counts from the end of the array", May.VALUES)
-OWNER = Announced("the owner has to take the new array, and other references keep the old one", May.VALUES | May.RAISE)
+WRAPS = Announced("a negative index counts from the end of the array", May.VALUES)
+OWNER = Announced("the owner must accept the new array, and other references keep the old one", May.VALUES | May.RAISE)
 NUMPY_CALLER = Announced(
-    "a caller that passes a NumPy array gets an error, or no change", May.VALUES | May.KIND | May.RAISE
+    "a caller that passes a NumPy array gets an error or an unchanged array", May.VALUES | May.KIND | May.RAISE
 )
 OTHER_REFERENCES = Announced("other references to the array keep the old values", May.VALUES)
 INDEX_FIRST = Announced("the index is computed before the value", May.VALUES | May.PRINT)
-NEGATIVE = Announced("the negative of an unsigned or boolean value is not what is subtracted", May.VALUES | May.RAISE)
+NEGATIVE = Announced(
+    "adding the negative differs from subtracting for unsigned or boolean values", May.VALUES | May.RAISE
+)
 TWICE = Announced("an item whose index occurs twice is updated twice", May.VALUES)
-UPDATED = Announced("the variable holds the updated array from there on", May.VALUES)
-SNAPSHOT = Announced("JAX sees the values of that moment, and no later ones", May.VALUES)
+UPDATED = Announced("the variable holds the updated array from here on", May.VALUES)
+SNAPSHOT = Announced("JAX sees the values at that moment, not later changes", May.VALUES)
 
 # --- random numbers ----------------------------------------------------------------------------------
 
-OTHER_DRAWS = Announced("this draw and those after it give other numbers", May.VALUES)
-TYPED_KEY = Announced("code that reads the key as an array of integers fails", May.KIND | May.DTYPE | May.RAISE)
+OTHER_DRAWS = Announced("this draw and later ones give different numbers", May.VALUES)
+TYPED_KEY = Announced("code that reads the key as an integer array fails", May.KIND | May.DTYPE | May.RAISE)
 
 # --- compiling ---------------------------------------------------------------------------------------
 
-ONCE = Announced("the function is traced in the first iteration, and no longer in each", May.PRINT)
-STATIC = Announced(
-    "each new value compiles once more, and an argument without a hash gets an error", May.RAISE | May.KIND | May.DTYPE
-)
-DELETED = Announced("the array that is passed is deleted, and using it later is an error", May.RAISE)
-OTHER_NAME = Announced("the nearest name may not be the one that was meant", May.RAISE)
-LIST_OR_TUPLE = Announced("the function may treat a tuple otherwise than a list", May.RAISE)
-BOUND_EARLY = Announced("the function keeps the value of its own iteration", May.VALUES)
+ONCE = Announced("the function is traced in the first iteration only", May.PRINT)
+STATIC = Announced("each new value recompiles, and an unhashable argument raises", May.RAISE | May.KIND | May.DTYPE)
+DELETED = Announced("the passed array is deleted, so using it later raises", May.RAISE)
+OTHER_NAME = Announced("the closest name may not be the intended one", May.RAISE)
+LIST_OR_TUPLE = Announced("the function may treat a tuple and a list differently", May.RAISE)
+BOUND_EARLY = Announced("the function keeps the value from its own iteration", May.VALUES)
 
 # --- numerics ----------------------------------------------------------------------------------------
 
 STABLE = Announced(
-    "the result differs by rounding, and by more where the old formula lost digits, and booleans are an error",
+    "the result differs by rounding, or by more if the old formula lost digits, and booleans raise",
     May.VALUES | May.ROUNDING | May.DTYPE | May.RAISE,
 )
 GUARDED = Announced("gradients that were NaN become finite", May.VALUES)
-FLOATS = Announced("the function gets a float in place of an integer", May.DTYPE | May.KIND)
+FLOATS = Announced("the function gets a float instead of an integer", May.DTYPE | May.KIND)
 NUMBERS_ONLY = Announced(
-    "a caller that passes a NumPy array gets one of JAX, and one that passes no numbers an error",
+    "a caller that passes a NumPy array gets a JAX array, and non-numbers raise",
     May.VALUES | May.RAISE | May.KIND | May.DTYPE,
 )
 WINDOWS = Announced("the windows no longer overlap, so the result is smaller", May.VALUES | May.SHAPE)
 
 # --- versions, output, settings -------------------------------------------------------------------------
 
-NEW_MODULE = Announced("the other module may lack something that is used of this one", May.RAISE)
-NO_MESH = Announced("`jax.jit` reads no mesh from the context, so a `PartitionSpec` needs a `NamedSharding`", May.RAISE)
+NEW_MODULE = Announced("the other module may lack a name that the code uses", May.RAISE)
+NO_MESH = Announced("`jax.jit` does not read the mesh context, so a `PartitionSpec` needs a `NamedSharding`", May.RAISE)
 SETS_MESH = Announced("`jax.set_mesh` sets the mesh as soon as it is called", May.VALUES | May.RAISE)
 SHARD_MAP = Announced(
-    "the mapped axis needs one entry for each device, and several processes pass global arrays",
+    "the mapped axis needs one entry per device, and multi-process programs must pass global arrays",
     May.RAISE,
 )
 REPLACED_IN_TESTS = Announced("a test replaces the function under its old name", May.VALUES | May.RAISE)
-OLDER = Announced("the older function may differ where the new one was improved", May.VALUES | May.RAISE)
-NO_EXPORT = Announced("`jax.export` does not take a function that prints", May.RAISE | May.PRINT)
-NEVER_RUN = Announced("a function that is traced and never run prints nothing", May.PRINT)
-PRINTED_ARRAYS = Announced("values that are not traced are printed as arrays of JAX's dtypes", May.PRINT)
-WAITS = Announced("the measured time grows by the time of the computation", May.PRINT)
-TAKES_EFFECT = Announced("the setting takes effect, so dtypes, devices or speed may be others", May.VALUES | May.DTYPE)
+OLDER = Announced("the older function may behave differently", May.VALUES | May.RAISE)
+NO_EXPORT = Announced("`jax.export` rejects functions that print", May.RAISE | May.PRINT)
+NEVER_RUN = Announced("a function that is traced but never run prints nothing", May.PRINT)
+PRINTED_ARRAYS = Announced("untraced values print as arrays with JAX dtypes", May.PRINT)
+WAITS = Announced("the measured time now includes the computation", May.PRINT)
+TAKES_EFFECT = Announced("the setting takes effect, so dtypes, devices or speed may change", May.VALUES | May.DTYPE)
 
 
 def all_announced() -> dict[str, Announced]:

@@ -105,7 +105,7 @@ def _guarded_ternary(
 
 def _fix(use: Setting, what: str, text: str, edits: list[Edit]) -> Fix:
     form, announced = ("jax.lax.cond", BRANCHES) if "cond(" in text else ("jnp.where", SELECTS)
-    return unsafe(f"Replace the {what} by `{form}`", announced, (*edits, *use.imports.edits))
+    return unsafe(f"Replace the {what} with `{form}`", announced, (*edits, *use.imports.edits))
 
 
 # --- statements ------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ def with_consequences(source: FixSource, node: ir.Expr, fix: Fix) -> Fix:
             return extended(fix, "and select instead of testing the result", [*sentences, *of_tests], selected)
     if len(edits) == len(fix.edits):
         return fix
-    return extended(fix, "and so on for what takes the result", sentences, sorted(edits))
+    return extended(fix, "and change the code that uses the result", sentences, sorted(edits))
 
 
 def _passed(source: FixSource, call: ir.Call) -> tuple[list[Edit], bool]:

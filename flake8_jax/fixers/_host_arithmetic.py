@@ -45,7 +45,7 @@ def on_host(source: FixSource, node: ir.Node) -> Fix:
         stack.extend(children(current))  # type: ignore[arg-type]
     if not edits:
         raise Refused
-    fix = Fix("Compute the size with `math`, on the host", "safe", (*edits, *imports.edits))
+    fix = Fix("Compute the size with `math` in Python", "safe", (*edits, *imports.edits))
     return decided(fix, safe=runs_only_traced(source, node), otherwise=ON_HOST)
 
 

@@ -230,7 +230,7 @@ def convert_while(source: FixSource, node: ir.While) -> Fix:
     loop = use.imports.spell("jax.lax.while_loop")
     lines.append(f"{result} = {loop}({cond_fun}, {body_fun}, {start})")
     edit = source.replace_statement(node, lines, [(node.start, end)], end)
-    return unsafe("Replace the loop by `jax.lax.while_loop`", LOOPS, (edit, *use.imports.edits))
+    return unsafe("Replace the loop with `jax.lax.while_loop`", LOOPS, (edit, *use.imports.edits))
 
 
 def _remark(source: FixSource, comments: list[Comment]) -> Remarks:
@@ -287,7 +287,7 @@ def convert_for_range(source: FixSource, node: ir.For, announced: Announced = LO
     of_loop = _remark(source, source.lost_comments(node.start, end, kept))
     lines += of_loop.lines(f"{carry.unpacked} = {loop}({low}, {high}, {body_fun}, {carry.packed})")
     edit = source.replace_statement(node, lines, [(node.start, end)], end)
-    return unsafe("Replace the loop by `jax.lax.fori_loop`", announced, (edit, *use.imports.edits))
+    return unsafe("Replace the loop with `jax.lax.fori_loop`", announced, (edit, *use.imports.edits))
 
 
 def _bounds(iterable: ir.Expr) -> list[ir.Expr]:

@@ -47,7 +47,9 @@ def fix(event: Store, source: FixSource) -> Fix | None:
     if source.lost_comments(statement.start, statement.end, kept):
         return None
     text = f"{array} = {array}.at[{source.slice(target.index)}].{method}({value})"
-    fix = Fix(f"Bind the name to `.at[…].{method}(…)`", "safe", (Edit(statement.start, statement.end, text),))
+    fix = Fix(
+        f"Replace the assignment with `.at[…].{method}(…)`", "safe", (Edit(statement.start, statement.end, text),)
+    )
     return _decided(fix, source, target, statement)
 
 

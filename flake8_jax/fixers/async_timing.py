@@ -41,7 +41,7 @@ def fix(event: Timed, source: FixSource) -> Fix | None:
         names = {name for target in kept for name in target_names(target)}
         if not _rebinds(source, statement, stop, names):
             edit = source.insert_before(stop, [_waiting(source, kept, imports)])
-            return unsafe("Wait for the result before the clock is stopped", WAITS, (*imports.edits, edit))
+            return unsafe("Wait for the result before the timer stops", WAITS, (*imports.edits, edit))
     if kept and statement is not stop and "\n" in source.text[statement.start : statement.end]:
         return unsafe("Wait for the result", WAITS, (_behind(source, statement, kept, imports), *imports.edits))
     if isinstance(work, (ir.Name, ir.Attribute)) or source.comments(work.start, work.end):

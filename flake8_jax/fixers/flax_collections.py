@@ -26,4 +26,4 @@ def fix(event: LibraryCall, source: FixSource) -> Fix | None:
     if source.comments(last.end, event.at.end):
         return None
     text = source.argument(written.value)
-    return unsafe(f"Pass `{step}`", WINDOWS, (Edit(last.end, last.end, f", {step}={text}"),))
+    return unsafe(f"Pass the window as `{step}`", WINDOWS, (Edit(last.end, last.end, f", {step}={text}"),))

@@ -19,7 +19,7 @@ def fix(event: MethodCall, source: FixSource) -> Fix | None:
     if event.method != "item" or event.at.args or not event.used:
         return None
     edit = drop_method(source, event.at)
-    return with_consequences(source, event.at, unsafe("Drop `.item()` and keep the array", NO_ITEM, (edit,)))
+    return with_consequences(source, event.at, unsafe("Remove `.item()` and keep the array", NO_ITEM, (edit,)))
 
 
 def drop_method(source: FixSource, call: ir.Call) -> Edit:

@@ -16,4 +16,4 @@ def fix(event: TransformCall, source: FixSource) -> Fix | None:
         node = event.nodes[position] if -len(event.nodes) <= position < len(event.nodes) else None
         if isinstance(node, ir.Constant) and source.slice(node).isdigit():
             edits.append(Edit(node.end, node.end, ".0"))
-    return unsafe("Write a float", FLOATS, edits) if edits else None
+    return unsafe("Replace the integer with a float", FLOATS, edits) if edits else None

@@ -29,9 +29,9 @@ from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.events.events import KeyUse
 
 _HARMLESS = frozenset(f"jax.random.{name}" for name in ("fold_in", "key_data", "clone", "key_impl"))
-_OTHER_HALF = "Split the half of the key that nothing has used"
+_OTHER_HALF = "Split the unused half of the key"
 _EARLIER = "Split the key before its first use"
-_MESSAGE = "Split the key and give each use its own"
+_MESSAGE = "Split the key and pass a new key to each use"
 
 
 @repair("key-reuse")

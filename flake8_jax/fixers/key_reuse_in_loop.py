@@ -27,7 +27,7 @@ from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.events.events import KeyUse
 
 _SPLIT = "Split the key in every iteration"
-_FOLD = "Fold the loop's index into the key"
+_FOLD = "Fold the loop index into the key"
 
 
 @repair("key-reuse-in-loop")

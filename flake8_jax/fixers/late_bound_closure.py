@@ -32,4 +32,4 @@ def fix(event: LateBinding, source: FixSource) -> Fix | None:
             edit = Edit(opening + 1, opening + 1, f"{name}={name}")
         else:
             edit = Edit(start + 6, start + 6, f" {name}={name}")
-    return unsafe(f"Bind `{name}` when the function is made", BOUND_EARLY, (edit,))
+    return unsafe(f"Bind `{name}` as a default argument", BOUND_EARLY, (edit,))

@@ -45,7 +45,7 @@ def fix(event: Setting, source: FixSource) -> Fix | None:
         return None
     moved: list[ir.Stmt] = [companion, statement] if companion is not None else [statement]
     edits = (_insertion(source, place.block, early, moved), *[_removal(source, s) for s in moved])
-    return unsafe("Move it above what reads the setting", TAKES_EFFECT, edits)
+    return unsafe("Move the setting before the code that reads it", TAKES_EFFECT, edits)
 
 
 def _statement_around(block: list[ir.Stmt], offset: int) -> ir.Stmt | None:

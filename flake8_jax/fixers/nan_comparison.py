@@ -32,7 +32,7 @@ def fix(event: NanComparison, source: FixSource) -> Fix | None:
     imports = Imports(source, whole)
     called = imports.spell(function)
     text = f"{'~' if event.op == '!=' else ''}{called}({source.argument(node)})"
-    fix = Fix(f"Ask `{called}`", "safe", (Edit(whole.start, whole.end, text), *imports.edits))
+    fix = Fix(f"Use `{called}`", "safe", (Edit(whole.start, whole.end, text), *imports.edits))
     certain = is_surely_array(source, node) and not may_be_tree(source, node)
     certain = certain or is_surely_host_array_of_numbers(source, node)
     return decided(fix, safe=certain, otherwise=NUMBERS_ONLY)

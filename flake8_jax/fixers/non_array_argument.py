@@ -56,7 +56,7 @@ def _converted(event: LibraryCall, source: FixSource) -> Fix | None:
     edits = (Edit(node.start, node.start, opening), Edit(node.end, node.end, ")"), *imports.edits)
     elements = elements_of(operand.value)
     safe = bool(elements) and all(_is_array_or_number(element) for element in elements)
-    return decided(Fix("Make an array of it with `jnp.asarray`", "safe", edits), safe=safe, otherwise=ONE_SHAPE)
+    return decided(Fix("Convert it with `jnp.asarray`", "safe", edits), safe=safe, otherwise=ONE_SHAPE)
 
 
 def _is_array_or_number(value: Value) -> bool:

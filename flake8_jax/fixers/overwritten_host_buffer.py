@@ -14,4 +14,4 @@ def fix(event: OverwrittenBuffer, source: FixSource) -> Fix | None:
     argument = event.argument
     if event.taker.scope is not event.context.scope or not isinstance(argument, (ir.Name, ir.Attribute, ir.Subscript)):
         return None
-    return unsafe("Hand over a copy", SNAPSHOT, (Edit(argument.end, argument.end, ".copy()"),))
+    return unsafe("Pass a copy", SNAPSHOT, (Edit(argument.end, argument.end, ".copy()"),))

@@ -35,7 +35,7 @@ def fix(event: RootMet, source: FixSource) -> Fix | None:
     if not edits or len({*chosen, *right}) < len(chosen) + len(set(right)):
         return None  # two names for one parameter
     parameters = " and ".join(f"`{name}`" for name in chosen)
-    return unsafe(f"Name the parameter{'s' if len(chosen) > 1 else ''} {parameters}", OTHER_NAME, edits)
+    return unsafe(f"Use the parameter{'s' if len(chosen) > 1 else ''} {parameters}", OTHER_NAME, edits)
 
 
 def _written(value: ir.Expr) -> list[ir.Constant]:

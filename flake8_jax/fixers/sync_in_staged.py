@@ -36,7 +36,7 @@ def _dropped(event: LibraryCall | MethodCall, source: FixSource) -> tuple[Fix, i
     if value is None:
         return None
     name = f".{event.method}()" if isinstance(event, MethodCall) else f"`{source.slice(call.func)}`"
-    message = f"Drop {name}: there is nothing to wait for while tracing"
+    message = f"Remove {name}, which does nothing at trace time"
     above = source.parent(call)
     if isinstance(above, ir.ExprStmt) and effect(value, Imports(source, call)) is Effect.PURE:
         if source.comments(call.start, call.end):

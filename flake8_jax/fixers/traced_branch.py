@@ -73,7 +73,7 @@ def _value(source: FixSource, root: ir.BoolOp | ir.UnaryOp | ir.Compare, traced:
         raise Refused
     what = "membership test" if text.startswith("(") else "logical operator"
     edits = (Edit(root.start, root.end, text), *imports.edits)
-    return with_consequences(source, root, unsafe(f"Replace the {what} by array operations", announced, edits))
+    return with_consequences(source, root, unsafe(f"Replace the {what} with array operations", announced, edits))
 
 
 def _is_logical(source: FixSource, root: ir.BoolOp, traced: ir.Node) -> bool:

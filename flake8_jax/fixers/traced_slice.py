@@ -34,7 +34,7 @@ def fix(event: Slicing, source: FixSource) -> Fix | None:
         return None
     text = f"{imports.spell('jax.lax.dynamic_slice_in_dim')}({base}, {start}, {length}{where}){rest}"
     edit = Edit(event.at.start, event.at.end, text)
-    return unsafe("Take a slice of fixed length with `jax.lax.dynamic_slice_in_dim`", CLAMPS, (edit, *imports.edits))
+    return unsafe("Slice with `jax.lax.dynamic_slice_in_dim`", CLAMPS, (edit, *imports.edits))
 
 
 def _start_and_length(source: FixSource, part: ir.Slice) -> tuple[str, str]:
@@ -121,4 +121,4 @@ def _update(source: FixSource, imports: Imports, at: ir.Subscript, part: ir.Slic
         raise Refused  # a slice that starts below zero is empty, or starts at the end
     text = f"{source.atom(part.lower)} + {imports.spell('jax.numpy.arange')}({length})"
     edit = Edit(part.start, part.end, text)
-    return unsafe("Update by an array of indices", WRAPS, (edit, *imports.edits))
+    return unsafe("Update with an array of indices", WRAPS, (edit, *imports.edits))

@@ -29,4 +29,4 @@ def fix(event: MeshMismatch, source: FixSource) -> Fix | None:
     if text[1:-1] != event.axis:
         return None
     edit = Edit(node.start, node.end, text[0] + nearest[0] + text[-1])
-    return unsafe(f"Name the axis `{nearest[0]}`", OTHER_NAME, (edit,))
+    return unsafe(f"Replace the axis with `{nearest[0]}`", OTHER_NAME, (edit,))

@@ -33,7 +33,7 @@ def fix(event: Computation, source: FixSource) -> Fix | None:
     chosen = source.argument(operand)
     pair = f"{chosen}, 1.0" if taken_when else f"1.0, {chosen}"
     text = f"{source.slice(call.func)}({guard}, {pair})"
-    return unsafe("Guard the operand as well", GUARDED, (Edit(operand.start, operand.end, text),))
+    return unsafe("Also mask the operand", GUARDED, (Edit(operand.start, operand.end, text),))
 
 
 def _operand_node(operation: ir.Node | None) -> ir.Expr | None:

@@ -107,9 +107,9 @@ def _is_inside(site: Site, around: Site) -> bool:
 def uses_of(event: KeyUse) -> tuple[Step, ...]:
     """Both uses, for the evidence, and the call that leads to the first."""
     first, last, reached = event.first or event.earlier, event.last, event.earlier
-    steps = [] if first is None else [_step(first, "the key is used here first")]
+    steps = [] if first is None else [_step(first, "the key is first used here")]
     if first is not None and reached is not None and not event.in_loop and not _is_inside(first, reached):
-        steps.append(_step(reached, "this call leads there"))
+        steps.append(_step(reached, "this call leads to that use"))
     if last is not None and not event.in_loop:
         steps.append(_step(last, "the key is used again here"))
     return tuple(steps)

@@ -119,11 +119,11 @@ CALLER = "import jax\nfrom helpers import other\n\n\n@jax.jit\ndef g(x):\n    re
 def test_evidence_in_another_notebook_is_in_its_cell(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "helpers.py").write_text(HELPER)
     write(folder / "a.ipynb", notebook(SETUP, CALLER))
-    assert "= a.ipynb:5: cell 3: jax.jit stages g" in lint(capsys, ".", "--output-format", "full")[1]
+    assert "= a.ipynb:5: cell 3: `jax.jit` traces `g`" in lint(capsys, ".", "--output-format", "full")[1]
     (found,) = json.loads(lint(capsys, ".", "--output-format", "sarif")[1])["runs"][0]["results"]
     assert [
         (step["physicalLocation"]["region"]["startLine"], step["message"]["text"]) for step in found["relatedLocations"]
-    ] == [(1, "line 5 of cell 3: jax.jit stages g"), (1, "line 7 of cell 3: g calls other")]
+    ] == [(1, "line 5 of cell 3: `jax.jit` traces `g`"), (1, "line 7 of cell 3: `g` calls `other`")]
 
 
 def test_the_snippet_shows_the_cell_as_it_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

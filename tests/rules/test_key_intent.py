@@ -523,8 +523,8 @@ def test_one_key_is_one_finding(tmp_path: Path, capsys: pytest.CaptureFixture[st
     )
     uses = [(step["row"], step["message"]) for step in found["evidence"] if step["kind"] == "use"]
     assert uses == [
-        (6, "the key is used here first"),
-        (10, "this call leads there"),
+        (6, "the key is first used here"),
+        (10, "this call leads to that use"),
         (6, "the key is used again here"),
         (12, "the key is used again here"),
     ]

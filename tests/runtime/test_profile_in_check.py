@@ -86,7 +86,7 @@ def test_functions_that_were_traced_are_analysed_as_such(project: Path) -> None:
 
 def test_the_evidence_says_so(project: Path) -> None:
     text = jaxlint(project, "check", "library.py", "--isolated", "--profile", ".jaxlint/profile.json")
-    assert "library.py:5: recorded: JAX traced repeated" in text
+    assert "library.py:5: recorded: JAX traced `repeated`" in text
 
 
 def test_compilations_have_their_signatures(project: Path) -> None:

@@ -120,7 +120,7 @@ def test_a_report_that_many_paths_lead_to_is_kept_once() -> None:
     text = "import jax\n\n\n" + "".join(functions) + "jax.jit(f29)(1.0)\n"
     analysis, _, _ = run_engine({"code.py": text})
     assert [finding.name for finding in analysis.findings] == ["traced-branch"]
-    assert analysis.findings[0].evidence[0].text == "jax.jit stages f29"
+    assert analysis.findings[0].evidence[0].text == "`jax.jit` traces `f29`"
 
 
 def test_a_decorator_that_ran_too_often_gives_nothing_known() -> None:

@@ -77,7 +77,7 @@ def _run(m: Machine, function: FunctionValue, recorded: RecordedFunction, place:
     values = {one.name: value_of(one, recorded.observed) for one in recorded.params}
     args = _arguments(m, function, values)
     frame = Frame(None, function.scope, None)
-    text = f"recorded: JAX traced {function.fn.qualname}"
+    text = f"recorded: JAX traced `{function.fn.qualname}`"
     call_function_value(m, frame, place, function, args, CallingContext("contract", text, mode))
 
 

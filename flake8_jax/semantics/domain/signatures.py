@@ -312,6 +312,11 @@ def describe(value: Value) -> str:
     return "a function"
 
 
+def in_quotes(name: str) -> str:
+    """The name of a function in backquotes; ``a lambda`` and the like are no names."""
+    return name if " " in name else f"`{name}`"
+
+
 def parameter_names(value: Value, depth: int = 1000) -> list[str] | None:
     """Positional parameter names of a callable, as ``inspect.signature`` sees them; None where they are not known."""
     if depth == 0:  # an object whose ``__call__`` leads back to it

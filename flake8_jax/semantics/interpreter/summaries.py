@@ -20,6 +20,7 @@ from flake8_jax.semantics.domain.arguments import Call
 from flake8_jax.semantics.domain.conditions import contradict, normal_condition
 from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.signatures import in_quotes
 from flake8_jax.semantics.domain.stack import Link, Mode
 from flake8_jax.semantics.domain.values import (
     MISSING,
@@ -66,7 +67,8 @@ from flake8_jax.semantics.trackers.variation import Variations
 
 def call_text(m: Machine, fn: ir.Function) -> str:
     """The sentence for a call, for evidence."""
-    return f"{m.path.stack[-1].function if m.path.stack else 'module'} calls {fn.qualname}"
+    caller = m.path.stack[-1].function if m.path.stack else "<module>"
+    return f"{in_quotes(caller)} calls {in_quotes(fn.qualname)}"
 
 
 class Remembered(msgspec.Struct, frozen=True, eq=False):

@@ -17,7 +17,7 @@ import msgspec
 from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.scopes import Frame
-from flake8_jax.semantics.domain.signatures import describe, opened, parameter_names
+from flake8_jax.semantics.domain.signatures import describe, in_quotes, opened, parameter_names
 from flake8_jax.semantics.domain.stack import Lane, Link, LinkKind, Mode
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
@@ -116,7 +116,9 @@ def staged(m: Machine, operand: Value, at: Call, how: Staging, run: Callable[[],
     path = m.path
     saved_mode, saved_base = path.mode, path.loop_base
     name, serial = describe(operand), how.serial if how.serial is not None else path.new_serial()
-    path.stack.append(Link(at.frame.scope, at.node, how.kind, name, f"{how.name} stages {name}", serial, None))
+    path.stack.append(
+        Link(at.frame.scope, at.node, how.kind, name, f"`{how.name}` traces {in_quotes(name)}", serial, None)
+    )
     path.mode = how.mode
     for value in (*at.args.values, *at.args.kwargs.values()):
         settle_births(value, how.mode.trace)

@@ -297,7 +297,7 @@ def _unsaid(fn: ir.Function) -> frozenset[str]:
 def _root_record(chain: tuple[Link, ...]) -> RootRecord:
     root = chain[0]
     return RootRecord(
-        transform=root.text.split(" ", 1)[0],
+        transform=root.text.split(" ", 1)[0].strip("`"),
         filename=root.scope.path,
         line=_row(root),
         chain=tuple(ChainLink(link.scope.path, _row(link), link.function) for link in _entered(chain[1:])),
