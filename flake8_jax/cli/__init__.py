@@ -34,8 +34,10 @@ from flake8_jax.cli.process import run_to_the_end
 
 _RUNNING = ("bench", "env", "locate", "mre", "probe", "prove", "recompiles", "record", "verify")
 """Commands with a module of their own that start a process with JAX."""
-COMMANDS = ("check", "rule", "rules", "inspect", "config", "clean", "format", "version", "server", *_RUNNING)
-_ANYWHERE = frozenset({"rule", "rules", "config", "format", "version", "server"})
+COMMANDS = (
+    "check", "rule", "rules", "inspect", "config", "clean", "init", "completion", "format", "version", "server", *_RUNNING
+)  # fmt: skip
+_ANYWHERE = frozenset({"rule", "rules", "config", "completion", "format", "version", "server"})
 """Commands that do not need the current directory."""
 _GLOBAL_FLAGS = frozenset({"-q", "--quiet", "-s", "--silent", "-v", "--verbose", "--isolated"})
 
@@ -56,6 +58,8 @@ commands:
   config    list the configuration keys, or explain one
   server    the language server, for editors: findings while you type
   clean     remove the cache
+  init      set jaxlint up in a project: configuration, pre-commit, CI; it asks first
+  completion  print the script that completes commands and options in bash, zsh or fish
   version   print the version
 
 commands that run your code on JAX, in a process of its own:
@@ -143,7 +147,7 @@ def _dispatch(given: list[str]) -> int:
         from flake8_jax.cli.server import run as run_server
 
         return run_server(rest)
-    if command in _RUNNING:
+    if command in (*_RUNNING, "init", "completion"):
         run_command = importlib.import_module(f"flake8_jax.cli.{command}").run
         return int(run_command(rest))
     from flake8_jax.cli.check import run as run_check

@@ -14,12 +14,16 @@ from flake8_jax.settings.resolver import Resolver
 from flake8_jax.settings.tables import ConfigError
 
 
-def run_config(arguments: Sequence[str]) -> int:
-    parser = CommandParser(
+def config_parser() -> CommandParser:
+    made = CommandParser(
         prog="jaxlint config", description="List the keys of [tool.jaxlint] in pyproject.toml (or of jaxlint.toml)."
     )
-    parser.add_argument("key", nargs="?", metavar="KEY", help="explain this key")
-    args = parser.parse_args(arguments)
+    made.add_argument("key", nargs="?", metavar="KEY", help="explain this key")
+    return made
+
+
+def run_config(arguments: Sequence[str]) -> int:
+    args = config_parser().parse_args(arguments)
     documentation = option_documentation()
     if args.key is None:
         width = max(map(len, documentation))
@@ -35,12 +39,16 @@ def run_config(arguments: Sequence[str]) -> int:
     return 0
 
 
-def run_clean(arguments: Sequence[str]) -> int:
-    parser = CommandParser(
+def clean_parser() -> CommandParser:
+    made = CommandParser(
         prog="jaxlint clean", description="Remove the cache of the project, and nothing that jaxlint did not write."
     )
-    parser.add_argument("--cache-dir", metavar="DIRECTORY", help="the directory in which the cache is")
-    args = parser.parse_args(arguments)
+    made.add_argument("--cache-dir", metavar="DIRECTORY", help="the directory in which the cache is")
+    return made
+
+
+def run_clean(arguments: Sequence[str]) -> int:
+    args = clean_parser().parse_args(arguments)
     from flake8_jax.pipeline.cache import cache_home, remove
     from flake8_jax.pipeline.workspace import cache_parent
 

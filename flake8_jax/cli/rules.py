@@ -34,7 +34,7 @@ def _print_markdown(text: str, color: bool) -> None:
     Console(force_terminal=True).print(Markdown(text))
 
 
-def _known_rules() -> dict[str, RuleInfo]:
+def known_rules() -> dict[str, RuleInfo]:
     """The rules of jaxlint and of installed packages; what is left out of these is told. Ends where two have one code."""
     from flake8_jax.pipeline.backend import default_backend
     from flake8_jax.settings.tables import ConfigError
@@ -55,18 +55,23 @@ def _as_data(rule: RuleInfo, without: tuple[str, ...] = ()) -> dict[str, Any]:
     return {key: value for key, value in msgspec.to_builtins(rule).items() if key not in left_out}
 
 
+def rule_parser() -> CommandParser:
+    made = CommandParser(prog="jaxlint rule", description="Explain a rule.")
+    made.add_argument("rule", nargs="?", metavar="CODE|NAME", help="the rule to explain")
+    made.add_argument("--all", action="store_true", help="explain all rules")
+    made.add_argument("--output-format", choices=("text", "json"), default="text")
+    return made
+
+
 def run_rule(arguments: Sequence[str]) -> int:
     """``jaxlint rule CODE|NAME`` and ``jaxlint rule --all``."""
-    parser = CommandParser(prog="jaxlint rule", description="Explain a rule.")
-    parser.add_argument("rule", nargs="?", metavar="CODE|NAME", help="the rule to explain")
-    parser.add_argument("--all", action="store_true", help="explain all rules")
-    parser.add_argument("--output-format", choices=("text", "json"), default="text")
+    parser = rule_parser()
     args = parser.parse_args(arguments)
     if args.all == (args.rule is not None):
         parser.error("name one rule, or give --all")
     from flake8_jax.settings.selection import SelectorError, matching
 
-    rules = _known_rules()
+    rules = known_rules()
     if args.all:
         chosen = list(rules.values())
     else:
@@ -88,12 +93,16 @@ def run_rule(arguments: Sequence[str]) -> int:
     return 0
 
 
+def rules_parser() -> CommandParser:
+    made = CommandParser(prog="jaxlint rules", description="List the rules.")
+    made.add_argument("--output-format", choices=("text", "json"), default="text")
+    return made
+
+
 def run_rules(arguments: Sequence[str]) -> int:
     """``jaxlint rules``: one line a rule."""
-    parser = CommandParser(prog="jaxlint rules", description="List the rules.")
-    parser.add_argument("--output-format", choices=("text", "json"), default="text")
-    args = parser.parse_args(arguments)
-    rules = list(_known_rules().values())
+    args = rules_parser().parse_args(arguments)
+    rules = list(known_rules().values())
     if args.output_format == "json":
         data = [_as_data(rule, without=("doc",)) for rule in rules]
         print_json(data)
