@@ -100,7 +100,7 @@ def script() -> NoReturn:
     """The command itself, as the whole process."""
     command, _ = _split(sys.argv[1:])
     # The threads of the server wait for input, which may never come. What runs the user's code has processes to end.
-    run_to_the_end(main, grace=0.0 if command == "server" else 6.0 if command in _RUNNING else 1.0)
+    run_to_the_end(main, grace=0.0 if command == "server" else 20.0 if command in _RUNNING else 1.0)
 
 
 def _dispatch(given: list[str]) -> int:

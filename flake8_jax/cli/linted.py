@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from flake8_jax.cli.arguments import (
     absolute,
@@ -19,13 +22,14 @@ from flake8_jax.cli.arguments import (
     wants_links,
 )
 from flake8_jax.cli.profiles import read_profile
-from flake8_jax.cli.running import find_python, limits_of, split_command
+from flake8_jax.cli.running import find_python, limits_of, split_command, understood
 from flake8_jax.cli.said import say, tell
-from flake8_jax.core.cells import SUFFIX
+from flake8_jax.core.cells import SUFFIX, code_cells
 from flake8_jax.core.report import RunReport
 from flake8_jax.core.writing import write_whole
 from flake8_jax.reporters import View, formats, render
 from flake8_jax.runtime_checks.profile import Profile
+from flake8_jax.runtime_checks.sandbox import standard_input
 from flake8_jax.runtime_checks.verify import Workload
 from flake8_jax.settings.tables import ConfigError
 
@@ -58,14 +62,20 @@ def add_lint_options(parser: argparse.ArgumentParser) -> None:
 def parse(
     parser: argparse.ArgumentParser, arguments: Sequence[str]
 ) -> tuple[argparse.Namespace, list[str] | None, str]:
-    """Our own options, the words of the command (None where there is no ``--``), and the format of the findings."""
+    """Our own options, with the words of the command in ``given``; these words (None where there is no ``--``); and the format
+    of the findings."""
     own, command = split_command(arguments)
     args = parser.parse_args(own)
-    args.command = command or []
-    args.python = find_python(args.python)
+    args.given = command or []
     output_format = "full" if args.output_format == "text" else args.output_format
     args.output_format = None  # a setting of the lint elsewhere, which knows no ``text``
     return args, command, output_format
+
+
+def understand(args: argparse.Namespace, cwd: str) -> None:
+    """Find out what the command means, and which interpreter runs it. Raises ConfigError."""
+    args.command = understood(args.given, cwd)
+    args.python = find_python(args.python, args.command)
 
 
 def lint(args: argparse.Namespace, cwd: str, backend: Backend | None, *, unsafe_fixes: bool = False) -> Linted:
@@ -75,13 +85,10 @@ def lint(args: argparse.Namespace, cwd: str, backend: Backend | None, *, unsafe_
     from flake8_jax.pipeline.workspace import Question, Workspace
 
     paths = absolute(args.paths or ["."], cwd)
-    notebooks = [path for path in paths if path.endswith(SUFFIX)]
-    if notebooks:
-        raise ConfigError(
-            f"{notebooks[0]}: notebooks are linted but not run; `jupyter nbconvert --to script` makes a program"
-        )
+    notebook = _notebook(args, paths, cwd)
     refuse_source_as_output(args.output_file, args.paths)
-    args.extend_exclude = [*(args.extend_exclude or ()), f"*{SUFFIX}"]
+    if notebook is None:
+        args.extend_exclude = [*(args.extend_exclude or ()), f"*{SUFFIX}"]
     workspace = Workspace(
         backend or default_backend(), resolver_from(args, cwd), use_cache=not args.no_cache, jobs=args.jobs
     )
@@ -94,10 +101,46 @@ def lint(args: argparse.Namespace, cwd: str, backend: Backend | None, *, unsafe_
     view = View(cwd, color, unsafe_fixes, wants_links(color, sys.stdout.isatty()))
     for line in troubles(report, view, args.verbose):
         print(line, file=sys.stderr)
+    command = args.command
     workload = Workload(
-        tuple(args.command), tuple(paths), cwd, args.python, args.target or "", limits_of(args),
+        command.words, tuple(paths), cwd, args.python, args.target or "", limits_of(args), tuple(args.given),
+        command.variables, command.options, notebook_cells(command.words, cwd), standard_input(),
     )  # fmt: skip
     return Linted(workspace, question, report, view, workload, profile)
+
+
+def _notebook(args: argparse.Namespace, paths: Sequence[str], cwd: str) -> str | None:
+    """The notebook that is the command, or that is linted where there is none. Raises ConfigError."""
+    words = args.command.words
+    if words and words[0].endswith(SUFFIX):
+        return os.path.normpath(os.path.join(cwd, words[0]))
+    notebooks = [path for path in paths if path.endswith(SUFFIX)]
+    if notebooks and (words or len(paths) > 1):
+        raise ConfigError(
+            f"{notebooks[0]}: give a notebook alone, or as the command: `-- {os.path.basename(notebooks[0])}`"
+        )
+    if notebooks:
+        args.command = msgspec.structs.replace(args.command, words=(notebooks[0],))
+        args.given = [args.paths[0]]
+    return notebooks[0] if notebooks else None
+
+
+def notebook_cells(words: Sequence[str], cwd: str) -> dict[str, list[tuple[int, str, bool]]]:
+    """The code cells of the notebook that is the command, if it is one: row, text, and whether it is to raise.
+
+    Raises ConfigError, OSError.
+    """
+    from flake8_jax.pipeline.lowering import read_text
+
+    if not words or not words[0].endswith(SUFFIX):
+        return {}
+    path = os.path.normpath(os.path.join(cwd, words[0]))
+    if not os.path.isfile(path):
+        raise ConfigError(f"{words[0]}: there is no such notebook")
+    text, problem = read_text(path)
+    if problem is not None:
+        raise ConfigError(f"{path}: {problem.message}")
+    return {path: list(code_cells(text))}
 
 
 def say_progress(args: argparse.Namespace, text: str) -> None:

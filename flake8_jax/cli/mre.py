@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import functools
 import os
-import tempfile
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -29,9 +28,11 @@ from flake8_jax.cli.said import print_json, print_program, tell
 from flake8_jax.cli.verify import cases_for, recorded_by_file
 from flake8_jax.core.report import Diagnostic, RunReport, line_starts
 from flake8_jax.core.writing import write_whole
+from flake8_jax.runtime_checks.commands import Command
 from flake8_jax.runtime_checks.flattening import FlatteningError, Place, Project, finder
 from flake8_jax.runtime_checks.mre import CONFIRMED, Hit, Look, Maker, Outcomes, Search, Subject
 from flake8_jax.runtime_checks.mre_report import Issue, head, relocated
+from flake8_jax.runtime_checks.sandbox import kept_folder
 from flake8_jax.runtime_checks.verify import RefusedCommand
 from flake8_jax.settings.options import Options
 from flake8_jax.settings.resolver import Resolver
@@ -111,7 +112,7 @@ def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
     args = parser().parse_args(arguments)
     args.python = find_python(args.python)
     try:
-        return finish(lambda: _run(args, os.getcwd(), backend), args.python, RefusedCommand)
+        return finish(lambda: _run(args, os.getcwd(), backend), args, RefusedCommand)
     except FlatteningError as error:
         tell(f"no script can be made of this: {error}")
         return 1
@@ -120,7 +121,7 @@ def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
 def _run(args: argparse.Namespace, cwd: str, backend: Backend | None) -> int:
     deadline = time.monotonic() + args.timeout
     path, row = _place(args.finding, cwd)
-    args.paths, args.command = [path], []
+    args.paths, args.command, args.given = [path], Command(), []
     args.verbose = args.silent = False
     args.color, args.output_file = "never", None
     output_format, args.output_format = args.output_format, None
@@ -129,7 +130,7 @@ def _run(args: argparse.Namespace, cwd: str, backend: Backend | None) -> int:
     subject = _subject(linted, item, args)
     bases = [base for root in find_roots(os.path.dirname(path)) for base in (root, os.path.join(root, "src"))]
     project = Project(finder([_package_base(path), *bases]))
-    with tempfile.TemporaryDirectory(prefix="jaxlint-mre-") as folder:
+    with kept_folder("jaxlint-mre-") as folder:
         look = _looker(backend, os.path.realpath(folder), item.code, args.target_jax)
         say = functools.partial(say_progress, args)
         outcomes = Maker(subject, project, look, linted.workload, Search(folder, deadline, say)).make()

@@ -19,6 +19,7 @@ import threading
 from collections.abc import Callable
 from typing import IO, Any, NoReturn
 
+from flake8_jax.core.ending import Terminated
 from flake8_jax.core.printable import shown_lines
 
 _LARGEST_INPUT = 100_000_000
@@ -35,14 +36,6 @@ class OutputError(Exception):
 
 class InputError(Exception):
     """Standard input gives nothing; the message says why."""
-
-
-class Terminated(BaseException):
-    """A signal asks the process to end. No handler of ordinary errors catches it."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.status = 128 + number
 
 
 class _Output(io.BufferedIOBase):

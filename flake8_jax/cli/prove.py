@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import functools
 import os
-import tempfile
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,16 +12,18 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from flake8_jax.cli.linted import add_lint_options, lint, parse, say_progress, show
+from flake8_jax.cli.linted import add_lint_options, lint, parse, say_progress, show, understand
 from flake8_jax.cli.running import add_device_option, add_process_options, command_parser, fail, finish, missing_command
 from flake8_jax.cli.said import tell
 from flake8_jax.cli.verify import summary
+from flake8_jax.core.cells import SUFFIX
 from flake8_jax.core.findings import Positions, Verdict
 from flake8_jax.core.report import Change, Diagnostic, RunReport, line_starts
 from flake8_jax.runtime_checks.contracts import Fix
 from flake8_jax.runtime_checks.project_copy import CopyError, outermost
 from flake8_jax.runtime_checks.prove import PROVED, Proof, prove
 from flake8_jax.runtime_checks.replays import Function, Place, Runner, Variant
+from flake8_jax.runtime_checks.sandbox import kept_folder
 from flake8_jax.runtime_checks.speed import sentence
 from flake8_jax.settings.tables import ConfigError
 
@@ -78,14 +79,19 @@ def parser() -> ArgumentParser:
 def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
     """Run ``jaxlint prove``; returns the exit status."""
     args, _, output_format = parse(parser(), arguments)
-    if not args.command:
+    if not args.given:
         return fail(missing_command("prove src -- python train.py"))
-    return finish(lambda: _run(args, output_format, os.getcwd(), backend), args.python, CopyError)
+    return finish(lambda: _run(args, output_format, os.getcwd(), backend), args, CopyError)
 
 
 def _run(args: Namespace, output_format: str, cwd: str, backend: Backend | None) -> int:
     from flake8_jax.cli.output import withdrawn_shown
 
+    understand(args, cwd)
+    if args.command.words[0].endswith(SUFFIX):
+        raise ConfigError(
+            f"{args.command.words[0]}: fixes of notebooks are not proved; `jaxlint verify` runs notebooks"
+        )
     linted = lint(args, cwd, backend, unsafe_fixes=args.unsafe_fixes)
     workspace, question, report = linted.workspace, linted.question, linted.report
     if report.missing:
@@ -94,7 +100,7 @@ def _run(args: Namespace, output_format: str, cwd: str, backend: Backend | None)
     functions, fixes = fixes_of(report, variants.numbers)
     proof = Proof({}, frozenset(), (), {})
     if fixes:
-        with tempfile.TemporaryDirectory(prefix="jaxlint-prove-") as scratch:
+        with kept_folder("jaxlint-prove-") as scratch:
             runner = Runner(linted.workload, roots_of(workspace, question, cwd), functions, scratch)
             proof = prove(
                 fixes,

@@ -11,7 +11,9 @@ from collections.abc import Sequence
 import msgspec
 
 from flake8_jax.cli.arguments import refuse_source_as_output
+from flake8_jax.cli.linted import notebook_cells
 from flake8_jax.cli.running import (
+    add_enough_option,
     add_output_format,
     add_process_options,
     command_parser,
@@ -21,10 +23,20 @@ from flake8_jax.cli.running import (
     limits_of,
     missing_command,
     split_command,
+    understood,
 )
-from flake8_jax.cli.said import print_json, say, tell
-from flake8_jax.runtime_checks.profile import DEFAULT, VERSION, Compilation, Function, Profile, compilations, save
-from flake8_jax.runtime_checks.sandbox import Launch, describe, run_child
+from flake8_jax.cli.said import print_json, tell
+from flake8_jax.runtime_checks.profile import (
+    DEFAULT,
+    VERSION,
+    Compilation,
+    Function,
+    Profile,
+    compilations,
+    save,
+    shown_command,
+)
+from flake8_jax.runtime_checks.sandbox import AS_IT_IS, Launch, Outcome, describe, missing_jax, run_child
 from flake8_jax.settings.tables import ConfigError
 
 _EPILOG = """\
@@ -34,10 +46,13 @@ are not kept. The command runs with your rights and as it is, somewhat slower.
 
 examples:
   jaxlint record -- python train.py --steps 3
-  jaxlint record --root src -- pytest tests -q
+  jaxlint record --root src -- pytest tests -q -n 4
+  jaxlint record --for 2m -- uv run train.py
   jaxlint inspect src --profile .jaxlint/profile.json
 
-Exit status: that of the command; 2 for a wrong call.
+The program prints what it prints without us; what was recorded is told on standard error.
+
+Exit status: that of the command; 0 where `--for` ended it, 124 where `--timeout` did; 2 for a wrong call.
 """
 
 
@@ -52,7 +67,9 @@ def parser() -> argparse.ArgumentParser:
         "--root", action="append", default=[], metavar="PATH", help="code that is recorded; may be repeated; default: ."
     )
     made.add_argument("--profile", default=DEFAULT, metavar="FILE", help=f"where to write; default: {DEFAULT}")
-    add_process_options(made.add_argument_group("the process that runs your command"), seconds=None)
+    group = made.add_argument_group("the process that runs your command")
+    add_process_options(group, seconds=None)
+    add_enough_option(group)
     add_output_format(made)
     return made
 
@@ -61,24 +78,27 @@ def run(arguments: Sequence[str]) -> int:
     """Run ``jaxlint record``; returns the exit status."""
     own, command = split_command(arguments)
     args = parser().parse_args(own)
-    args.python = find_python(args.python)
     if not command:
         return fail(missing_command("record -- python train.py"))
-    return finish(functools.partial(_run, args, command), args.python)
+    return finish(functools.partial(_run, args, command), args)
 
 
-def _run(args: argparse.Namespace, command: list[str]) -> int:
+def _run(args: argparse.Namespace, words: list[str]) -> int:
+    command = understood(words, os.getcwd())
+    args.python = find_python(args.python, command)
     roots = [os.path.abspath(root) for root in args.root or ["."]]
     for root in roots:
         if not os.path.exists(root):
             raise ConfigError(f"{root}: there is no such file or directory (`--root`)")
     refuse_source_as_output(args.profile, (), "--profile")
-    request = {"roots": roots, "command": command, "watches": [], "record": True}
+    cells = notebook_cells(command.words, os.getcwd())
+    request = {"roots": roots, "command": list(command.words), "cells": cells, "watches": [], "record": True}
     limits = limits_of(args)
+    launch = Launch(args.python, limits, command.variables, None, command.options, AS_IT_IS)
     # The command's own output goes where it would go, but for readers of JSON.
-    output = sys.stdout if args.output_format == "text" else sys.stderr
+    output = (None, None) if args.output_format == "text" else (sys.stderr, None)
     sys.stdout.flush()
-    outcome = run_child("observe", request, Launch(args.python, limits), output=output)
+    outcome = run_child("observe", request, launch, output=output, keep=True)
     refused = outcome.of("refused")
     if refused:
         raise ConfigError(refused[0]["text"])
@@ -86,21 +106,40 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
     if not recorded:
         tell(f"nothing was recorded: {describe(outcome, limits)}")
         return 2
-    profile = Profile(
-        VERSION,
-        command,
-        ended[0]["versions"],
-        [msgspec.convert(row, Function) for row in recorded[0]["functions"]],
-        compilations(seen[0]["compilations"]),
-    )
-    save(profile, args.profile)
+    known = [*ended, *outcome.of("versions")]
+    versions = known[0]["versions"] if known else {}
+    missing = missing_jax(args.python, versions, [raised["message"] for raised in seen[-1]["raised"]])
+    if missing:
+        raise ConfigError(missing)
+    base = os.path.dirname(os.path.dirname(os.path.abspath(args.profile)))
+    functions = [msgspec.convert(row, Function) for row in recorded[-1]["functions"]]
+    compiled = compilations(seen[-1]["compilations"], base)
+    profile = Profile(VERSION, shown_command(words, base), versions, functions, compiled)
+    if outcome.state != "ok" and not ended:
+        tell(f"{describe(outcome, limits)}; what was seen until then is recorded")
+    written = save(profile, args.profile)
+    if not written:
+        tell(f"no function and no compilation was seen: {args.profile} keeps what was recorded before")
     if args.output_format == "json":
         print_json(profile)
-    else:
-        say(text_of(profile, args.profile))
-    if ended[0]["interrupted"]:
+    elif written:
+        tell(text_of(profile, args.profile).rstrip("\n"), several_lines=True)
+    if ended and ended[0]["interrupted"]:
         tell("the command set a trace function of its own, which ended the recording")
-    return int(ended[0]["status"])
+    return _status(outcome)
+
+
+def _status(outcome: Outcome) -> int:
+    """That of the command, as a shell would say it."""
+    if outcome.state in _STATUSES:
+        return _STATUSES[outcome.state]
+    ended = outcome.of("ended")
+    if ended:
+        return int(ended[0]["status"])
+    return 128 - outcome.code if outcome.code < 0 else outcome.code
+
+
+_STATUSES = {"enough": 0, "timeout": 124, "interrupted": 130}
 
 
 def text_of(profile: Profile, path: str) -> str:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import math
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +27,7 @@ from flake8_jax.cli.said import print_json, say, tell
 from flake8_jax.settings.tables import ConfigError
 
 if TYPE_CHECKING:
+    from flake8_jax.runtime_checks.commands import Command
     from flake8_jax.runtime_checks.sandbox import Limits, Message
 
 PLATFORMS = ("cpu", "cuda", "tpu")
@@ -48,13 +50,18 @@ def positive(text: str) -> int:
     return number
 
 
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+
+
 def duration(text: str) -> float:
+    """Seconds: ``90``, ``90s``, ``1.5m`` or ``2h``."""
+    unit = _UNITS.get(text[-1:], 0.0)
     try:
-        number = float(text)
+        number = float(text[:-1]) * unit if unit else float(text)
     except ValueError:
         number = 0.0
-    if not number > 0:
-        raise argparse.ArgumentTypeError(f"{text} is no number of seconds above 0")
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is no time above 0: give seconds, or 90s, 2m, 1h")
     return number
 
 
@@ -106,6 +113,14 @@ def add_process_options(group: argparse._ArgumentGroup, *, seconds: float | None
     group.add_argument("--no-network", action="store_true", help="without the network, where `unshare -rn` works")
 
 
+def add_enough_option(group: argparse._ArgumentGroup) -> None:
+    """``--for`` of the commands that watch a command which need not come to its end."""
+    group.add_argument(
+        "--for", dest="enough", type=duration, metavar="TIME",
+        help="end your command after so long (90, 90s, 2m, 1h), and take what was seen until then",
+    )  # fmt: skip
+
+
 def add_device_option(group: argparse._ArgumentGroup) -> None:
     """``--target`` of the commands that watch a command."""
     group.add_argument(
@@ -134,16 +149,33 @@ def missing_command(example: str) -> ConfigError:
     return ConfigError(f"there is no command after `--`: give one, such as `jaxlint {example}`")
 
 
-def find_python(named: str | None) -> str:
-    """The interpreter for the child: the one named, ours if it has JAX, else that of the active environment."""
+def find_python(named: str | None, command: Command | None = None) -> str:
+    """The interpreter for the child: the one named, that of the command, ours if it has JAX, that of the active environment,
+    else the one that a shell would take."""
+    from flake8_jax.runtime_checks.commands import default_interpreter
+
     if named is not None:
         return named
+    if command is not None and command.python:
+        return command.python
+    if importlib.util.find_spec("jax") is not None:
+        return sys.executable
     active = os.environ.get("VIRTUAL_ENV")
-    if importlib.util.find_spec("jax") is None and active:
+    if active:
         candidate = Path(active, "Scripts/python.exe" if os.name == "nt" else "bin/python")
         if candidate.is_file():
             return str(candidate)
-    return sys.executable
+    return (default_interpreter(command.words) if command is not None and command.words else "") or sys.executable
+
+
+def understood(words: Sequence[str], cwd: str) -> Command:
+    """What a command means. Raises ConfigError."""
+    from flake8_jax.runtime_checks.commands import CommandError, parse_command
+
+    try:
+        return parse_command(words, cwd)
+    except CommandError as error:
+        raise ConfigError(str(error)) from error
 
 
 def find_roots(cwd: str) -> list[str]:
@@ -158,7 +190,8 @@ def limits_of(args: argparse.Namespace) -> Limits:
     """What ``add_process_options`` lets the child use."""
     from flake8_jax.runtime_checks.sandbox import Limits
 
-    return Limits(seconds=args.timeout, memory=args.memory, network=not args.no_network)
+    enough = getattr(args, "enough", None)
+    return Limits(seconds=args.timeout, memory=args.memory, network=not args.no_network, enough=enough)
 
 
 def ask(args: argparse.Namespace, task: str, request: Mapping[str, Any], platform: str | None = None) -> Message:
@@ -209,7 +242,7 @@ def cannot_open(error: OSError, python: str) -> str:
     return f"{os.fspath(error.filename)}: {error.strerror}"
 
 
-def finish(work: Callable[[], int], python: str, *wrong: type[Exception]) -> int:
+def finish(work: Callable[[], int], args: argparse.Namespace, *wrong: type[Exception]) -> int:
     """The exit status of a command that runs the user's: 2 with a message for a wrong call, which is a ConfigError or one of
     ``wrong``, and where something cannot be started, read or written."""
     refused: tuple[type[Exception], ...] = (ConfigError, *wrong)
@@ -218,7 +251,7 @@ def finish(work: Callable[[], int], python: str, *wrong: type[Exception]) -> int
     except refused as error:
         tell(error)
     except OSError as error:
-        tell(cannot_open(error, python))
+        tell(cannot_open(error, args.python))
     return 2
 
 

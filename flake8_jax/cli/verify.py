@@ -12,13 +12,24 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from flake8_jax.cli.linted import add_lint_options, lint, parse, say_progress, show
-from flake8_jax.cli.running import add_device_option, add_process_options, command_parser, fail, finish, missing_command
+from flake8_jax.cli.linted import add_lint_options, lint, parse, say_progress, show, understand
+from flake8_jax.cli.running import (
+    add_device_option,
+    add_enough_option,
+    add_process_options,
+    command_parser,
+    fail,
+    finish,
+    missing_command,
+)
 from flake8_jax.cli.said import tell
+from flake8_jax.core.cells import SUFFIX, Rows, in_words
+from flake8_jax.core.findings import Verdict
 from flake8_jax.core.report import Diagnostic, RunReport
 from flake8_jax.runtime_checks.marks import cases_of, recorded_function
 from flake8_jax.runtime_checks.observations import Spot
 from flake8_jax.runtime_checks.profile import Function, Profile
+from flake8_jax.runtime_checks.statements import rows_around
 from flake8_jax.runtime_checks.verify import Asked, RefusedCommand, Verification, verify
 
 if TYPE_CHECKING:
@@ -33,6 +44,8 @@ examples:
   jaxlint verify src/model.py
   jaxlint verify src/ -- python train.py --steps 3
   jaxlint verify src/ --select JAX1,JAX3 -- pytest tests/test_model.py -q
+  jaxlint verify src/ --for 2m -- uv run train.py
+  jaxlint verify analysis.ipynb
   jaxlint verify src/ --target cuda --require confirmed --output-format sarif -- python train.py
 
 verdicts: confirmed; confirmed-if-traced (nothing shows that the argument is); confirmed-elsewhere (another line of the same
@@ -55,6 +68,7 @@ def parser() -> argparse.ArgumentParser:
     run = made.add_argument_group("running")
     add_device_option(run)
     add_process_options(run)
+    add_enough_option(run)
     run.add_argument("--profile", metavar="FILE", help="without a command: inputs like those that `jaxlint record` saw")
     run.add_argument(
         "--require", choices=("confirmed", "none"), default="none",
@@ -69,32 +83,39 @@ def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
     args, command, output_format = parse(parser(), arguments)
     if command == []:
         return fail(missing_command("verify src -- python train.py"))
-    return finish(lambda: _run(args, output_format, os.getcwd(), backend), args.python, RefusedCommand)
+    return finish(lambda: _run(args, output_format, os.getcwd(), backend), args, RefusedCommand)
 
 
 def _run(args: argparse.Namespace, output_format: str, cwd: str, backend: Backend | None) -> int:
+    understand(args, cwd)
     linted = lint(args, cwd, backend)
     report = linted.report
     if report.missing:
         return 2
     recorded = recorded_by_file(linted.profile)
-    asked = [
-        Asked(
-            item.finding.name, spot_of(item), targets_of(item), cases_for(item, recorded),
-            formula_of(item, report.texts.get(item.path, "")),
-        )
-        for item in report.diagnostics
-    ]  # fmt: skip
-
+    asked = [asked_of(item, report.texts.get(item.path, ""), recorded) for item in report.diagnostics]
     found = verify(asked, linted.workload, functools.partial(say_progress, args))
     for note in found.notes:
         tell(note)
     counts = Counter(verdict.verdict for verdict in found.verdicts)
-    shown = with_verdicts(report, found, args.command)
+    shown = with_verdicts(report, found, args.given)
     show(args, shown, output_format, linted.view, summary(counts, found.versions))
+    if found.interrupted:
+        tell("interrupted: the verdicts are on what was seen until then")
+        return 130
     if args.require == "confirmed":
         return 0 if set(counts) <= {"confirmed"} else 1
     return 1 if counts["confirmed"] or counts["confirmed-elsewhere"] else 0
+
+
+def asked_of(item: Diagnostic, text: str, recorded: dict[str, list[Function]]) -> Asked:
+    """What is asked of a run about a finding. text: of its file."""
+    spot = spot_of(item, text)
+    return Asked(
+        item.finding.name, spot, targets_of(item), cases_for(item, recorded), formula_of(item, text),
+        statement=rows_around(text, spot.first, spot.last),
+        chain=tuple((step.path, step.row) for step in item.finding.evidence if not step.path.endswith(SUFFIX)),
+    )  # fmt: skip
 
 
 def recorded_by_file(profile: Profile | None) -> dict[str, list[Function]]:
@@ -128,9 +149,10 @@ def formula_of(item: Diagnostic, text: str) -> tuple[str, str] | None:
     return text[finding.start : finding.end], after + text[end : finding.end]
 
 
-def spot_of(item: Diagnostic) -> Spot:
-    """The rows of a finding."""
-    return Spot(item.path, item.row, max(item.row, item.end_row))
+def spot_of(item: Diagnostic, text: str) -> Spot:
+    """The rows of a finding in the text of its file, which for a notebook is that of all its cells."""
+    shift = Rows(text).row(item.cell, item.row) - item.row if item.cell is not None else 0
+    return Spot(item.path, item.row + shift, max(item.row, item.end_row) + shift)
 
 
 def targets_of(item: Diagnostic) -> tuple[tuple[str, bool], ...]:
@@ -150,31 +172,22 @@ def reproducing(item: Diagnostic, command: Sequence[str]) -> str:
 
 def with_verdicts(report: RunReport, found: Verification, command: Sequence[str] = ()) -> RunReport:
     """The report with a verdict on every finding, and how to come by it again."""
-    return msgspec.structs.replace(
-        report,
-        diagnostics=tuple(
-            msgspec.structs.replace(
-                item,
-                finding=msgspec.structs.replace(
-                    item.finding,
-                    verdict=msgspec.structs.replace(
-                        verdict,
-                        details={
-                            **verdict.details,
-                            "versions": found.versions,
-                            "reproduce": reproducing(item, command),
-                        },
-                    ),
-                ),
-            )
-            for item, verdict in zip(report.diagnostics, found.verdicts, strict=True)
-        ),
-    )
+
+    def judged(item: Diagnostic, verdict: Verdict) -> Diagnostic:
+        if item.cell is not None:
+            reason = in_words(verdict.reason, Rows(report.texts.get(item.path, "")))
+            verdict = msgspec.structs.replace(verdict, reason=reason)
+        more = {"versions": found.versions, "reproduce": reproducing(item, command)}
+        verdict = msgspec.structs.replace(verdict, details={**verdict.details, **more})
+        return msgspec.structs.replace(item, finding=msgspec.structs.replace(item.finding, verdict=verdict))
+
+    return msgspec.structs.replace(report, diagnostics=tuple(map(judged, report.diagnostics, found.verdicts)))
 
 
 def summary(counts: Counter[str], versions: dict[str, str]) -> str:
     """``3 confirmed, 1 inconclusive (jax 0.10.2, cpu)``."""
     parts = [f"{count} {verdict}" for verdict, count in counts.most_common()] or ["nothing to prove"]
-    device = ": ".join(versions[name] for name in ("backend", "device") if name in versions) or "no device"
-    where = f" (jax {versions['jax']}, {device})" if "jax" in versions else ""
+    device = ": ".join(versions[name] for name in ("backend", "device") if name in versions)
+    device = f", {device}" if device else ", no device" if "problem" in versions else ""  # else none was asked for
+    where = f" (jax {versions['jax']}{device})" if "jax" in versions else ""
     return ", ".join(parts) + where

@@ -38,6 +38,13 @@ def cells_of(text: str) -> Iterator[tuple[int, str]]:
         yield int(heading[1]), text[heading.end() + 1 : following.start() if following else len(text)]
 
 
+def code_cells(text: str) -> Iterator[tuple[int, str, bool]]:
+    """Of each cell the row of the text at which it begins, its part of the text, and whether it raises."""
+    headings = list(_HEADINGS.finditer(text))
+    for heading, (_, part) in zip(headings, cells_of(text)):
+        yield text.count("\n", 0, heading.end()) + 2, part, heading[2] is not None
+
+
 def cell_starts(text: str) -> list[int]:
     """Where the heading of each cell begins, of a notebook that is written as a script too (``# %%``)."""
     return [heading.start() for heading in _CELLS.finditer(text)]
@@ -106,15 +113,20 @@ def in_cell(item: Diagnostic, rows: Rows) -> Diagnostic:
     )
 
 
-def _finding(finding: Finding, rows: Rows) -> Finding:
-    """With the places in its words."""
+def in_words(text: str, rows: Rows) -> str:
+    """A sentence with the lines of a notebook's text that it names as lines of cells."""
 
     def named(found: re.Match[str]) -> str:
         cell, row = rows.place(int(found[1]))
         return f"line {row} of cell {cell}"
 
+    return _LINE.sub(named, text)
+
+
+def _finding(finding: Finding, rows: Rows) -> Finding:
+    """With the places in its words."""
     steps = tuple(_step(step, rows) if step.path == finding.path else step for step in finding.evidence)
-    return msgspec.structs.replace(finding, message=_LINE.sub(named, finding.message), evidence=steps)
+    return msgspec.structs.replace(finding, message=in_words(finding.message, rows), evidence=steps)
 
 
 def evidence_in_cells(item: Diagnostic, rows_of: Callable[[str], Rows | None]) -> Diagnostic:

@@ -76,9 +76,7 @@ def raises(*types: str, message: str = "", anywhere: bool = False, staged: bool 
                 return _raised(others[0])
         near = [seen for seen in o.all.get("raised", ()) if is_it(seen) and o.is_in_function(seen)]
         if near and not o.visits():
-            found = _raised(near[0])
-            reason = f"line {near[0]['stack'][0][1]} of the same function: {found.reason}"
-            return Verdict("confirmed-elsewhere", reason, details=found.details)
+            return _elsewhere(near[0], near[0]["stack"][0][1])
         other = o.here("raised")
         if other:
             return Verdict("blocked", f"another error comes first: {other[0]['type']}: {other[0]['message']}")
@@ -86,10 +84,18 @@ def raises(*types: str, message: str = "", anywhere: bool = False, staged: bool 
             return NOT_REACHED
         if anywhere:
             return _unclear("the line ran, and nothing that it defines was called in a way that fails")
+        beside = [seen for seen in o.all.get("raised", ()) if is_it(seen) and o.beside(seen) is not None]
+        if beside:
+            return _elsewhere(beside[0], o.beside(beside[0]))
         states = " and ".join(sorted(o.watch.get("visits", {})))
         return _refuted(f"the line ran {_times(o.visits())} ({states}) and raised nothing")
 
     return judge
+
+
+def _elsewhere(seen: Seen, row: int | None) -> Verdict:
+    found = _raised(seen)
+    return Verdict("confirmed-elsewhere", f"line {row} of the same function: {found.reason}", details=found.details)
 
 
 def _raised(seen: Seen) -> Verdict:
@@ -100,6 +106,26 @@ def _raised(seen: Seen) -> Verdict:
         path=place[0],
         row=place[1],
     )
+
+
+_GENERIC = {
+    "TypeError", "ValueError", "IndexError", "KeyError", "AttributeError", "AssertionError", "NameError", "RuntimeError",
+    "ZeroDivisionError", "NotImplementedError",
+}  # fmt: skip
+_UNFIT = re.compile(
+    r"'(?:float|int|bool|complex|str|NoneType|tuple|list|dict|set)' object|'ArrayImpl' object|required positional|"
+    r"unexpected keyword|positional argument|incompatible shapes|got shapes|shapes? .*must|broadcast|dot_general|unpack|"
+    r"inconsistent sizes|rank should be at least|not callable|size mismatch|must be equal|out of bounds|division by zero"
+)
+
+
+def is_artefact(verdict: Verdict) -> bool:
+    """Whether what confirms a finding may come of inputs that were made up: errors that a wrong shape or type of an argument
+    raises, and numbers that are not finite."""
+    if verdict.details.get("nonfinite"):
+        return True
+    exception: Any = verdict.details.get("exception") or {}
+    return exception.get("type") in _GENERIC and bool(_UNFIT.search(exception.get("message", "")))
 
 
 # --- what runs while JAX traces ----------------------------------------------------------------------------------
@@ -381,7 +407,7 @@ def shared_by_lanes(o: Observations) -> Verdict:
 def not_finite(o: Observations) -> Verdict:
     count = o.watch.get("nonfinite", 0)
     if count:
-        return _confirmed(f"the function returned infinities or NaN {_times(count)}")
+        return _confirmed(f"the function returned infinities or NaN {_times(count)}", nonfinite=count)
     return _unclear("all results were finite on these inputs") if o.visits() else NOT_REACHED
 
 

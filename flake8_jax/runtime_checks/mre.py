@@ -31,7 +31,7 @@ from flake8_jax.runtime_checks.names import bindings, unbound
 from flake8_jax.runtime_checks.observations import Spot
 from flake8_jax.runtime_checks.oracles import all_oracles
 from flake8_jax.runtime_checks.reduction import Reducer, tidied, without_row
-from flake8_jax.runtime_checks.sandbox import Limits, Message, Outcome, run_child
+from flake8_jax.runtime_checks.sandbox import Ears, Limits, Message, Outcome, run_child
 from flake8_jax.runtime_checks.verify import (
     Asked,
     Run,
@@ -175,7 +175,10 @@ class Maker:
         limits = msgspec.structs.replace(
             self._workload.limits, seconds=max(_FINAL_SECONDS, self._deadline - time.monotonic())
         )
-        return verify([asked], msgspec.structs.replace(self._workload, limits=limits))
+        found = verify([asked], msgspec.structs.replace(self._workload, limits=limits))
+        if found.interrupted:
+            raise KeyboardInterrupt
+        return found
 
     # --- drivers --------------------------------------------------------------------------------------------------
 
@@ -203,7 +206,7 @@ class Maker:
         workload = msgspec.structs.replace(self._workload, command=(), limits=self._limits())
         _write(self._file, script.text)
         self._say("looking for inputs that lead there")
-        run = observe([asked], workload, self.mode)
+        run = self._observed(asked, workload)
         self._last = judged(0, asked, {self.mode: run}, workload, run.versions)
         tries = run.called[0]["tries"] if 0 in run.called else []
         kind = self._last.details.get("exception", {}).get("type", "")
@@ -300,10 +303,16 @@ class Maker:
             text = next(search)
             while time.monotonic() < self._deadline:
                 asked = self._asked(text, self._spot(text) or Hit(1, 1, ""))
-                run = observe([asked], msgspec.structs.replace(self._workload, limits=self._limits()), self.mode)
+                run = self._observed(asked, msgspec.structs.replace(self._workload, limits=self._limits()))
                 text = search.send(self._shows(asked, run))
         except StopIteration:
             return
+
+    def _observed(self, asked: Asked, workload: Workload) -> Run:
+        run = observe([asked], workload, self.mode)
+        if run.interrupted:
+            raise KeyboardInterrupt
+        return run
 
     def _work_in_forks(self, search: Generator[str, bool, None]) -> None:
         inbox = Path(os.path.dirname(self._file), "inbox")
@@ -340,7 +349,7 @@ class Maker:
         left = max(_LEAST_SECONDS, self._deadline - time.monotonic())
         request = {"inbox": str(inbox), "seconds": max(_LEAST_SECONDS, left / 4), "preload": self._may_preload()}
         launch = msgspec.structs.replace(self._workload.launch(self.mode), limits=self._limits())
-        run_child("forks", request, launch, listen=listen)
+        run_child("forks", request, launch, ears=Ears(listen))
 
     def _may_preload(self) -> bool:
         """Whether the scripts may find JAX imported: not where they set what JAX reads while it is imported."""

@@ -29,14 +29,14 @@ class Spot(msgspec.Struct, frozen=True):
 
 
 class Observations(msgspec.Struct, frozen=True):
-    """Everything that one run of the workload showed. ``watch``: what was counted at this finding's rows."""
+    """Everything that one run of the workload showed. ``watch``: what was counted at this finding's rows. statement: the rows
+    of the statement that it stands in."""
 
     spot: Spot
     watch: Seen
     all: Seen
     roots: tuple[str, ...] = ()
-    status: int = 0
-    failure: str = ""
+    statement: frozenset[int] = frozenset()
 
     def visits(self, *states: str) -> int:
         """How often the line began to run (in those states of tracing)."""
@@ -57,6 +57,17 @@ class Observations(msgspec.Struct, frozen=True):
 
     def through(self, kind: str) -> list[Seen]:
         return [seen for seen in self.all.get(kind, ()) if any(self.spot.holds(place) for place in seen["stack"])]
+
+    def beside(self, seen: Seen) -> int | None:
+        """The row at which it happened in the same statement, or on a neighboring row of the same function."""
+        rows = self.statement | {self.spot.first - 1, self.spot.last + 1}
+        found = next(
+            (place[1] for place in seen["stack"] if place[0] == self.spot.path and place[1] in self.statement), None
+        )
+        if found is not None:
+            return int(found)
+        row = int(seen["stack"][0][1]) if seen["stack"] else 0
+        return row if seen["stack"] and self.is_in_function(seen) and row in rows else None
 
     def is_in_function(self, seen: Seen) -> bool:
         """It happened in the function that the spot stands in."""

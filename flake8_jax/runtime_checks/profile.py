@@ -2,8 +2,8 @@
 
 Vocabulary
 ----------
-profile      the file, ``.jaxlint/profile.json``. It holds kinds, shapes and dtypes, and no contents of arrays. JAX's
-             explanations of compilations are kept as they are, and may quote static arguments.
+profile      the file, ``.jaxlint/profile.json``. It holds kinds, shapes and dtypes, and no contents of arrays and texts. JAX's
+             explanations of compilations are kept without what they quote, the command without what may be secret.
 compilation  an entry of the program that XLA compiled, by the place that called it.
 
 The file is JSON with a ``version``; another version than ours is refused, not guessed at. File names are relative to the
@@ -13,7 +13,8 @@ folder that the profile was made in, where they are below it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -93,8 +94,9 @@ class ProfileError(Exception):
     """The file is no profile of ours; the message names it and says what to do."""
 
 
-def compilations(seen: Iterable[dict[str, Any]]) -> list[Compilation]:
-    """Compilations of the user's code, by name and innermost place, the most expensive first."""
+def compilations(seen: Iterable[dict[str, Any]], base: str) -> list[Compilation]:
+    """Compilations of the user's code, by name and innermost place, the most expensive first. base: the folder that paths in
+    JAX's explanations are shown from."""
     groups: dict[tuple[str, str, int, str], list[dict[str, Any]]] = {}
     for item in seen:
         if item["stack"]:
@@ -103,7 +105,7 @@ def compilations(seen: Iterable[dict[str, Any]]) -> list[Compilation]:
     found = [
         Compilation(
             *key, len(items), sum(item["seconds"] for item in items),
-            list(dict.fromkeys(_cause(item["reason"]) for item in items if item.get("reason"))),
+            list(dict.fromkeys(_cause(item["reason"], base) for item in items if item.get("reason"))),
             list(dict.fromkeys(item["signature"] for item in items if item.get("signature"))),
         )
         for key, items in groups.items()
@@ -111,20 +113,81 @@ def compilations(seen: Iterable[dict[str, Any]]) -> list[Compilation]:
     return sorted(found, key=lambda c: -c.seconds)
 
 
-def _cause(reason: str) -> str:
-    """JAX's explanation in one line, without the identities of objects, which differ from run to run."""
+def _cause(reason: str, base: str) -> str:
+    """JAX's explanation in one line, without the identities of objects, which differ from run to run, without texts that the
+    program passes as static arguments, and with paths from ``base`` on."""
     words = [word for word in reason.split() if not word.startswith("id=")]
-    return " ".join(words)
+    text = _QUOTED.sub("'…'", " ".join(words))
+    return _PATHS.sub(lambda found: shown_path(found[0], base), text)
 
 
-def save(profile: Profile, path: str) -> None:
-    """Write a profile. Raises OSError."""
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
+_QUOTED = re.compile(r"(?<![\w\])])'[^']*'|(?<![\w\])])\"[^\"]*\"")
+_PATHS = re.compile(r"(?:[A-Za-z]:\\|/)[^\s:,;)'\"]+[/\\][^\s:,;)'\"]+")
+_SECRET = re.compile(r"key|token|secret|passw|pwd|credential|auth|cookie|private|dsn|webhook", re.IGNORECASE)
+_RANDOM = re.compile(
+    r"^(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9_\-+/=.]{20,}$|^(?:sk|pk|ghp|gho|hf|xox[a-z]|glpat|AKIA)[-_A-Z0-9]"
+)
+_URL = re.compile(r"(\w+://)[^/@\s]+@")
+HIDDEN = "***"
+
+
+def shown_path(path: str, base: str) -> str:
+    """A path without what it says of this machine: from ``base`` on, or its last part."""
+    inside = _relative(path, base)
+    return os.path.join("…", os.path.basename(path.rstrip("/\\"))) if os.path.isabs(inside) else inside
+
+
+def shown_command(words: Sequence[str], base: str) -> list[str]:
+    """A command without secrets and absolute paths: values of options and variables that are called so, and texts that look
+    like keys, are hidden; code is left out."""
+    shown: list[str] = []
+    hide = False
+    for word in words:
+        name, equals, value = word.partition("=")
+        if hide and not word.startswith("-"):
+            shown.append(HIDDEN)
+        elif shown[-1:] == ["-c"] and len(shown) > 1 and "python" in shown[-2]:
+            shown.append("…")
+        elif equals and re.fullmatch(r"-{0,2}[A-Za-z_][\w.\-]*", name):
+            shown.append(f"{name}={HIDDEN if _SECRET.search(name) else _shown_word(value, base)}")
+        else:
+            shown.append(_shown_word(word, base))
+        hide = word.startswith("-") and not equals and bool(_SECRET.search(word))
+    return shown
+
+
+def _shown_word(word: str, base: str) -> str:
+    if os.path.isabs(word):
+        return shown_path(word, base)
+    if _RANDOM.search(word) and not word.endswith((".py", ".toml", ".yaml", ".json")) and "/" not in word:
+        return HIDDEN
+    return _URL.sub(rf"\1{HIDDEN}@", word)
+
+
+def save(profile: Profile, path: str) -> bool:
+    """Write a profile; not an empty one in the place of one that says something. Whether it was written. The folder that we
+    make for it is hidden from git. Raises OSError."""
+    if not profile.functions and not profile.compilations and _says_something(path):
+        return False
+    folder = Path(path).parent
+    is_new = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    if is_new and folder.name == os.path.dirname(DEFAULT):
+        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
     base = os.path.dirname(os.path.dirname(os.path.abspath(path)))
     functions = [msgspec.structs.replace(f, filename=_relative(f.filename, base)) for f in profile.functions]
     compiled = [msgspec.structs.replace(c, filename=_relative(c.filename, base)) for c in profile.compilations]
     kept = msgspec.structs.replace(profile, functions=functions, compilations=compiled)
     write_whole(path, msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n")
+    return True
+
+
+def _says_something(path: str) -> bool:
+    try:
+        known = load(path)
+    except ProfileError:
+        return False
+    return bool(known.functions or known.compilations)
 
 
 def load(path: str) -> Profile:

@@ -119,7 +119,7 @@ class _Proving:
         open_ = [fix for number, fix in self.fixes.items() if number not in self.base]
         for fix in open_:
             if not self.reference.visits.get(fix.number):
-                command = self.runner.workload.command
+                command = self.runner.workload.given or self.runner.workload.command
                 self.verdicts[fix.number] = say.not_reached(fix, self.reference, self.runner.functions, command)
         reached = [fix for fix in open_ if fix.number not in self.verdicts]
         self.judge_rest([fix for fix in reached if not fix.is_intended])
@@ -130,7 +130,7 @@ class _Proving:
     # --- runs -----------------------------------------------------------------------------------------------
 
     def run(self, applied: frozenset[int], what: str, way: Way = AS_IT_IS) -> Replay:
-        self.progress(f"running `{' '.join(self.runner.workload.command)}` ({what})")
+        self.progress(f"running {self.runner.workload.title()} ({what})")
         return self.runner.run(self.build(applied), way)
 
     def in_float64(self, ran: _Ran) -> Replay:

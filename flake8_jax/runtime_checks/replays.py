@@ -175,7 +175,11 @@ class Runner:
             "PYTHONHASHSEED": "0",
             **({"JAX_ENABLE_X64": "true"} if way.wide else {}),
         }
-        outcome = run_child("replay", request, Launch(work.python, work.limits, environment, made.copied(work.cwd)))
+        outcome = run_child(
+            "replay",
+            request,
+            Launch(work.python, work.limits, environment, made.copied(work.cwd), work.options, work.stdin),
+        )
         refused = outcome.of("refused")
         if refused:
             return Replay(trouble=refused[0]["text"], refused=True)

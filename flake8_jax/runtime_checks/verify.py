@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
 from flake8_jax.core.findings import Verdict
-from flake8_jax.runtime_checks.judges import NOT_REACHED
+from flake8_jax.runtime_checks.judges import NOT_REACHED, is_artefact
 from flake8_jax.runtime_checks.observations import Observations, Seen, Spot
 from flake8_jax.runtime_checks.oracles import all_oracles
 from flake8_jax.runtime_checks.sandbox import (
     STANDARD,
+    Ears,
+    Input,
     Launch,
     Limits,
     Message,
@@ -29,14 +31,18 @@ from flake8_jax.runtime_checks.sandbox import (
 
 PLATFORMS = {"cpu": "cpu", "cuda": "cuda", "gpu": "cuda", "tpu": "tpu"}
 _DEVICES = "xla_force_host_platform_device_count"
-_STOPPED = ("timeout", "memory", "signal")
+_STOPPED = ("timeout", "memory", "signal", "interrupted")
 REPLICAS = 4
 """So many devices the CPU poses as, where a finding is about several."""
+_LEAST_SECONDS = 20.0
+_SHARE = 2.0
+"""A run without jit may take so many times as long as the run as it is."""
 _BACKENDS = {"cuda": ("gpu", "cuda"), "cpu": ("cpu",), "tpu": ("tpu",)}
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """A finding to be proved: its rule and its rows. targets: what to call where no command is given, the best first,
+    """A finding to be proved: its rule and its rows. statement: the rows of the statement that it stands in; chain: the places
+    of the calls that lead there. targets: what to call where no command is given, the best first,
     and whether to call it under ``jax.jit``, because the finding is true only where it is traced; cases: texts of inputs.
     formula: the text of the finding, and what its fix would make of it. every: call all targets, also after one that
     reached it."""
@@ -47,11 +53,18 @@ class Asked(msgspec.Struct, frozen=True):
     cases: tuple[str, ...] = ()
     formula: tuple[str, str] | None = None
     every: bool = False
+    statement: frozenset[int] = frozenset()
+    chain: tuple[tuple[str, int], ...] = ()
+
+
+Cells = Mapping[str, Sequence[tuple[int, str, bool]]]
+"""The cells of notebooks, by path: the first row of each in the text of its notebook, its text, and whether it is to raise."""
 
 
 class Workload(msgspec.Struct, frozen=True):
-    """What is run, where. command: its words; empty if functions are to be called with inputs made for the purpose. roots:
-    files and folders whose code counts as the user's; target: a platform, or the default."""
+    """What is run, where. command: its plain words (see ``commands``); empty if functions are to be called with inputs made for
+    the purpose. roots: files and folders whose code counts as the user's; target: a platform, or the default. given: the
+    words as the user gave them; variables, options: what they mean besides. stdin: what it reads."""
 
     command: tuple[str, ...]
     roots: tuple[str, ...]
@@ -59,18 +72,28 @@ class Workload(msgspec.Struct, frozen=True):
     python: str = sys.executable
     target: str = ""
     limits: Limits = STANDARD
+    given: tuple[str, ...] = ()
+    variables: Mapping[str, str | None] = {}
+    options: tuple[str, ...] = ()
+    cells: Cells = {}
+    stdin: Input = None
 
-    def environment(self, mode: str = "plain") -> dict[str, str]:
+    def title(self) -> str:
+        """The command for readers."""
+        return f"`{' '.join(self.given or self.command)}`"
+
+    def environment(self, mode: str = "plain") -> dict[str, str | None]:
         """Variables that the child gets besides its own."""
-        found = {"JAX_PLATFORMS": PLATFORMS[self.target]} if self.target else {}
-        flags = os.environ.get("XLA_FLAGS", "")
+        found: dict[str, str | None] = dict(self.variables)
+        found |= {"JAX_PLATFORMS": PLATFORMS[self.target]} if self.target else {}
+        flags = found.get("XLA_FLAGS") or os.environ.get("XLA_FLAGS", "")
         if mode == "replicas" and _DEVICES not in flags:
             found["XLA_FLAGS"] = f"{flags} --{_DEVICES}={REPLICAS}".strip()
         return found
 
     def launch(self, mode: str = "plain") -> Launch:
         """How the child starts that runs it."""
-        return Launch(self.python, self.limits, self.environment(mode), self.cwd)
+        return Launch(self.python, self.limits, self.environment(mode), self.cwd, self.options, self.stdin)
 
     def is_met_by(self, versions: dict[str, str]) -> bool:
         """It ran on the platform that was asked for, or nothing of it needed one."""
@@ -81,7 +104,8 @@ class Workload(msgspec.Struct, frozen=True):
 
 class Run(msgspec.Struct, frozen=True):
     """One run of the workload: what was seen, and what went wrong, if anything. called: by number, with which inputs a
-    function was called that leads there, and what came of it. failed: an exception ended the command."""
+    function was called that leads there, and what came of it. failed: an exception ended the command. wall: seconds.
+    interrupted: a signal ended it and us; cut: it was ended on purpose, in these words."""
 
     seen: Message | None
     versions: dict[str, str]
@@ -89,14 +113,19 @@ class Run(msgspec.Struct, frozen=True):
     output: str = ""
     called: dict[int, Message] = {}
     failed: bool = False
+    wall: float = 0.0
+    interrupted: bool = False
+    cut: str = ""
 
 
 class Verification(msgspec.Struct, frozen=True):
-    """The verdicts, one for each finding asked about, and what a reader should know besides."""
+    """The verdicts, one for each finding asked about, and what a reader should know besides. interrupted: a signal came before
+    all was run."""
 
     verdicts: tuple[Verdict, ...]
     versions: dict[str, str]
     notes: tuple[str, ...] = ()
+    interrupted: bool = False
 
 
 class RefusedCommand(Exception):
@@ -104,39 +133,70 @@ class RefusedCommand(Exception):
 
 
 def modes_of(asked: Sequence[Asked]) -> list[str]:
-    """The ways in which the workload has to be run."""
-    return sorted({all_oracles()[one.rule].mode for one in asked if one.rule in all_oracles()})
+    """The ways in which the workload has to be run, the one that changes nothing first."""
+    modes = {all_oracles()[one.rule].mode for one in asked if one.rule in all_oracles()}
+    return sorted(modes, key=lambda mode: (mode != "plain", mode))
 
 
 def verify(
     asked: Sequence[Asked], workload: Workload, progress: Callable[[str], None] = lambda text: None
 ) -> Verification:
-    """Run the workload and judge every finding.
+    """Run the workload and judge every finding. A signal that would end us ends the run; what was seen until then is judged.
 
     Raises RefusedCommand if it cannot be run, and OSError if the interpreter cannot be started.
     """
     verdicts: dict[int, Verdict] = {}
     notes: list[str] = []
     versions: dict[str, str] = {}
-    absent = ""
+    absent, interrupted = "", False
     for group in _batches(asked, workload):
         runs: dict[str, Run] = {}
         batch = [asked[number] for number in group]
-        for mode in modes_of(batch):
-            what = f"`{' '.join(workload.command)}`" if workload.command else f"the functions of {batch[0].spot.path}"
+        for mode in [] if interrupted else modes_of(batch):
+            what = workload.title() if workload.command else f"the functions of {batch[0].spot.path}"
+            known = runs.get("plain")
+            if known is not None and _is_idle(batch, mode, known):
+                runs[mode] = msgspec.structs.replace(known, trouble="")
+                continue
             progress(f"running {what} ({_MODES[mode]})")
-            runs[mode] = observe(batch, workload, mode)
+            runs[mode] = observe(batch, _limited(workload, mode, known), mode)
             if not workload.is_met_by(runs[mode].versions):
                 absent = workload.target
                 workload = msgspec.structs.replace(workload, target="cpu")
                 progress(f"there is no {absent} device here: tracing on cpu instead")
                 runs[mode] = observe(batch, workload, mode)
+            if runs[mode].interrupted:
+                interrupted = True
+                break
         versions = next((run.versions for run in runs.values() if run.versions), versions)
-        notes += [f"{_MODES[mode]}: {run.trouble}" for mode, run in runs.items() if run.trouble]
+        notes += [f"{_MODES[mode]}: {text}" for mode, run in runs.items() for text in (run.trouble, run.cut) if text]
         for position, number in enumerate(group):
             verdict = judged(position, asked[number], runs, workload, versions)
             verdicts[number] = _without_device(verdict, asked[number], absent) if absent else verdict
-    return Verification(tuple(verdicts[number] for number in range(len(asked))), versions, tuple(notes))
+    return Verification(tuple(verdicts[number] for number in range(len(asked))), versions, tuple(notes), interrupted)
+
+
+def _is_idle(batch: Sequence[Asked], mode: str, plain: Run) -> bool:
+    """No line that this way of running is for was reached by a whole run: it would not be by another."""
+    if mode not in ("keys", "nans") or plain.seen is None or plain.interrupted or plain.cut or plain.called:
+        return False
+    watches = plain.seen["watches"]
+    return not any(watches[number]["visits"] for number, one in enumerate(batch) if _mode(one) == mode)
+
+
+def _mode(one: Asked) -> str:
+    oracle = all_oracles().get(one.rule)
+    return oracle.mode if oracle is not None else ""
+
+
+def _limited(workload: Workload, mode: str, plain: Run | None) -> Workload:
+    """A slower way of running gets so much of the time of the run as it is."""
+    if mode != "keys" or plain is None or not plain.wall or plain.cut or not workload.command:
+        return workload
+    enough = max(_LEAST_SECONDS, _SHARE * plain.wall)
+    if workload.limits.enough is not None:
+        enough = min(enough, workload.limits.enough)
+    return msgspec.structs.replace(workload, limits=msgspec.structs.replace(workload.limits, enough=enough))
 
 
 def _without_device(verdict: Verdict, one: Asked, target: str) -> Verdict:
@@ -168,9 +228,21 @@ _MODES = {
 
 
 def observe(asked: Sequence[Asked], workload: Workload, mode: str, *, record: bool = False) -> Run:
-    """Run the workload once, watching the rows of all findings."""
-    outcome = run_child("observe", observation_request(asked, workload, mode, record=record), workload.launch(mode))
-    return run_of(outcome, workload)
+    """Run the workload once, watching the rows of all findings. What is not as the command is by itself, and slower, ends when
+    all findings that need it are confirmed."""
+    mine = [number for number, one in enumerate(asked) if _mode(one) == mode]
+
+    def is_decided(messages: Sequence[Message]) -> bool:
+        """Confirmed is confirmed, whatever comes after; another verdict may still change."""
+        seen = next((message for message in reversed(messages) if message["kind"] == "observations"), None)
+        if seen is None or not mine:
+            return False
+        known = {mode: Run(seen, {})}
+        return all(judged(number, asked[number], known, workload, {}).verdict == "confirmed" for number in mine)
+
+    request = observation_request(asked, workload, mode, record=record)
+    ears = Ears(judge=is_decided if workload.command and mode != "plain" else None)
+    return run_of(run_child("observe", request, workload.launch(mode), ears=ears, keep=True), workload)
 
 
 def observation_request(asked: Sequence[Asked], workload: Workload, mode: str, *, record: bool = False) -> Message:
@@ -178,6 +250,7 @@ def observation_request(asked: Sequence[Asked], workload: Workload, mode: str, *
     return {
         "roots": list(workload.roots),
         "command": list(workload.command),
+        "cells": {path: [list(cell) for cell in cells] for path, cells in workload.cells.items()},
         "calls": [
             {"watch": number, "targets": list(one.targets), "cases": list(one.cases), "every": one.every}
             for number, one in enumerate(asked)
@@ -205,24 +278,43 @@ def run_of(outcome: Outcome, workload: Workload) -> Run:
     if lacking:
         raise RefusedCommand(lacking)
     seen, ended = outcome.of("observations"), outcome.of("ended")
+    known = [*ended, *outcome.of("versions")]
+    return Run(
+        seen[-1] if seen else None,
+        known[0]["versions"] if known else {},
+        _trouble(outcome, workload),
+        outcome.output,
+        {message["watch"]: message for message in outcome.of("called")},
+        failed=outcome.state not in _STOPPED and bool(ended and ended[0]["failure"]),
+        wall=outcome.wall,
+        interrupted=outcome.state == "interrupted",
+        cut=_cut(outcome, workload),
+    )
+
+
+def _trouble(outcome: Outcome, workload: Workload) -> str:
+    """What went wrong in a run."""
+    seen, ended = outcome.of("observations"), outcome.of("ended")
+    if outcome.state == "enough" and seen:
+        return ""
     trouble = ""
-    if outcome.state in _STOPPED or not seen:
+    if outcome.state in _STOPPED or outcome.partial or not seen:
         trouble = describe(outcome, workload.limits)
     elif ended and (ended[0]["failure"] or ended[0]["status"]):
         trouble = f"the command ended with {ended[0]['failure'] or 'status ' + str(ended[0]['status'])}"
     if ended and ended[0]["interrupted"]:
-        trouble = (
-            f"{trouble}; " * bool(trouble) + "the command set a trace function of its own, which ended the watching"
-        )
-    called = {message["watch"]: message for message in outcome.of("called")}
-    return Run(
-        seen[0] if seen else None,
-        ended[0]["versions"] if ended else {},
-        trouble,
-        outcome.output,
-        called,
-        failed=outcome.state not in _STOPPED and bool(ended and ended[0]["failure"]),
-    )
+        return f"{trouble}; " * bool(trouble) + "the command set a trace function of its own, which ended the watching"
+    return trouble
+
+
+def _cut(outcome: Outcome, workload: Workload) -> str:
+    """Why a run was ended on purpose."""
+    if outcome.state != "enough":
+        return ""
+    enough = workload.limits.enough
+    if enough is None or outcome.wall < enough:
+        return f"ended after {outcome.wall:.0f} s, when all was confirmed"
+    return f"ended after {enough:.0f} s"
 
 
 def _missing_jax(outcome: Outcome, workload: Workload) -> str:
@@ -242,14 +334,16 @@ def judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, ve
     target = versions.get("backend", workload.target)
     if oracle is None:
         return Verdict("inconclusive", "there is no way yet to prove this rule by running", target)
-    run = runs[oracle.mode]
+    run = runs.get(oracle.mode)
+    if run is None:
+        return Verdict("inconclusive", f"interrupted before the run that it needs ({_MODES[oracle.mode]})", target)
     inputs = "command" if workload.command else "recorded" if one.cases else "synthesised"
     if run.seen is None:
         return Verdict("inconclusive", run.trouble, target, inputs=inputs)
     watch: Seen = run.seen["watches"][number]
-    verdict = oracle.judge(Observations(one.spot, watch, run.seen, workload.roots))
+    verdict = oracle.judge(Observations(one.spot, watch, run.seen, workload.roots, one.statement))
     if verdict is NOT_REACHED:
-        verdict = _why_not_reached(one.spot, watch, run) or verdict
+        verdict = _why_not_reached(one, watch, run) or verdict
     details = verdict.details
     if number in run.called:
         call = run.called[number]
@@ -263,20 +357,34 @@ def judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, ve
             )
     if verdict.verdict == "refuted" and inputs == "synthesised":  # other inputs may tell otherwise
         verdict = Verdict("inconclusive", f"{verdict.reason}, on made-up inputs")
+    elif inputs == "synthesised" and is_artefact(verdict):
+        verdict = Verdict("inconclusive", f"{verdict.reason}; that may come of the made-up inputs")
+    elif verdict.verdict == "refuted" and run.cut:
+        asked_for = workload.limits.enough is not None
+        verdict = Verdict("refuted" if asked_for else "inconclusive", f"{verdict.reason}; the run was {run.cut}")
     elif verdict.verdict == "refuted" and run.trouble:  # what it did not come to may tell otherwise
         verdict = Verdict("inconclusive", f"{verdict.reason}, but {run.trouble}")
     return msgspec.structs.replace(verdict, target=target, inputs=inputs, details=details)
 
 
-def _why_not_reached(spot: Spot, watch: Seen, run: Run) -> Verdict | None:
-    """An error further up in the same function that nobody got past, or one that ended the command."""
+def _why_not_reached(one: Asked, watch: Seen, run: Run) -> Verdict | None:
+    """An error further up in the same function that nobody got past, one that ended a function that leads here or kept the
+    module from being imported, or one that ended the command."""
     assert run.seen is not None
     for raised in run.seen["raised"]:
         path, row, function, _ = raised["stack"][0]
-        if path == spot.path and row < spot.first and function in watch["functions"]:
-            return Verdict(
-                "blocked", f"the line did not run; line {row} raised {raised['type']}: {raised['message'][:120]}"
-            )
+        where = f"line {row}" + f" of {os.path.basename(path)}" * (path != one.spot.path)
+        found = Verdict("blocked", f"the line did not run; {where} raised {raised['type']}: {raised['message'][:120]}")
+        if path == one.spot.path and row < one.spot.first and function in watch["functions"]:
+            return found
+        if any(_leads_here(one, *left) for left in raised.get("left", ())):
+            return found
     if run.failed:
         return Verdict("blocked", f"the line did not run; {run.trouble}")
     return None
+
+
+def _leads_here(one: Asked, path: str, first: int, last: int, row: int) -> bool:
+    """Whether code that an exception left at a row would have come to a finding further down. first, last: its rows."""
+    places = ((one.spot.path, one.spot.first), *one.chain)
+    return any(path == place[0] and first <= place[1] <= last and row < place[1] for place in places)

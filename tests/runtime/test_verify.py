@@ -161,6 +161,7 @@ def test_what_works_is_refuted(tmp_path: Path) -> None:
     ("main", "words", "said"),
     [
         ("import os; os._exit(7)", [], "ended with status 7"),
+        ("import time; time.sleep(60)", ["--for", "1.5s"], "as it is: ended after 2 s"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", [], "it was killed by SIGKILL"),
         ("import time; time.sleep(60)", ["--timeout", "1.5"], "it ran longer than 1.5 s"),
         ("x = bytearray(3 << 30)", ["--memory", "1024"], "it ran out of memory, the limit is 1024 MiB"),
@@ -226,24 +227,54 @@ def test_a_device_that_is_not_here(tmp_path: Path) -> None:
     assert (verdict["verdict"], verdict["mode"], verdict["target"]) == ("confirmed", "lower", "tpu, traced on cpu")
 
 
+ENDLESS = """
+import os, subprocess, sys, threading, time
+import lib
+
+helpers = [subprocess.Popen(["sleep", "300"], start_new_session=new) for new in (False, True)]
+threading.Thread(target=lib.clip, args=(1.0, 2.0)).start()
+while "lib" not in sys.modules or threading.active_count() > 2:
+    time.sleep(0.1)
+with open("pids.new", "w") as file:
+    print(os.getpid(), *(helper.pid for helper in helpers), file=file)
+os.rename("pids.new", "pids")
+time.sleep(300)
+"""
+
+
 @pytest.mark.jax
-@pytest.mark.skipif(os.name != "posix", reason="signals to a group of processes")
-def test_an_interrupt_ends_the_child(tmp_path: Path) -> None:
-    folder = project(tmp_path, "import os, time\nopen('pid', 'w').write(str(os.getpid()))\ntime.sleep(60)\n")
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, processes that leave their group are not found")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGKILL"])
+def test_a_signal_keeps_what_was_seen_and_leaves_nothing_behind(name: str, tmp_path: Path) -> None:
+    folder = project(tmp_path, ENDLESS)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "JAX_PLATFORMS": "cpu"}
     command = [sys.executable, "-m", "flake8_jax", "verify", "--no-cache", "lib.py", "--", "python", "main.py"]
     process = subprocess.Popen(
-        command, cwd=folder, env=environment, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
-    )
-    deadline = time.monotonic() + 30
-    while not (folder / "pid").exists() or not (folder / "pid").read_text():
-        assert time.monotonic() < deadline
+        command, cwd=folder, env={**environment, "TMPDIR": str(scratch)}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        text=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while not (folder / "pids").exists():
+        assert time.monotonic() < deadline and process.poll() is None
         time.sleep(0.05)
-    child = int((folder / "pid").read_text())
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=20) == 130
-    with pytest.raises(ProcessLookupError):
-        os.kill(child, 0)
+    children = (folder / "pids").read_text().split()
+    process.send_signal(getattr(signal, name))
+    said, _ = process.communicate(timeout=30)
+    assert process.returncode == {"SIGINT": 130, "SIGTERM": 143, "SIGKILL": -9}[name]
+    assert ("1 confirmed" in said) == (name != "SIGKILL"), said
+    while any(_is_alive(child) for child in children) or list(scratch.iterdir()):
+        assert time.monotonic() < deadline, (children, list(scratch.iterdir()))
+        time.sleep(0.05)
+
+
+def _is_alive(number: str) -> bool:
+    """Whether a process runs; one that nobody has fetched yet does not."""
+    try:
+        return Path("/proc", number, "stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 @pytest.mark.jax
@@ -280,12 +311,29 @@ def test_lost_digits_are_measured_on_the_values_of_the_run(tmp_path: Path) -> No
     assert "the formula and the stable one agree" in verdicts[1]["reason"]
 
 
-def test_notebooks_are_not_run(tmp_path: Path) -> None:
-    folder = project(tmp_path, "")
-    (folder / "a.ipynb").write_text('{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
-    done = call(folder, "a.ipynb")
-    assert done.returncode == 2
-    assert "notebooks are linted but not run" in done.stderr
+@pytest.mark.jax
+def test_notebooks_are_run_cell_by_cell(tmp_path: Path) -> None:
+    cells = [
+        "%matplotlib inline\nimport asyncio\nimport jax\nkey = jax.random.key(0)",
+        "await asyncio.sleep(0)\na = jax.random.normal(key)",
+        "b = jax.random.normal(key)\n!ls\nprint(a + b)",
+    ]
+    (tmp_path / "jaxlint.toml").write_text("")
+    data = {
+        "cells": [
+            {"cell_type": "code", "source": cell, "metadata": {}, "outputs": [], "execution_count": None} for cell in cells
+        ],
+        "metadata": {}, "nbformat": 4, "nbformat_minor": 5,
+    }  # fmt: skip
+    (tmp_path / "a.ipynb").write_text(json.dumps(data))
+    done = call(tmp_path, "a.ipynb", "--output-format", "json")
+    (found,) = json.loads(done.stdout)
+    assert (found["cell"], found["location"]["row"], found["code"]) == (3, 1, "JAX301")
+    assert found["verdict"]["verdict"] == "confirmed" and "draw on line 2 of cell 2" in found["verdict"]["reason"], (
+        done.stderr
+    )
+    done = call(tmp_path, ".", "--", "b.ipynb")
+    assert done.returncode == 2 and "b.ipynb: there is no such notebook" in done.stderr
 
 
 @pytest.mark.jax

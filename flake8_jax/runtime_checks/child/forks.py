@@ -16,7 +16,6 @@ import json
 import os
 import signal
 import sys
-import tempfile
 import time
 from typing import Any
 
@@ -33,10 +32,8 @@ def run(request: dict[str, Any], channel: Channel) -> None:
     if request["preload"]:
         with contextlib.suppress(ImportError):
             import jax.numpy  # noqa: F401
-    with (
-        tempfile.TemporaryDirectory(prefix="jaxlint-forks-") as folder,
-        open(request["inbox"], encoding="utf-8") as inbox,
-    ):
+    folder = os.path.dirname(request["inbox"])
+    with open(request["inbox"], encoding="utf-8") as inbox:
         pending, number = "", 0
         channel.send("ready")
         while True:
@@ -50,7 +47,7 @@ def run(request: dict[str, Any], channel: Channel) -> None:
             if asked == "stop":
                 return
             channel.send(
-                "forked", number=number, **_forked(asked, os.path.join(folder, str(number)), request["seconds"])
+                "forked", number=number, **_forked(asked, os.path.join(folder, f"told{number}"), request["seconds"])
             )
             number += 1
 

@@ -2,28 +2,67 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import os
 import sys
+import threading
+import time
 import traceback
+from collections.abc import Callable
 from typing import Any
 
 TASKS = ("bench", "compare", "env", "forks", "locate", "observe", "probe", "recompiles", "replay")
 
 
+_POLL_SECONDS = 0.1
+_LEAST_SECONDS = 2.0
+_SHARE = 50
+"""Partial messages take one part of so many of the time."""
+
+
 class Channel:
-    """Messages to the linter: one JSON object a line, written at once so that nothing is lost in a crash."""
+    """Messages to the linter: one JSON object a line, written at once so that nothing is lost in a crash.
+
+    Partial messages are in a file of their own, ``PATH.partial``. The linter asks for new ones by making ``PATH.asked``,
+    which goes away when they are there.
+    """
 
     def __init__(self, path: str) -> None:
         self._file = open(path, "a", encoding="utf-8")  # noqa: SIM115  open as long as the process lives
         self._process = os.getpid()
+        self._path = path
 
     def send(self, kind: str, **data: Any) -> None:
         """Say something; in a process that the user's code forked, nothing."""
         if os.getpid() == self._process:
             self._file.write(json.dumps({"kind": kind, **data}) + "\n")
             self._file.flush()
+
+    def keep(self, report: Callable[[], list[dict[str, Any]]]) -> None:
+        """From now on write what ``report`` returns every few seconds, and when the linter asks for it, from another thread.
+
+        A report of what changes meanwhile may fail with RuntimeError: then there is another one a little later.
+        """
+        threading.Thread(target=self._keep, args=(report,), name="jaxlint", daemon=True).start()
+
+    def _keep(self, report: Callable[[], list[dict[str, Any]]]) -> None:
+        asked, partial = f"{self._path}.asked", f"{self._path}.partial"
+        due = 0.0
+        while True:
+            is_asked = os.path.exists(asked)
+            begun = time.monotonic()
+            if is_asked or begun >= due:
+                with contextlib.suppress(RuntimeError, OSError):  # the folder goes when the linter needs no more of it
+                    text = json.dumps(report())
+                    with open(f"{partial}.new", "w", encoding="utf-8") as file:
+                        file.write(text)
+                    os.replace(f"{partial}.new", partial)
+                    if is_asked:
+                        os.unlink(asked)
+                    due = time.monotonic() + max(_LEAST_SECONDS, _SHARE * (time.monotonic() - begun))
+            time.sleep(_POLL_SECONDS)
 
 
 def main() -> None:

@@ -1,8 +1,9 @@
 """Run the user's command and watch the places of findings; record calls where that is asked for.
 
-Request: ``roots``; ``command``, the words of the command, or else ``calls`` and ``folders`` (see ``calls``); ``watches``:
-number, path, first, last; ``mode``: ``plain``, ``keys`` (without jit, watching what consumes keys), ``nans`` (JAX stops at
-the first NaN), ``replicas`` (watching copies on several devices); ``record``: whether to say which parameters were tracers.
+Request: ``roots``; ``command``, the words of the command, and ``cells``, of notebooks by path (see ``workload``), or else
+``calls`` and ``folders`` (see ``calls``); ``watches``: number, path, first, last; ``mode``: ``plain``, ``keys`` (without jit,
+watching what consumes keys), ``nans`` (JAX stops at the first NaN), ``replicas`` (watching copies on several devices);
+``record``: whether to say which parameters were tracers; ``keep``: say every few seconds what was seen so far.
 Messages: ``observations``, ``record``, ``ended``.
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from flake8_jax.runtime_checks.child.formulas import formula_pair
 from flake8_jax.runtime_checks.child.instruments import Instruments
@@ -48,41 +49,96 @@ def run(request: dict[str, Any], channel: Channel) -> None:
             jax.config.update("jax_debug_nans", True)
 
     finite = _Finiteness(watches, places) if mode == "keys" else None
+    texts = {path: _text_of(cells) for path, cells in request.get("cells", {}).items()}
     watcher = Watcher(
-        places, watches, install, recorder.called if recorder else None, finite.returned if finite else None
+        places, watches, install, recorder.called if recorder else None, finite.returned if finite else None, texts
     )
     try:
         work = _work(request, watcher, channel)
     except CommandError as error:
         channel.send("refused", text=str(error))
         raise SystemExit(2) from error
+    teller = _Teller(channel, watcher, instruments, recorder)
+    if request.get("keep"):
+        channel.keep(teller.so_far)
+    teller.tell_before_exit()
     status, failure = 0, ""
     watcher.start()
     try:
         work()
     except SystemExit as error:
         status = error.code if isinstance(error.code, int) else int(error.code is not None)
+        if isinstance(error.code, str):
+            print(error.code, file=sys.stderr)
     except KeyboardInterrupt:
-        raise
+        status = 130
     except BaseException as error:  # the user's program may end in any way; what was seen until then counts
         status, failure = 1, summary(error)
         sys.excepthook(type(error), error, error.__traceback__)
     finally:
-        running = watcher.is_running()
-        watcher.stop()
-        channel.send("observations", watches=[watch.report() for watch in watches], raised=watcher.raised, x64=_has_x64(),
-                     **instruments.report())  # fmt: skip
-        if recorder is not None:
-            channel.send("record", functions=recorder.rows())
-        channel.send("ended", status=status, failure=failure, interrupted=not running, versions=versions())
+        teller.tell(status, failure)
     sys.stdout.flush()
     raise SystemExit(status)
+
+
+def _text_of(cells: list[Any]) -> str:
+    """The text of a notebook, each cell at its row."""
+    lines: list[str] = []
+    for row, text, _ in cells:
+        lines += [""] * (row - 1 - len(lines))
+        lines += text.rstrip("\n").split("\n")
+    return "\n".join(lines) + "\n"
+
+
+class _Teller:
+    """Says what was seen: so far, and at the end."""
+
+    def __init__(self, channel: Channel, watcher: Watcher, instruments: Instruments, recorder: Recorder | None) -> None:
+        self._channel = channel
+        self._watcher = watcher
+        self._instruments = instruments
+        self._recorder = recorder
+        self._told = False
+
+    def _seen(self) -> list[dict[str, Any]]:
+        watches = [watch.report() for watch in self._watcher.watches]
+        seen = {"watches": watches, "raised": list(self._watcher.raised), "x64": _has_x64()}
+        found = [{"kind": "observations", **seen, **self._instruments.report()}]
+        return found + ([{"kind": "record", "functions": self._recorder.rows()}] if self._recorder is not None else [])
+
+    def so_far(self) -> list[dict[str, Any]]:
+        """From another thread, while the command runs."""
+        return [*self._seen(), {"kind": "versions", "versions": versions(started=True)}]
+
+    def tell(self, status: int, failure: str) -> None:
+        """The command is at its end."""
+        if self._told:
+            return
+        self._told = True
+        interrupted = not self._watcher.is_running()
+        self._watcher.stop()
+        for message in self._seen():
+            self._channel.send(**message)
+        self._channel.send(
+            "ended", status=status, failure=failure, interrupted=interrupted, versions=versions(started=status == 130)
+        )
+
+    def tell_before_exit(self) -> None:
+        """``os._exit`` ends this process without a word: have it say first what was seen."""
+        real, process = os._exit, os.getpid()
+
+        def leave(status: int) -> NoReturn:
+            if os.getpid() == process:
+                self.tell(status, "")
+            real(status)
+
+        os._exit = leave
 
 
 def _work(request: dict[str, Any], watcher: Watcher, channel: Channel) -> Callable[[], object]:
     """The command, or the calls. Raises CommandError."""
     if request["command"]:
-        return prepare(request["command"])
+        return prepare(request["command"], request.get("cells", {}))
     from flake8_jax.runtime_checks.child.calls import run_calls
 
     return lambda: run_calls(request["calls"], request["folders"], watcher, channel.send)
@@ -123,18 +179,20 @@ def _is_float(leaf: Any) -> bool:
 
 
 def _has_x64() -> bool:
-    jax = sys.modules.get("jax")
-    return jax is not None and bool(jax.config.jax_enable_x64)
+    config = getattr(sys.modules.get("jax"), "config", None)  # none while JAX is being imported
+    return bool(getattr(config, "jax_enable_x64", False))
 
 
-def versions() -> dict[str, str]:
-    """Of Python, and of JAX and its device once it is imported."""
+def versions(*, started: bool = False) -> dict[str, str]:
+    """Of Python, and of JAX and its device once it is imported. started: start no backend to find out."""
     import platform
 
     found = {"python": platform.python_version(), "platform": f"{sys.platform} {platform.machine()}"}
     jax = sys.modules.get("jax")
     if jax is not None:
-        found["jax"] = jax.__version__
+        found["jax"] = getattr(jax, "__version__", "")
+        if started and not getattr(sys.modules.get("jax._src.xla_bridge"), "_backends", None):
+            return found
         try:
             found["backend"] = jax.default_backend()
             found["device"] = jax.devices()[0].device_kind

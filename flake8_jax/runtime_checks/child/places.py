@@ -47,6 +47,7 @@ class Places:
         # By identity: hashing a code object hashes its constants. The code is kept, so an identity is never used again.
         self._known: dict[int, tuple[CodeType, str | None]] = {}
         self._runs: dict[FrameType, int] = {}
+        self._notebooks: dict[str, int] = {}
         self._count = 0
 
     def path_of(self, code: CodeType) -> str | None:
@@ -67,8 +68,15 @@ class Places:
         return any(_is_library(folder) or not _is_library(path) for folder in within)
 
     def enter(self, frame: FrameType) -> int:
-        """Number a run that begins; a generator keeps the number of its first part."""
+        """Number a run that begins; a generator keeps the number of its first part, and the cells of a notebook have one."""
         run = self._runs.get(frame)
+        code = frame.f_code
+        if run is None and code.co_name == "<module>" and code.co_filename.endswith(".ipynb"):
+            run = self._notebooks.get(code.co_filename)
+            if run is None:
+                self._count += 1
+                run = self._notebooks[code.co_filename] = self._count
+            self._runs[frame] = run
         if run is None:
             self._count += 1
             run = self._runs[frame] = self._count

@@ -26,7 +26,7 @@ from flake8_jax.runtime_checks.child.main import Channel, summary
 from flake8_jax.runtime_checks.child.observe import versions
 from flake8_jax.runtime_checks.child.places import Places
 from flake8_jax.runtime_checks.child.rewriting import CAPTURE, MODULE, VISIT, Plan, hook_compile
-from flake8_jax.runtime_checks.child.workload import CommandError, prepare
+from flake8_jax.runtime_checks.child.workload import CommandError, is_pytest, prepare
 
 
 def run(request: dict[str, Any], channel: Channel) -> None:
@@ -52,7 +52,7 @@ def run(request: dict[str, Any], channel: Channel) -> None:
     except CommandError as error:
         channel.send("refused", text=str(error))
         raise SystemExit(2) from error
-    if not prepared_pytest(request["command"]):  # it prints how long it took, and keeps what the tests print
+    if not is_pytest(request["command"]):  # it prints how long it took, and keeps what the tests print
         ledger.printed.install()
     status, failure = 0, None
     begun = time.perf_counter()
@@ -79,12 +79,6 @@ def run(request: dict[str, Any], channel: Channel) -> None:
     channel.send("ended", status=status, failure=failure, versions=versions())
     sys.stdout.flush()
     raise SystemExit(status)
-
-
-def prepared_pytest(command: list[str]) -> bool:
-    """Whether the command runs pytest."""
-    words = [os.path.basename(word) for word in command[:3]]
-    return words[:1] in (["pytest"], ["py.test"]) or words[1:] == ["-m", "pytest"]
 
 
 def _wait_for_effects() -> None:

@@ -15,9 +15,10 @@ own (a debugger, coverage measured in the same process).
 from __future__ import annotations
 
 import ast
+import dis
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any
@@ -29,6 +30,7 @@ from flake8_jax.runtime_checks.child.tracing import EAGER, trace_state
 
 MOST = 500  # of the exceptions kept
 _DEPTH = 12  # of their stacks
+_RETURNING = ("RETURN_VALUE", "RETURN_CONST", "YIELD_VALUE", "RETURN_GENERATOR")
 _PASSING = (StopIteration, StopAsyncIteration, GeneratorExit)
 
 
@@ -81,7 +83,8 @@ class Watch:
 class Watcher:
     """Sees the user's frames begin, pass watched rows, raise and return.
 
-    on_call, on_return: told of every call of the user's functions. install: called once JAX has been imported.
+    on_call, on_return: told of every call of the user's functions. install: called once JAX has been imported. texts: of
+    notebooks, as they are run.
     """
 
     def __init__(
@@ -91,6 +94,7 @@ class Watcher:
         install: Callable[[], None],
         on_call: Callable[[FrameType], None] | None = None,
         on_return: Callable[[FrameType, Any], None] | None = None,
+        texts: Mapping[str, str] | None = None,
     ) -> None:
         self.places = places
         self.watches = watches
@@ -101,8 +105,9 @@ class Watcher:
         self._by_path: dict[str, list[Watch]] = {}
         for watch in watches:
             self._by_path.setdefault(watch.path, []).append(watch)
-        self._loops = {watch.path: loops_in(watch.path) for watch in watches}
-        self._statements = {watch.path: statements_in(watch.path) for watch in watches}
+        trees = {path: _tree_of(path, (texts or {}).get(path)) for path in self._by_path}
+        self._loops = {path: loops_in(tree) for path, tree in trees.items()}
+        self._statements = {path: statements_in(tree) for path, tree in trees.items()}
         self._begun: dict[FrameType, dict[int, tuple[int, set[int]]]] = {}
         self._entering = bool(watches)
         for watch in watches:
@@ -110,6 +115,7 @@ class Watcher:
         self._watched: dict[int, tuple[CodeType, bool]] = {}
         self.raised: list[dict[str, Any]] = []
         self._last_seen: BaseException | None = None
+        self._raising: dict[FrameType, dict[str, Any]] = {}
 
     def start(self) -> None:
         threading.settrace(self._global)
@@ -154,6 +160,8 @@ class Watcher:
         elif event == "exception":
             self._exception(frame, arg[1] if arg[1] is not None else arg[0])
         elif event == "return":
+            if self._raising and frame in self._raising:
+                self._leave(frame)
             if self._on_return is not None:
                 self._on_return(frame, arg)
             self.places.leave(frame)
@@ -246,7 +254,11 @@ class Watcher:
 
     def _exception(self, frame: FrameType, error: Any) -> None:
         # The event comes once a frame, and without an instance where Python's own code raised lazily.
-        if not isinstance(error, BaseException) or error is self._last_seen or isinstance(error, _PASSING):
+        if not isinstance(error, BaseException) or isinstance(error, _PASSING):
+            return
+        if error is self._last_seen:
+            if self.raised:
+                self._raising[frame] = self.raised[-1]
             return
         self._last_seen = error
         if len(self.raised) < MOST:
@@ -259,8 +271,26 @@ class Watcher:
                     "message": " ".join(lines)[:400],
                     "state": trace_state(),
                     "stack": stack,
+                    "left": [],
                 }
             )
+            self._raising[frame] = self.raised[-1]
+
+    def _leave(self, frame: FrameType) -> None:
+        """A frame in which an exception was seen ends: by it, or after it was caught."""
+        raised = self._raising.pop(frame)
+        code = frame.f_code
+        if frame.f_lasti < 0 or dis.opname[code.co_code[frame.f_lasti]] in _RETURNING:
+            return
+        if len(raised["left"]) < _DEPTH:
+            raised["left"].append([self.places.path_of(code), *_rows_of(code), frame.f_lineno])
+
+
+def _rows_of(code: CodeType) -> tuple[int, int]:
+    """First and last; a module has no last."""
+    if code.co_name == "<module>":
+        return 0, sys.maxsize
+    return code.co_firstlineno, max((row for _, _, row in code.co_lines() if row is not None), default=0)
 
 
 def _look_for_old(watch: Watch, run: int, frame: FrameType) -> None:
@@ -286,13 +316,19 @@ def _alike(old: Any, new: Any) -> bool:
     return arrays and old.shape == new.shape and old.dtype == new.dtype and old.ndim > 0
 
 
-def statements_in(path: str) -> dict[int, int]:
-    """The first row of the statement at each row, heads of loops aside, which run once for each turn."""
+def _tree_of(path: str, text: str | None) -> ast.AST:
+    """The syntax of a file; that of an empty one where this Python cannot read it. text: what is run of a notebook."""
     try:
+        if text is not None:
+            return ast.parse(text)
         with open(path, "rb") as file:
-            tree = ast.parse(file.read())
+            return ast.parse(file.read())
     except (OSError, SyntaxError, ValueError):
-        return {}
+        return ast.Module([], [])
+
+
+def statements_in(tree: ast.AST) -> dict[int, int]:
+    """The first row of the statement at each row, heads of loops aside, which run once for each turn."""
     found: dict[int, int] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt) and not isinstance(node, (ast.For, ast.While, ast.AsyncFor)):
@@ -302,13 +338,8 @@ def statements_in(path: str) -> dict[int, int]:
     return found
 
 
-def loops_in(path: str) -> dict[int, int]:
-    """First and last rows of the loops of a file; nothing where this Python cannot read it."""
-    try:
-        with open(path, "rb") as file:
-            tree = ast.parse(file.read())
-    except (OSError, SyntaxError, ValueError):
-        return {}
+def loops_in(tree: ast.AST) -> dict[int, int]:
+    """First and last rows of the loops of a file."""
     loops = [node for node in ast.walk(tree) if isinstance(node, (ast.For, ast.While, ast.AsyncFor))]
     return {node.lineno: node.end_lineno or node.lineno for node in loops}
 

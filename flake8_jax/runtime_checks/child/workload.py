@@ -1,28 +1,42 @@
 """The user's own command, run in this process as if it had been started by itself.
 
-Understood are ``python script.py …``, ``python -m module …``, ``python -c code``, ``pytest …``, a script of Python, and a
-program on the path that is one (its first line names Python). Not understood: other programs, options of the
-interpreter (``-O``, ``-X``), and what a command starts in further processes, which runs unobserved.
+Understood are ``python script.py …``, ``python -m module …``, ``python -c code``, ``python -`` (the program on standard input),
+``pytest …``, a script of Python, a program on the path that is one (its first lines name Python), and a notebook (its code
+cells in order, see ``core.cells``). What launchers and options of the interpreter mean, the linter has seen to
+before (``commands``). What a command starts in further processes runs unobserved, but for the workers of pytest-xdist under
+``record``.
 """
 
 from __future__ import annotations
 
+import ast
+import asyncio
+import inspect
 import os
 import re
 import runpy
 import shutil
 import sys
-from collections.abc import Callable
+import traceback
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 _PYTHON = re.compile(r"^python[\d.]*(\.exe)?$")
+
+Cell = tuple[int, str, bool]
+"""The first row of a cell in the text of its notebook, its text, and whether it is to raise."""
 
 
 class CommandError(Exception):
     """The command cannot be run here; the message says what can."""
 
 
-def prepare(command: list[str]) -> Callable[[], object]:
-    """What to call to run the command, with ``sys.argv`` and ``sys.path`` as it expects them.
+def prepare(
+    command: list[str], notebooks: Mapping[str, Sequence[Cell]] = {}, plugins: Sequence[object] = ()
+) -> Callable[[], object]:
+    """What to call to run the command, with ``sys.argv`` and ``sys.path`` as it expects them. notebooks: their code cells, by
+    path; plugins: for pytest.
 
     Raises CommandError.
     """
@@ -31,30 +45,43 @@ def prepare(command: list[str]) -> Callable[[], object]:
     head, rest = command[0], command[1:]
     name = os.path.basename(head)
     if _PYTHON.match(name):
-        return _python(rest)
-    if name in ("pytest", "py.test"):
-        return _module("pytest", rest)
+        return _pytest(rest[2:], plugins, os.getcwd()) if is_pytest(command) else _python(rest)
+    if is_pytest(command):
+        return _pytest(rest, plugins)
+    if head.endswith(".ipynb"):
+        return _notebook(head, rest, notebooks)
     if head.endswith(".py"):
         return _script(head, rest)
-    found = shutil.which(head)
+    found = shutil.which(head) or shutil.which(head, path=os.path.dirname(sys.executable))
     if found is not None and _is_python_script(found):
         return _script(found, rest)
     raise CommandError(f"`{head}` is no Python program: give `python script.py …`, `python -m module …` or `pytest …`")
 
 
+def is_pytest(command: Sequence[str]) -> bool:
+    """Whether a command runs pytest."""
+    words = [os.path.basename(word) for word in command[:3]]
+    if words[:1] in (["pytest"], ["py.test"]):
+        return True
+    return words[1:] == ["-m", "pytest"] and bool(_PYTHON.match(words[0]))
+
+
 def _python(arguments: list[str]) -> Callable[[], object]:
-    if arguments[:1] == ["-u"]:
-        arguments = arguments[1:]
     if len(arguments) >= 2 and arguments[0] == "-m":
         return _module(arguments[1], arguments[2:])
     if len(arguments) >= 2 and arguments[0] == "-c":
-        return _code(arguments[1], arguments[2:])
+        return _code("-c", "<string>", arguments[1], arguments[2:])
+    if arguments[:1] == ["-"]:
+        return _code("-", "<stdin>", sys.stdin.read(), arguments[1:])
     if not arguments or arguments[0].startswith("-"):
-        raise CommandError("give a script, `-m module` or `-c code` after `python`; its own options are not understood")
+        raise CommandError("give a script, `-m module` or `-c code` after `python`")
     return _script(arguments[0], arguments[1:])
 
 
 def _script(path: str, arguments: list[str]) -> Callable[[], object]:
+    if os.path.isdir(path):  # with a ``__main__.py`` in it
+        sys.argv = [path, *arguments]
+        return lambda: runpy.run_path(path, run_name="__main__")
     if not os.path.isfile(path):
         raise CommandError(f"{path}: there is no such script in {os.getcwd()}")
     sys.argv = [path, *arguments]
@@ -68,14 +95,60 @@ def _module(name: str, arguments: list[str]) -> Callable[[], object]:
     return lambda: runpy.run_module(name, run_name="__main__", alter_sys=True)
 
 
-def _code(code: str, arguments: list[str]) -> Callable[[], object]:
-    sys.argv = ["-c", *arguments]
+def _pytest(arguments: list[str], plugins: Sequence[object], folder: str | None = None) -> Callable[[], object]:
+    """folder: the first on the path, where it was started with ``-m``."""
+    sys.argv = ["pytest", *arguments]
+    if folder is not None:
+        sys.path.insert(0, folder)
+
+    def work() -> None:
+        import pytest
+
+        raise SystemExit(int(pytest.main(arguments, plugins=list(plugins))))
+
+    return work
+
+
+def _code(name: str, file: str, code: str, arguments: list[str]) -> Callable[[], object]:
+    sys.argv = [name, *arguments]
     sys.path.insert(0, os.getcwd())
-    compiled = compile(code, "<string>", "exec")
+    compiled = compile(code, file, "exec")
     return lambda: exec(compiled, {"__name__": "__main__", "__builtins__": __builtins__})
+
+
+def _notebook(path: str, arguments: list[str], notebooks: Mapping[str, Sequence[Cell]]) -> Callable[[], object]:
+    """Its cells in order, in a module of its own. Magics do nothing, and ``get_ipython`` and ``display`` are there."""
+    full = os.path.abspath(path)
+    if full not in notebooks:
+        raise CommandError(f"{path}: there is no such notebook among the files that are looked at")
+    sys.argv = [path, *arguments]
+    sys.path.insert(0, os.path.dirname(full))
+    main = types.ModuleType("__main__")
+    main.__dict__.update(__file__=full, display=print, get_ipython=lambda: None)
+
+    def work() -> None:
+        sys.modules["__main__"] = main
+        for row, text, raising in notebooks[full]:
+            try:
+                _run_cell("\n" * (row - 1) + text, full, main.__dict__)
+            except Exception:
+                if not raising:
+                    raise
+                traceback.print_exc()
+
+    return work
+
+
+def _run_cell(text: str, path: str, variables: dict[str, Any]) -> None:
+    """Run a cell. It may wait for coroutines at its top level."""
+    code = compile(text, path, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    if code.co_flags & inspect.CO_COROUTINE:
+        asyncio.run(types.FunctionType(code, variables)())
+    else:
+        exec(code, variables)
 
 
 def _is_python_script(path: str) -> bool:
     with open(path, "rb") as file:
-        first = file.readline(200)
-    return first.startswith(b"#!") and b"python" in first
+        first, second = file.readline(400), file.readline(400)
+    return first.startswith(b"#!") and (b"python" in first or (b"exec" in second and b"python" in second))

@@ -1,0 +1,77 @@
+"""What commands mean: launchers, variables, options of the interpreter; and what a profile keeps of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from flake8_jax.runtime_checks.commands import Command, CommandError, parse_command
+from flake8_jax.runtime_checks.profile import shown_command
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("python train.py --steps 3", Command(("python", "train.py", "--steps", "3"))),
+        ("env -u B A=1 python -m app", Command(("python", "-m", "app"), (), {"B": None, "A": "1"})),
+        ("A=x=y pytest -q", Command(("pytest", "-q"), (), {"A": "x=y"})),
+        ("uv run train.py -x", Command(("train.py", "-x"))),
+        ("uv run --with einops --frozen -- pytest -q", Command(("pytest", "-q"))),
+        ("uv run -m app", Command(("python", "-m", "app"))),
+        ("nice -n 5 poetry run pytest", Command(("pytest",))),
+        ("python -X dev -Bu -Werror -W ignore -OO a.py", Command(
+            ("python", "a.py"), ("-X", "dev", "-Bu", "-W", "error", "-W", "ignore", "-OO"))),
+        ("python -um app x", Command(("python", "-m", "app", "x"), ("-u",))),
+        ("python - x", Command(("python", "-", "x"))),
+        ("jupyter nbconvert --execute a.ipynb", Command(("a.ipynb",))),
+    ],
+)  # fmt: skip
+def test_what_a_command_means(given: str, meant: Command, tmp_path: Path) -> None:
+    assert parse_command(given.split(), str(tmp_path)) == meant
+
+
+def test_torchrun_is_one_process(tmp_path: Path) -> None:
+    found = parse_command(["torchrun", "--standalone", "--nproc-per-node", "1", "-m", "app", "x"], str(tmp_path))
+    assert found.words == ("python", "-m", "app", "x") and found.variables["WORLD_SIZE"] == "1"
+    with pytest.raises(CommandError, match="--nproc-per-node 1"):
+        parse_command(["torchrun", "--nproc_per_node=4", "a.py"], str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [("python -i a.py", "cannot be watched"), ("env A=1", "no program behind"), ("uv sync", "`uv run …`"),
+     ("env -i python a.py", "is not understood"), ("uv run", "no program behind"), ("jupyter lab", "with a notebook")],
+)  # fmt: skip
+def test_what_is_refused(given: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match=said):
+        parse_command(given.split(), str(tmp_path))
+
+
+def test_the_interpreter_of_an_environment_and_of_a_script(tmp_path: Path) -> None:
+    folder = tmp_path / ".venv" / "bin"
+    folder.mkdir(parents=True)
+    for name, text in (
+        ("python", ""),
+        ("train", f"#!{folder}/python\n"),
+        ("long", f'#!/bin/sh\n\'\'\'exec\' "{folder}/python" "$0" "$@"\n'),
+    ):
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
+    python = str(folder / "python")
+    assert parse_command(["uv", "run", "train.py"], str(tmp_path)).python == python
+    assert parse_command([".venv/bin/python", "a.py"], str(tmp_path)).python == python
+    assert parse_command([".venv/bin/train", "x"], str(tmp_path)) == Command((".venv/bin/train", "x"), python=python)
+    assert parse_command([".venv/bin/long"], str(tmp_path)).python == python
+
+
+def test_a_profile_keeps_no_secrets_and_no_paths_of_the_machine() -> None:
+    words = [
+        "env", "WANDB_API_KEY=0123", "STEPS=3", "/home/ada/p/.venv/bin/python", "/home/ada/p/train.py", "--token", "abc",
+        "--data=/mnt/disk/set", "--password=x", "hf_abcdefgh", "https://ada:pw@host/x", "--lr", "3e-4",
+    ]  # fmt: skip
+    assert shown_command(words, "/home/ada/p") == [
+        "env", "WANDB_API_KEY=***", "STEPS=3", ".venv/bin/python", "train.py", "--token", "***",
+        "--data=…/set", "--password=***", "***", "https://***@host/x", "--lr", "3e-4",
+    ]  # fmt: skip
+    assert shown_command(["python", "-c", "key = 'x'"], "/") == ["python", "-c", "…"]
