@@ -195,14 +195,21 @@ def limits_of(args: argparse.Namespace) -> Limits:
 
 
 def ask(args: argparse.Namespace, task: str, request: Mapping[str, Any], platform: str | None = None) -> Message:
-    """Run a task in a child and return its result. Raises RunError."""
+    """Run a task in a child and return its result. The words of a ``command`` in the request are made plain.
+
+    Raises RunError, ConfigError.
+    """
     from flake8_jax.runtime_checks.sandbox import Launch, describe, run_child
 
     cwd = os.getcwd()
     limits = limits_of(args)
-    python = find_python(args.python)
+    command = understood(request.get("command") or (), cwd)
+    python = find_python(args.python, command)
+    if command.words:
+        request = {**request, "command": list(command.words)}
     try:
-        launch = Launch(python, limits, {"JAX_PLATFORMS": platform} if platform else {}, cwd)
+        chosen = {"JAX_PLATFORMS": platform} if platform else {}
+        launch = Launch(python, limits, {**command.variables, **chosen}, cwd, command.options)
         outcome = run_child(task, {"roots": find_roots(cwd), **request}, launch)
     except OSError as error:
         raise RunError(cannot_open(error, python)) from error
