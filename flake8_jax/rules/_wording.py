@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from flake8_jax.core import ir
 from flake8_jax.rules._tracers import LONGEST_QUOTE, contains_tracer, contains_unconvertible, quote
 from flake8_jax.semantics.domain.code import last_name
+from flake8_jax.semantics.domain.values import Site
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,6 +30,16 @@ def spelled(context: Context, at: ir.Node, name: str) -> str:
 def callee(context: Context, at: ir.Node, otherwise: str = "this call") -> str:
     """The function that the call ``at`` calls, as the code spells it, in backquotes."""
     return quote(context, at.func, otherwise) if isinstance(at, ir.Call) else otherwise
+
+
+def located(context: Context, at: ir.Node | Site, problem: str) -> str:
+    """A problem that does not name the call that it is about, with that in front."""
+    if isinstance(at, Site):
+        text = " ".join(at.scope.text[at.start : at.end].split())
+        return f"`{text}`: {problem}" if len(text) <= LONGEST_QUOTE else problem
+    if isinstance(at, ir.Call) and f"`{last_name(at.func)}`" in problem:
+        return problem
+    return f"{callee(context, at, quote(context, at))}: {problem}"
 
 
 def traced_argument(event: LibraryCall | MethodCall, otherwise: str) -> str:

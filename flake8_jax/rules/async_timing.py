@@ -120,10 +120,10 @@ def async_timing(event: Timed) -> Report | None:
     if context.staged or context.presumed or event.pending is None:
         return None
     subject = quote(context, event.pending, f"`{event.what}`" if event.what else "the result")
-    stopped = "The profiler" if event.traced else "The timer"
+    clock = quote(context, event.at)
     return Report(
         event.at,
-        f"{stopped} may stop before {subject} is ready, because JAX runs asynchronously; call jax.block_until_ready first",
+        f"{clock} may run before {subject} is ready, because JAX is asynchronous; call jax.block_until_ready first",
         "info" if _is_shown(event) or _is_of_compiling(event) else None,
         unless=NO_MEASURE,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._wording import located
 from flake8_jax.semantics.events.events import RuleIncomplete
 
 
@@ -129,4 +130,5 @@ def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
     """
     if event.context.presumed or event.context.caught:
         return None
-    return Report(event.at, event.problem, None if event.raises else "warning", preview=not event.raises)
+    message = located(event.context, event.at, event.problem)
+    return Report(event.at, message, None if event.raises else "warning", preview=not event.raises)

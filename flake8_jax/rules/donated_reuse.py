@@ -135,10 +135,14 @@ def donated_reuse(event: DonatedUse) -> Report | None:
             f"{name} was donated to {taker} in the previous iteration, so its buffer is deleted; rebind it to the result",
             level,
         )
-    then = f" when {name_of(event.through)} uses it" if event.through else ""
+    read, then = quote(context, event.at), "its buffer is deleted"
+    if event.through:
+        then = f"{name_of(event.through)} reads a deleted buffer"
+    elif read != name:
+        then = f"{read} reads a deleted buffer"
     return Report(
         event.at,
-        f"{name} was donated to {taker} on {place(event.earlier, context)}, so its buffer is deleted{then}; use the result",
+        f"{name} was donated to {taker} on {place(event.earlier, context)}, so {then}; use the result",
         level,
     )
 

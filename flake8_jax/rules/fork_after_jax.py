@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from flake8_jax.core.findings import Positions
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.events.events import Fork
 from flake8_jax.semantics.events.facts import OTHER_START_METHOD
 
@@ -91,10 +92,10 @@ def fork_after_jax(event: Fork) -> Report | None:
     row = ""
     if event.since is not None and event.since.scope is event.context.scope:
         row = f" (line {Positions(event.since.scope.tree.line_starts).row(event.since.start)})"
-    what = event.name.rpartition(".")[2]
+    what = callee(event.context, event.at, f"`{event.name.rpartition('.')[2]}`")
     return Report(
         event.at,
-        f"`{what}` forks this process, but JAX already runs threads{row}, so a worker can hang; "
+        f"{what} forks this process, but JAX already runs threads{row}, so a worker can hang; "
         'use the start method "spawn" or start the workers first',
         preview=True,
         unless=OTHER_START_METHOD,

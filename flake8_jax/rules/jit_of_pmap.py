@@ -78,7 +78,7 @@ def jit_of_pmap(event: RootMet | Repetition) -> Report | None:
         return None
     return Report(
         event.at,
-        "jit gathers the arguments of this pmapped function on one device; remove jit, because pmap already compiles",
+        "`jit` gathers the arguments of this pmapped function on one device; remove `jit`, because pmap already compiles",
     )
 
 

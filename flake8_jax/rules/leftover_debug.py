@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.events.events import Setting
 from flake8_jax.semantics.events.facts import OFF, is_on
 
@@ -109,12 +110,13 @@ def leftover_debug(event: Setting) -> Report | None:
             return None
         return Report(event.at, "jax.debug.breakpoint() stops the program and waits for terminal input; remove it")
     cost = _COSTS.get(event.name.lower())
+    setting = quote(context, event.at) if event.kind == "context" else f"`{event.name}`"
     # In a library's function, a block without jit is meant.
     if cost is None or not is_on(event.value) or (event.kind == "context" and not event.by_program):
         return None
     return Report(
         event.at,
-        f"`{event.name}` is still enabled, so {cost}; disable it",
+        f"{setting} is still enabled, so {cost}; disable it",
         unless=OFF if event.kind != "context" else "",
     )
 

@@ -78,14 +78,14 @@ def missing_gradient_sync(event: MissingSync) -> Report | None:
     """
     if event.context.presumed:
         return None
+    gradient = callee(event.context, event.at)
     if event.lanes:
         return Report(
             event.at,
-            f"Gradients are averaged over `{event.over}` only, so each element of `{event.lanes}` applies its own; "
-            "use jax.lax.pmean over both axes",
+            f"Gradients from {gradient} are averaged only over `{event.over}`, so each element of `{event.lanes}` "
+            "applies its own; use jax.lax.pmean over both axes",
             preview=True,
         )
-    gradient = callee(event.context, event.at, "its own gradient")
     return Report(
         event.at,
         f"Each device applies its own gradient from {gradient}, so the replicas diverge; average it with jax.lax.pmean",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._wording import located
 from flake8_jax.semantics.domain.signatures import describe, signed
 from flake8_jax.semantics.domain.values import BoundMethod, Const, FunctionValue, ListValue, TupleValue, Value
 from flake8_jax.semantics.events.events import RootMet
@@ -64,7 +65,7 @@ def static_arg_mismatch(event: RootMet) -> Report | None:
     if event.name != "jax.jit" or event.context.presumed or event.context.caught:
         return None
     problem = mismatch(event)
-    return Report(event.at, problem) if problem else None
+    return Report(event.at, located(event.context, event.at, problem)) if problem else None
 
 
 def mismatch(event: RootMet) -> str:
@@ -82,7 +83,7 @@ def mismatch(event: RootMet) -> str:
             if not open_names and name not in names:
                 return f"`{kind}_argnames` contains `{name}`, but {_function(event.operand)} has no such parameter"
     both = _named(event, "static", positional) & _named(event, "donate", positional)
-    return f"`{min(both)}` is both static and donated, but only arrays can be donated" if both else ""
+    return f"`{min(both)}` is both static and donated, but JAX donates only traced arguments" if both else ""
 
 
 def signature(operand: Value) -> tuple[list[str], list[str], bool, bool] | None:

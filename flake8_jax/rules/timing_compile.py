@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.events.events import Timed
 from flake8_jax.semantics.events.facts import WARM
 
@@ -120,7 +121,7 @@ def timing_compile(event: Timed) -> list[Report] | None:
     return [
         Report(
             cold.at,
-            f"The timed code includes compiling {_subject(cold.what)}; call it once before you start the timer",
+            f"Timing {quote(context, cold.at)} includes compiling {_subject(cold.what)}; call it once before the timer starts",
             unless="" if cold.always else WARM,
         )
         for cold in event.cold

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._wording import located
 from flake8_jax.semantics.events.events import TransformMismatch
 
 
@@ -75,4 +76,4 @@ def transform_argument_mismatch(event: TransformMismatch) -> Report | None:
     """
     if event.context.presumed or event.context.caught:
         return None
-    return Report(event.at, event.problem)
+    return Report(event.at, located(event.context, event.at, event.problem))

@@ -10,6 +10,7 @@ from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._fresh import loop_of, made_of, short
 from flake8_jax.rules._steps import report_gradients_first
+from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.events.events import Repetition
 
 
@@ -125,7 +126,9 @@ def transform_in_loop(event: Repetition) -> Report | None:
         if event.name == "jax.lax.map":
             problem, advice = "`map` traces and compiles its function", "jit the whole step"
     else:
-        problem, advice = f"`{short(event.name)}` traces its function again, without jit,", "jit the whole step"
+        function = callee(event.context, event.at, f"`{short(event.name)}`")
+        made = "" if short(event.name) in function else f", made by `{short(event.name)}`,"
+        problem, advice = f"{function}{made} traces its function again", "jit the whole step"
     when = "in every iteration" if event.own else f"in every iteration of {loop_of(event)}"
     level: Level | None = None if event.how != "body" and short(event.name) in _GRADIENTS else "info"
     return Report(event.at, f"{problem} {when}; {advice}", level, unless=event.unless)

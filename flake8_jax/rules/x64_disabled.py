@@ -9,6 +9,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Candidate, Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._merging import first_of_each, place_of
+from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.domain.values import External
 from flake8_jax.semantics.events.events import Context, WideDtype
 
@@ -119,8 +120,10 @@ def x64_disabled(event: WideDtype) -> Report | None:
         return None
     if _is_drawing(event.context) or _is_shown(event):
         return None
-    asked = f"`{event.written}` means {event.dtype}, but JAX" if event.written in _OTHER_NAMES else f"`{event.dtype}`"
-    message = f"{asked} gives {narrow}, because this project does not enable jax_enable_x64; enable it or use {narrow}"
+    asked = f"{event.written}, which means {event.dtype}" if event.written in _OTHER_NAMES else event.dtype
+    function = callee(event.context, event.at)
+    wrong = f"{function} gives {narrow}, not {asked}, because this project does not enable jax_enable_x64"
+    message = f"{wrong}; enable it or use {narrow}"
     return Report(event.at, message, "info" if is_test(event.context) else None)
 
 

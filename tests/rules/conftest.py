@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from support.pages import Label, labels_of
+from support.wording import problems_of_message
 
 from flake8_jax.core.findings import Positions
 from flake8_jax.core.registry import Report
@@ -20,6 +21,12 @@ from flake8_jax.syntax.lower import line_starts, lower
 EXPECT = "# expect:"
 MISSING = "# missing:"
 """Labels a defect that the analysis is known not to find."""
+
+NAMES_NOTHING = "names nothing that stands on the line"
+UNNAMED = {
+    "JAX301": NAMES_NOTHING,  # a key that a closure or an object holds: it has no name on the line of the second use
+}
+"""Rules whose message may name nothing of its line, each with the reason."""
 
 Lint = Callable[..., frozenset[Label]]
 
@@ -71,12 +78,17 @@ def findings_of(
 
 
 def lint_texts(root: Path, texts: Mapping[str, str], opt_in: frozenset[str] = frozenset()) -> frozenset[Label]:
-    """The places of these findings."""
+    """The places of these findings. Raises AssertionError where a message is not worded as users need it."""
     positions = {file: Positions(line_starts(text)) for file, text in texts.items()}
-    found = set()
+    found, wrong = set(), []
     for finding in findings_of(root, texts, opt_in).findings:
         file = str(Path(finding.path).relative_to(root))
-        found.add(Label(file, positions[file].row(finding.start), finding.name))
+        row, text = positions[file].row(finding.start), texts[file]
+        found.add(Label(file, row, finding.name))
+        line = text[text.rfind("\n", 0, finding.start) + 1 : text.find("\n", finding.end)]
+        problems = [p for p in problems_of_message(finding.message, line) if p != UNNAMED.get(finding.code)]
+        wrong += [f"{finding.code} {problem}: {finding.message}" for problem in problems]
+    assert not wrong, "\n".join(wrong)
     return frozenset(found)
 
 

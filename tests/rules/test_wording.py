@@ -1,0 +1,35 @@
+"""Text that users read is plain: no private words; each message names what stands on its line (``conftest.lint_texts``)."""
+
+from __future__ import annotations
+
+import pytest
+from support.wording import private_words, problems_of_message
+
+from flake8_jax.fixers._announced import all_announced
+
+GOOD = "`x > 0` is traced, so `if` cannot test its value; use jnp.where"
+
+
+@pytest.mark.parametrize(
+    ("message", "wrong"),
+    [
+        (GOOD, []),
+        ("np.tanh() converts `y` to a NumPy array", ["names nothing that stands on the line"]),
+        ("range() needs a Python int, but `x` is traced", []),
+        (f"{GOOD}.", ["a final period, or several lines"]),
+        ("this prints `x`", ["begins with a small letter"]),
+        ("`x` compiles anew", ["private word 'anew'"]),
+        (GOOD + "!" * 200, [f"{len(GOOD) + 200} characters"]),
+    ],
+)
+def test_what_is_wrong_with_a_message(message: str, wrong: list[str]) -> None:
+    assert problems_of_message(message, "    if x > 0:") == wrong
+
+
+def test_private_words_in_code_do_not_count() -> None:
+    assert private_words("Nobody stages `twin`, which is None") == ["Nobody", "stages"]
+
+
+@pytest.mark.parametrize("sentence", sorted(all_announced()))
+def test_fixes_announce_changes_in_plain_words(sentence: str) -> None:
+    assert private_words(sentence) == []
