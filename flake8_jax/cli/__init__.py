@@ -32,7 +32,7 @@ from typing import NoReturn
 from flake8_jax import __version__
 from flake8_jax.cli.process import run_to_the_end
 
-_RUNNING = ("bench", "env", "locate", "mre", "probe", "prove", "recompiles", "record", "verify")
+_RUNNING = ("bench", "env", "hotspots", "locate", "mre", "probe", "prove", "recompiles", "record", "verify")
 """Commands with a module of their own that start a process with JAX."""
 COMMANDS = (
     "check", "rule", "rules", "inspect", "config", "clean", "init", "completion", "format", "version", "server", *_RUNNING
@@ -69,6 +69,7 @@ commands that run your code on JAX, in a process of its own:
   record      run your command and write down what JAX really traces and compiles
   env         what there is to run on, and what is missing
   bench       how long a function takes, alone or against another
+  hotspots    where the time and the memory of your command go, by lines and findings
   recompiles  which inputs make a jitted function compile anew, and what avoids it
   probe       what a function compiles to, also for accelerators that are not here
   locate      where the installed JAX treats a topic or raises an error

@@ -77,11 +77,13 @@ def _histogram(plot: Any, case: BenchCase) -> None:
     low, high = every[0], every[min(len(every) - 1, int(0.95 * len(every)))]
     for side, color in zip(case.sides, _COLORS):
         times = [1e3 * min(sample, high) for sample in side.samples]
+        share = [100 / len(times)] * len(times)
         plot.hist(
-            times, bins=_BINS, range=(1e3 * low, 1e3 * max(high, low * 1.01)), alpha=0.6, label=side.name, color=color
-        )
+            times, weights=share, bins=_BINS, range=(1e3 * low, 1e3 * max(high, low * 1.01)), alpha=0.6, label=side.name,
+            color=color,
+        )  # fmt: skip
         plot.axvline(1e3 * side.run.quartiles[0], linestyle="--", linewidth=1, color=color)
-    plot.set(xlabel="time of one call [ms] (slowest 5 % in the last bar)", ylabel="calls")
+    plot.set(xlabel="time of one call [ms] (slowest 5 % in the last bar)", ylabel="share of the calls [%]")
     plot.set_title(_short(case.inputs), fontsize=9)
     plot.legend(fontsize=8)
 
@@ -96,8 +98,15 @@ def _roofline(plot: Any, sides: Sequence[Side], most: Peak, device: str) -> None
     left = min([knee / 30, *(x / 3 for x, _, _ in points)])
     right = max([knee * 30, *(3 * x for x, _, _ in points)])
     plot.plot([left, knee, right], [left * most.bytes, most.flops, most.flops], color="black", linewidth=1.2)
-    for (x, y, name), color in zip(points, _COLORS):
-        plot.plot([x], [y], "o", color=color, label=f"{name}: {y / min(most.flops, x * most.bytes):.0%} of the roof")
+    for (x, y, name), color, size in zip(points, _COLORS, (10, 6, 4)):  # smaller ones lie on top
+        plot.plot(
+            [x],
+            [y],
+            "o",
+            markersize=size,
+            color=color,
+            label=f"{name}: {y / min(most.flops, x * most.bytes):.0%} of the roof",
+        )
     plot.set(xscale="log", yscale="log", xlabel="operations for each byte moved", ylabel="FLOP/s")
     plot.set_title(f"roofline, {most.source}: {_short(device, 45)}", fontsize=9)
     if points:
@@ -119,16 +128,20 @@ def draw_recompiles(recompiles: Recompiles) -> Any:
     for row, case in zip(rows, cases):
         if not case.compiled:
             times.text(0, row, " from the cache", va="center", fontsize=8, color="gray")
-    kept = [(peak(case.memory) - case.memory.get("temp", 0)) / 2**20 for case in cases]
+    largest = max((peak(case.memory) for case in cases), default=0)
+    unit, factor = next(
+        (u, f) for u, f in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10), ("bytes", 1)) if largest >= f or f == 1
+    )
+    kept = [(peak(case.memory) - case.memory.get("temp", 0)) / factor for case in cases]
     memory.barh(rows, kept, label="arguments and results", color=_COLORS[0])
     memory.barh(
-        rows, [case.memory.get("temp", 0) / 2**20 for case in cases], left=kept, label="temporaries", color=_COLORS[1]
+        rows, [case.memory.get("temp", 0) / factor for case in cases], left=kept, label="temporaries", color=_COLORS[1]
     )
     times.set(xlabel="compile time [ms]", yticks=list(rows))
     times.set_yticklabels(labels, fontsize=8)
-    memory.set(xlabel="device memory of the program [MiB]", yticks=[])
+    memory.set(xlabel=f"device memory of the program [{unit}]", yticks=[])
     for plot in (times, memory):
         plot.invert_yaxis()
-        plot.legend(fontsize=8)
+        plot.legend(fontsize=8, frameon=False, ncols=3, loc="lower left", bbox_to_anchor=(0, 1))
     figure.suptitle(f"{recompiles.name}, {recompiles.mode}", fontsize=10)
     return figure

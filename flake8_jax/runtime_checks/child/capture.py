@@ -23,7 +23,6 @@ import functools
 import importlib.machinery
 import importlib.util
 import os
-import sys
 import time
 import types
 from collections.abc import Callable
@@ -31,6 +30,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from flake8_jax.runtime_checks.child.cache_keys import signature_of, unlike
+from flake8_jax.runtime_checks.child.importing import OnImport
 from flake8_jax.runtime_checks.child.main import summary
 from flake8_jax.runtime_checks.child.targets import TargetError, extend_path
 from flake8_jax.runtime_checks.child.tracing import ABSTRACT, trace_state
@@ -283,7 +283,7 @@ class _Watcher:
         builtins.compile = compiling
         loader.get_code = get_code
         setattr(builtins, WATCH, self._watch_here)
-        sys.meta_path.insert(0, _Importing(self._change_jax))
+        OnImport(self._change_jax).install()
 
     def stop(self) -> None:
         """Watch no longer: calls go straight through."""
@@ -414,29 +414,6 @@ class _Watched:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__wrapped__, name)
-
-
-class _Importing:
-    """Finds ``jax`` like everybody else, and changes it before the importing line goes on."""
-
-    def __init__(self, change: Callable[[Any], None]) -> None:
-        self._change = change
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name != "jax":
-            return None
-        sys.meta_path.remove(self)
-        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
-        if spec is not None and spec.loader is not None:
-            loader: Any = spec.loader
-            original = loader.exec_module
-
-            def executing(module: Any) -> None:
-                original(module)
-                self._change(module)
-
-            loader.exec_module = executing
-        return spec
 
 
 __all__ = ["Call", "CommandError", "Enough", "Seen", "watch"]

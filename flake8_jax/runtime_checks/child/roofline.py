@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
 from typing import Any
 
 _T, _G = 1e12, 1e9
@@ -35,7 +34,7 @@ _KNOWN: tuple[tuple[str, float, float, float], ...] = (
     (r"TPU v3", 61.5 * _T, 61.5 * _T, 450 * _G),
     (r"TPU v2", 22.5 * _T, 22.5 * _T, 300 * _G),
 )
-_SIDE, _LENGTH, _TRIES = 1024, 8 << 20, 5
+_SIDES, _LENGTH, _SECONDS = (256, 512, 1024), 16 << 20, 0.4
 
 
 def peak_of(platform: str, kind: str, narrow: bool) -> dict[str, Any] | None:
@@ -52,22 +51,26 @@ def peak_of(platform: str, kind: str, narrow: bool) -> dict[str, Any] | None:
 
 
 def _measured() -> dict[str, Any]:
-    """Of the processors that this process may use: a product of matrices, and a sum of arrays too large for caches."""
+    """Of the processors that this process may use: products of matrices, and adding to an array too large for caches."""
     import jax
     import jax.numpy as jnp
 
-    square, long = jnp.ones((_SIDE, _SIDE), jnp.float32), jnp.ones(_LENGTH, jnp.float32)
     product: Any = jax.jit(lambda a: a @ a)
-    total: Any = jax.jit(lambda a, b: a + b)
-    flops = 2 * _SIDE**3 / _best(lambda: product(square))
-    return {"flops": flops, "bytes": 3 * long.nbytes / _best(lambda: total(long, long)), "source": "measured here"}
+    add: Any = jax.jit(lambda a: a + 1, donate_argnums=0)  # in place: fresh memory would have to be mapped first
+    squares = [jnp.ones((side, side), jnp.float32) for side in _SIDES]
+    flops = max(2 * a.shape[0] ** 3 / _best(product, a, keeps=True) for a in squares)
+    long = jnp.ones(_LENGTH, jnp.float32)
+    moved = 2 * long.nbytes
+    return {"flops": flops, "bytes": moved / _best(add, long, keeps=False), "source": "measured here"}
 
 
-def _best(call: Callable[[], Any]) -> float:
-    call().block_until_ready()
-    took = []
-    for _ in range(_TRIES):
+def _best(function: Any, value: Any, *, keeps: bool) -> float:
+    """Seconds of the fastest of the calls that a short while has room for. keeps: the argument stays what it was."""
+    result = function(value).block_until_ready()
+    best, deadline = float("inf"), time.perf_counter() + _SECONDS
+    while time.perf_counter() < deadline or best == float("inf"):
+        argument = value if keeps else result
         started = time.perf_counter()
-        call().block_until_ready()
-        took.append(time.perf_counter() - started)
-    return min(took)
+        result = function(argument).block_until_ready()
+        best = min(best, time.perf_counter() - started)
+    return best
