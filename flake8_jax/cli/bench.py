@@ -29,6 +29,7 @@ from flake8_jax.cli.subjects import (
     subject_request,
 )
 from flake8_jax.runtime_checks.measurements import Bench, BenchCase, Comparison, Peak, Side, peak
+from flake8_jax.settings.tables import ConfigError
 
 _BARS = 12
 _BAR_WIDTH = 40
@@ -88,7 +89,7 @@ def run(arguments: Sequence[str]) -> int:
         check_plot(args.plot if args.plot != "terminal" else None)
         extra = {"vs": args.vs, "rounds": args.rounds, "seconds": args.seconds, "cores": args.cores}
         result = ask(args, "bench", {**subject_request(args, command), **extra}, args.platform)
-    except RunError as error:
+    except (RunError, ConfigError) as error:
         return fail(error)
     if args.output_format == "json":
         print_json({key: value for key, value in result.items() if key != "kind"})

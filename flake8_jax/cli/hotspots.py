@@ -10,9 +10,12 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from flake8_jax.cli.linted import add_lint_options, lint, parse
+import msgspec
+
+from flake8_jax.cli.linted import add_lint_options, lint, parse, understand
 from flake8_jax.cli.running import (
     add_device_option,
+    add_enough_option,
     add_process_options,
     command_parser,
     converted,
@@ -40,7 +43,7 @@ from flake8_jax.runtime_checks.hotspots import (
     trees,
 )
 from flake8_jax.runtime_checks.measurements import peak
-from flake8_jax.runtime_checks.sandbox import Launch, describe, run_child
+from flake8_jax.runtime_checks.sandbox import AS_IT_IS, describe, run_child
 from flake8_jax.settings.tables import ConfigError
 
 if TYPE_CHECKING:
@@ -74,7 +77,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("paths", nargs="*", metavar="PATH", help="your code; default: .")
     run = made.add_argument_group("running")
-    run.add_argument("--for", dest="stop", type=duration, metavar="SECONDS", help="end the command after so long")
+    add_enough_option(run)
     run.add_argument("--top", type=positive, default=10, metavar="N", help="rows of each list (default: 10)")
     run.add_argument("--output", default=FOLDER, metavar="FOLDER", help=f"where to write (default: {FOLDER})")
     run.add_argument(
@@ -93,44 +96,50 @@ def parser() -> argparse.ArgumentParser:
 def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
     """Run ``jaxlint hotspots``; returns the exit status."""
     args, command, output_format = parse(parser(), arguments)
+    args.output = os.path.abspath(args.output)
     if not command:
         return fail(missing_command("hotspots -- python train.py"))
     if output_format not in ("full", "json"):
         return fail(ConfigError(f"--output-format {output_format}: hotspots writes text or json"))
-    return finish(functools.partial(_run, args, output_format, backend), args.python)
+    return finish(functools.partial(_run, args, output_format, backend), args)
 
 
 def _run(args: argparse.Namespace, output_format: str, backend: Backend | None) -> int:
     cwd = os.getcwd()
+    understand(args, cwd)
     linted = lint(args, cwd, backend)
     if linted.report.missing:
         return 2
     folder = _folder(args.output)
-    request = {
-        "roots": list(linted.workload.roots), "command": args.command, "interval": args.interval, "stop": args.stop,
-        "folder": folder, "traced": max(args.trace_seconds, 0.0),
-    }  # fmt: skip
     workload = linted.workload
-    environment = {"JAX_PLATFORMS": args.target} if args.target else {}
-    output = sys.stdout if output_format == "full" else sys.stderr
+    request = {
+        "roots": list(workload.roots), "command": list(args.command.words), "cells": workload.cells,
+        "interval": args.interval, "stop": args.enough, "folder": folder, "traced": max(args.trace_seconds, 0.0),
+    }  # fmt: skip
+    limits = msgspec.structs.replace(workload.limits, enough=None)  # the child ends it, and the trace with it
+    launch = msgspec.structs.replace(workload.launch(), limits=limits, stdin=AS_IT_IS)
+    # The command's own output goes where it would go, but for readers of JSON.
+    output = (None, None) if output_format == "full" else (sys.stderr, None)
     sys.stdout.flush()
-    outcome = run_child("hotspots", request, Launch(args.python, workload.limits, environment), output=output)
+    outcome = run_child("hotspots", request, launch, output=output, keep=True)
     refused = outcome.of("refused")
     if refused:
         raise ConfigError(refused[0]["text"])
     result = outcome.result()
     if result is None:
-        raise ConfigError(f"nothing was measured: {describe(outcome, workload.limits)}")
+        raise ConfigError(f"nothing was measured: {describe(outcome, limits)}")
+    if outcome.partial:
+        tell(f"{describe(outcome, limits)}; there is what was sampled until then")
     found = converted(result, Hotspots)
     costs = _findings(found, linted.report)
-    title = f"{shlex.join(args.command)}: {seconds(found.seconds)}"
+    title = f"{shlex.join(args.given)}: {seconds(found.seconds)}"
     picture = os.path.join(folder, "flame.svg")
     marks = _marks(linted.report)
     write_whole(picture, svg(trees(found.stacks), title, marks, cwd).encode())
     if output_format == "json":
         print_json(_data(found, costs))
     else:
-        say(described(found, costs, marks, args.command, args.top))
+        say(described(found, costs, marks, args.given, args.top))
         trace = f" and the trace in {os.path.relpath(folder)}/plugins" if found.traced else ""
         tell(f"wrote {os.path.relpath(picture)}{trace}")
     for trouble in filter(None, (found.trouble, found.failure and f"the command ended with {found.failure}")):

@@ -29,6 +29,7 @@ from flake8_jax.cli.subjects import (
     subject_request,
 )
 from flake8_jax.runtime_checks.measurements import Probe, ProbeCase, Stage
+from flake8_jax.settings.tables import ConfigError
 
 _MOST_PRIMITIVES = 8
 
@@ -87,7 +88,7 @@ def run(arguments: Sequence[str]) -> int:
             "write": _folder(args.write),
         }
         result = ask(args, "probe", request)
-    except RunError as error:
+    except (RunError, ConfigError) as error:
         return fail(error)
     probe = converted(result, Probe)
     show_result(args, probe, described)

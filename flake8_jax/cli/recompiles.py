@@ -28,6 +28,7 @@ from flake8_jax.cli.subjects import (
     subject_request,
 )
 from flake8_jax.runtime_checks.measurements import CacheKey, RecompileCase, Recompiles, peak
+from flake8_jax.settings.tables import ConfigError
 
 _EPILOG = f"""\
 {INPUTS_HELP}
@@ -69,7 +70,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         check_plot(args.plot)
         result = ask(args, "recompiles", subject_request(args, command), args.platform)
-    except RunError as error:
+    except (RunError, ConfigError) as error:
         return fail(error)
     recompiles = converted(result, Recompiles)
     show_result(args, recompiles, described)

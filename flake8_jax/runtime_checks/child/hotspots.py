@@ -1,8 +1,8 @@
 """Run the user's command and see where its time and memory go: by lines, by compiled functions, on host and device.
 
-Request: ``roots``, ``command``, ``interval`` (seconds between samples), ``stop`` (seconds, or null), ``folder`` for the trace,
-``traced`` (the most seconds of the trace; 0: none). Messages: ``refused``; ``result``, see ``Hotspots`` in
-``flake8_jax.runtime_checks.hotspots``.
+Request: ``roots``, ``command``, ``cells`` (see ``workload``), ``interval`` (seconds between samples), ``stop`` (seconds, or
+null), ``folder`` for the trace, ``traced`` (the most seconds of the trace; 0: none), ``keep``: say every few seconds what was
+sampled so far. Messages: ``refused``, ``ended``; ``result``, see ``Hotspots`` in ``flake8_jax.runtime_checks.hotspots``.
 
 Vocabulary
 ----------
@@ -48,7 +48,7 @@ def run(request: dict[str, Any], channel: Channel) -> None:
     places = Places(request["roots"], [os.getcwd(), *scripts])
     forget_linter()
     try:
-        work = prepare(request["command"])
+        work = prepare(request["command"], request["cells"])
     except CommandError as error:
         channel.send("refused", text=str(error))
         raise SystemExit(2) from error
@@ -58,32 +58,37 @@ def run(request: dict[str, Any], channel: Channel) -> None:
     sampler = Sampler(places, request["interval"], look.after)
     begun = time.perf_counter()
     status, failure = 0, ""
+    if request["keep"]:
+        nothing = {"device": [], "programs": [], "live": [], "live_bytes": 0, "traced": 0.0, "trouble": ""}
+        ended = {"status": 0, "failure": "", "stopped": True}
+        channel.keep(
+            lambda: [
+                {"kind": "result", "wall": time.perf_counter() - begun, **_sampled(sampler, heard), **nothing, **ended,
+                 "versions": versions() if _has_backend() else {}}
+            ]
+        )  # fmt: skip
     sampler.start()
     try:
         work()
     except SystemExit as error:
         status = error.code if isinstance(error.code, int) else int(error.code is not None)
     except KeyboardInterrupt:
-        if not look.stopped:
-            raise
+        status = 0 if look.stopped else 130
     except BaseException as error:  # the user's program may end in any way; what was seen until then counts
         status, failure = 1, summary(error)
         sys.excepthook(type(error), error, error.__traceback__)
     wall = time.perf_counter() - begun
     sampler.stop()
-    channel.send(
-        "result",
-        wall=wall,
-        samples=sampler.count,
-        stacks=[[list(stack), activity, seconds] for (stack, activity), seconds in sampler.seconds.items()],
-        compilations=heard.events,
-        **look.finish(),
-        status=status,
-        failure=failure,
-        stopped=look.stopped,
-        versions=versions(),
-    )
+    ended = {"status": status, "failure": failure, "stopped": look.stopped, "versions": versions()}
+    channel.send("result", wall=wall, **_sampled(sampler, heard), **look.finish(), **ended)
+    channel.send("ended", **ended)
     sys.stdout.flush()
+    raise SystemExit(status)
+
+
+def _sampled(sampler: Sampler, heard: _Compiling) -> dict[str, Any]:
+    stacks = [[list(stack), activity, seconds] for (stack, activity), seconds in list(sampler.seconds.items())]
+    return {"samples": sampler.count, "stacks": stacks, "compilations": list(heard.events)}
 
 
 class _Compiling:
