@@ -39,8 +39,8 @@ from flake8_jax.settings.tables import ConfigError
 if TYPE_CHECKING:
     from flake8_jax.history.baseline import Judged
     from flake8_jax.pipeline.backend import Backend
-    from flake8_jax.pipeline.lowering import Problem, Progress
-    from flake8_jax.pipeline.workspace import Question, Workspace
+    from flake8_jax.pipeline.lowering import Problem
+    from flake8_jax.pipeline.workspace import PhaseProgress, Question, Workspace
     from flake8_jax.repair.passes import Outcome
     from flake8_jax.runtime_checks.profile import Profile
 
@@ -212,7 +212,7 @@ def _start(args: argparse.Namespace, cwd: str) -> str:
 
 
 def _worked_out(
-    args: argparse.Namespace, resolver: Resolver, cwd: str, backend: Backend | None, progress: Progress | None
+    args: argparse.Namespace, resolver: Resolver, cwd: str, backend: Backend | None, progress: PhaseProgress | None
 ) -> _Call:
     from flake8_jax.pipeline.backend import default_backend
     from flake8_jax.pipeline.cache import Cache

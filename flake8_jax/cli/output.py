@@ -28,10 +28,11 @@ def summary(report: RunReport, view: View) -> str:
     """The closing lines: how much was found, repaired, and could be."""
     left = len(report.diagnostics)
     repaired = sum(item.count for item in report.fixed)
+    hidden_by_baseline = f"{_counted(report.known, 'problem')} in the baseline not shown.\n" if report.known else ""
     if left == 0 and repaired == 0:
         if any(troubles_of(report)):
-            return "Found no problems, but not all was checked.\n"
-        return "All checks passed!\n" if report.checked else "Found no files to check.\n"
+            return f"Found no problems, but some files or rules were not checked.\n{hidden_by_baseline}"
+        return f"All checks passed!\n{hidden_by_baseline}" if report.checked else "Found no files to check.\n"
     if repaired:
         lines = [f"Found {_counted(left + repaired, 'problem')} ({repaired} fixed, {left} remaining)."]
     else:
@@ -43,7 +44,7 @@ def summary(report: RunReport, view: View) -> str:
         lines.append(f"[*] {usable} fixable with the `--fix` option{more}.")
     elif hidden:
         lines.append(f"{_counted(hidden, 'fix', 'fixes')} with `--unsafe-fixes`: they may change values or effects.")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n" + hidden_by_baseline
 
 
 def statistics(report: RunReport, output_format: str, view: View) -> str:

@@ -16,8 +16,8 @@ _PATIENCE = 1.0
 
 
 @contextlib.contextmanager
-def progress_bar(wanted: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """A function to tell how many of how many files are done; None where nobody would see the bar."""
+def progress_bar(wanted: bool) -> Iterator[Callable[[str, int, int], None] | None]:
+    """A function to call with a phase, and how many of how many files are done; None where the bar would not be seen."""
     if not wanted or not sys.stderr.isatty():
         yield None
         return
@@ -33,24 +33,26 @@ class _Bar:
         self._started = time.monotonic()
         self._shown: tuple[Progress, TaskID] | None = None
 
-    def tell(self, done: int, total: int) -> None:
-        """Show that ``done`` of ``total`` files are read; with all of them the bar goes away."""
-        if done >= total:
+    def tell(self, phase: str, done: int, total: int) -> None:
+        """Show that a phase has done ``done`` of ``total`` files (0: not known); with all of them the bar goes away."""
+        if 0 < total <= done:
             self.close()
             return
         if self._shown is None:
             if time.monotonic() - self._started < _PATIENCE:
                 return
             from rich.console import Console
-            from rich.progress import Progress
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
             from flake8_jax.cli.process import exact_log
 
-            progress = Progress(console=Console(file=exact_log()), transient=True)
-            self._shown = (progress, progress.add_task("Reading", total=total))
+            text = TextColumn("{task.description}", markup=False)
+            columns = (text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+            progress = Progress(*columns, console=Console(file=exact_log()), transient=True)
+            self._shown = (progress, progress.add_task(phase, total=total or None))
             progress.start()
         progress, task = self._shown
-        progress.update(task, completed=done, total=total)
+        progress.update(task, description=phase, completed=done, total=total or None)
 
     def close(self) -> None:
         if self._shown is not None:

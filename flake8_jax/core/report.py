@@ -100,7 +100,8 @@ class RunReport(msgspec.Struct, frozen=True):
     should know, without anything being wrong. remarks: the same for ``-v``. missing: paths that do not exist.
     crashes: rule (or ``engine``), path and traceback of each failure inside the analysis.
     unusable: those of the messages that are about rules of installed packages.
-    checked: number of files asked for. counters: what the analysis counted, for ``-v``.
+    checked: number of files asked for. known: number of findings that a baseline hides.
+    counters: what the analysis counted, for ``-v``.
     root: the directory that paths are relative to where a reader has another working directory (a repository's).
     version: ours, for formats that name their author.
     """
@@ -118,6 +119,7 @@ class RunReport(msgspec.Struct, frozen=True):
     crashes: tuple[tuple[str, str, str], ...] = ()
     unusable: tuple[str, ...] = ()
     checked: int = 0
+    known: int = 0
     counters: dict[str, int] = {}
     root: str = ""
     version: str = ""

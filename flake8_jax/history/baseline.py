@@ -73,7 +73,7 @@ def load(path: str) -> Counter[Key]:
 
 
 def without_known(report: RunReport, known: Counter[Key], path: str, judged: Judged) -> RunReport:
-    """The report without the findings of the baseline at ``path``; a note says how many of its entries are no more."""
+    """The report without the findings of the baseline at ``path``; a note says how many of its entries are gone."""
     judged = _of_what_parses(report, judged)
     left = Counter(known)
     others = [item for item in report.diagnostics if item.code in ALWAYS_ON or not _taken(left, key_of(item, report))]
@@ -87,8 +87,10 @@ def without_known(report: RunReport, known: Counter[Key], path: str, judged: Jud
     notes = report.notes
     if gone:
         plural = ("are", "them") if gone > 1 else ("is", "it")
-        notes = (*notes, f"{path}: {gone} of its findings {plural[0]} gone; write it anew to forget {plural[1]}")
-    return msgspec.structs.replace(report, diagnostics=tuple(new), notes=notes)
+        remedy = f"run `--write-baseline` again to remove {plural[1]}"
+        notes = (*notes, f"{path}: {gone} of its findings {plural[0]} gone; {remedy}")
+    hidden = report.known + len(report.diagnostics) - len(new)
+    return msgspec.structs.replace(report, diagnostics=tuple(new), notes=notes, known=hidden)
 
 
 def _taken(counts: Counter[Any], key: object) -> bool:

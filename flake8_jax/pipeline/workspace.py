@@ -15,9 +15,9 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 
 import msgspec
 
@@ -38,7 +38,6 @@ from flake8_jax.pipeline.import_scan import Glance, Imported, Modules, glance, r
 from flake8_jax.pipeline.lowering import (
     Lowered,
     Problem,
-    Progress,
     copied,
     lower_all,
     lower_text,
@@ -137,11 +136,14 @@ def cache_directory(settings: Settings, cwd: str) -> str:
     return cache_home(cache_parent(settings, cwd))
 
 
+PhaseProgress = Callable[[str, int, int], None]
+
+
 class Workspace:
     """Answers questions about the files of one machine. Methods raise ConfigError.
 
-    use_cache: whether to keep a cache on disk. jobs: processes for lowering, 0 for one per processor. progress:
-    told how many of how many files have been lowered.
+    use_cache: whether to keep a cache on disk. jobs: processes for lowering, 0 for one per processor. progress: called with
+    the phase and its project, and how many of how many files are done; the total is 0 where it is not known.
     """
 
     def __init__(
@@ -151,7 +153,7 @@ class Workspace:
         *,
         use_cache: bool = True,
         jobs: int = 0,
-        progress: Progress | None = None,
+        progress: PhaseProgress | None = None,
     ) -> None:
         self.backend = backend
         self.resolver = resolver
@@ -288,7 +290,9 @@ class Workspace:
             kept = self._looks[key] = run.cache.load("glances", key, dict[str, _Seen]) or {}
         seen: dict[str, _Seen] = {}
         changed = False
-        for path in dict.fromkeys((*run.asked, *context)):
+        paths = dict.fromkeys((*run.asked, *context))
+        for done, path in enumerate(paths):
+            self._tell(run, "Scanning", done, len(paths))
             if path in texts:
                 text = texts[path]
                 if len(text) > limits.source:
@@ -311,6 +315,11 @@ class Workspace:
         if changed:
             run.cache.store("glances", key, kept)
         return seen
+
+    def _tell(self, run: ProjectRun, phase: str, done: int, total: int) -> None:
+        if self.progress is not None:
+            root = run.settings.project_root or run.settings.root
+            self.progress(f"{phase} {os.path.basename(root) or root}", done, total)
 
     def _look(self, path: str, found: os.stat_result, limits: SizeLimits) -> _Seen:
         now = time.time_ns()
@@ -374,7 +383,9 @@ class Workspace:
                     problems[path] = result.problem
                 else:
                     run.crashes.append(("engine", path, result.crash or ""))
+        self._tell(run, f"Analyzing {len(files)} files of", 0, 0)
         analysis = self.backend.analyze(files, request)
+        self._tell(run, "Analyzing", 1, 1)
         texts = {file.path: file.text for file in files}
         found = (_tidied(texts.get(finding.path, ""), finding) for finding in analysis.findings)
         run.findings = tuple(sorted(dict.fromkeys(found), key=_order))
@@ -403,7 +414,8 @@ class Workspace:
                 text = self.text_of(path, key)
                 run.digests[path] = key = self._remember(text)
                 missing[key] = text
-        found = lower_all(missing, run.cache, self.jobs, self.progress, anew=distrusted)
+        progress = partial(self._tell, run, "Reading")
+        found = lower_all(missing, run.cache, self.jobs, progress, anew=distrusted)
         for key, result in found.items():
             self._keep(key, result)
         run.stored = any(path in run.asked and key in self._stored for path, key in run.digests.items())

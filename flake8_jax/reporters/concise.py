@@ -1,4 +1,5 @@
-"""``concise``: one line a finding, ``path:row:column: CODE [*] message``. ``[*]`` marks what ``--fix`` repairs.
+"""``concise``: one line a finding, ``path:row:column: CODE [*] message``, the shape that ruff prints. ``[*]`` marks what
+``--fix`` repairs.
 
 Where the finding was run on JAX, the verdict follows in brackets.
 """
@@ -15,11 +16,12 @@ def mark(item: Diagnostic, view: View) -> str:
     return f"[{view.styled('*', 'fixable')}] " if view.would_fix(item.finding) else ""
 
 
-def head(item: Diagnostic, view: View, report: RunReport) -> str:
-    """The line that names the place, the rule and the mistake."""
+def head(item: Diagnostic, view: View, report: RunReport, name: str = "") -> str:
+    """The line that names the place, the rule and the mistake. name: of the rule, shown beside its code."""
     cell = f"cell {item.cell}:" if item.cell is not None else ""
     place = f"{view.styled(view.shown(item.path), 'path')}:{cell}{item.row}:{item.column}:"
-    return f"{place} {view.code(item.finding, report)} {mark(item, view)}{one_line(item.finding.message)}"
+    code = view.code(item.finding, report) + (f" ({name})" if name else "")
+    return f"{place} {code} {mark(item, view)}{one_line(item.finding.message)}"
 
 
 def render(report: RunReport, view: View) -> str:

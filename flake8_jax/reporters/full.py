@@ -157,7 +157,7 @@ def _fix(fix: Fix, source: _Source, view: View) -> list[str]:
 
 
 def _block(item: Diagnostic, fix: list[str], lines: list[str], view: View, report: RunReport) -> str:
-    parts = [head(item, view, report), *_snippet(item, lines, view), *_chain(item, view),
+    parts = [head(item, view, report, item.finding.name), *_snippet(item, lines, view), *_chain(item, view),
              *_verdict(item.finding.verdict, view), *fix,
              *_verdict(item.finding.fix_verdict, view)]  # fmt: skip
     return "\n".join(parts) + "\n"

@@ -24,6 +24,8 @@ def render(report: RunReport, view: View) -> str:
         for item in items:
             place = _place(item)
             code = view.code(item.finding, report)
-            lines.append(f"  {place:<{width}} {code} {mark(item, view)}{one_line(item.finding.message)}")
+            lines.append(
+                f"  {place:<{width}} {code} ({item.finding.name}) {mark(item, view)}{one_line(item.finding.message)}"
+            )
         blocks.append("".join(f"{line}\n" for line in lines))
     return "\n".join(blocks)

@@ -98,7 +98,8 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="k
         list[str] | None, _doc("Directories that modules are imported from. Default: found by their `__init__.py`.")
     ] = None
     unroll_threshold: Annotated[
-        int | None, _doc("Iterations from which a Python loop in staged code counts as unrolled. Default: 32.")
+        int | None,
+        _doc("Report Python loops in traced code that unroll into this many iterations or more (JAX408). Default: 32."),
     ] = None
     cache_dir: Annotated[
         str | None,

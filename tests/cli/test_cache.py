@@ -14,8 +14,9 @@ from flake8_jax.cli import main
 from flake8_jax.cli.check import run
 from flake8_jax.pipeline import cache
 from flake8_jax.pipeline.cache import Cache, _make, cache_home, remove
-from flake8_jax.pipeline.workspace import _key_of
+from flake8_jax.pipeline.workspace import Question, Workspace, _key_of
 from flake8_jax.semantics.analysis.request import AnalysisRequest
+from flake8_jax.settings.resolver import Resolver
 
 TAG = "CACHEDIR.TAG"
 STANDARD_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n"
@@ -129,6 +130,24 @@ def test_two_runs_may_make_the_cache_at_once(tmp_path: Path) -> None:
     _make(home)
     assert Cache(home).read("ir", "a" * 40) == b"one"
     assert [path.name for path in tmp_path.iterdir()] == [".jaxlint_cache"]
+
+
+def test_each_phase_of_a_run_is_told_with_its_project(project: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+    workspace = Workspace(
+        fake_backend(Recorder()), Resolver(str(project)), jobs=1, progress=lambda *seen: told.append(seen)
+    )
+    workspace.check(Question((str(project),)))
+    phases = dict.fromkeys(phase for phase, _, _ in told)
+    count = sum(1 for _ in project.glob("**/*.py"))
+    name = project.name
+    assert list(phases) == [
+        f"Scanning {name}",
+        f"Reading {name}",
+        f"Analyzing {count} files of {name}",
+        f"Analyzing {name}",
+    ]
+    assert told[-1] == (f"Analyzing {name}", 1, 1)
 
 
 def test_a_link_in_the_place_of_the_cache_is_not_followed(project: Path) -> None:
@@ -372,9 +391,9 @@ def test_a_module_that_changes_changes_the_stamp(monkeypatch: pytest.MonkeyPatch
 def test_every_option_of_a_request_is_in_its_key(option: str) -> None:
     default = getattr(AnalysisRequest(), option)
     other = {bool: True, int: 7, dict: {"a": "b"}, tuple: ("a\udc80",)}.get(type(default), frozenset({"a\udc80"}))
-    assert _key_of(AnalysisRequest(**{option: other}), []) != _key_of(AnalysisRequest(), [])
+    assert _key_of(AnalysisRequest(**{option: other}), [], "") != _key_of(AnalysisRequest(), [], "")
 
 
 def test_the_key_of_a_request_does_not_depend_on_the_order_of_sets() -> None:
     names = [f"JAX{n}" for n in range(100)]
-    assert len({_key_of(AnalysisRequest(frozenset(some)), []) for some in (names, names[::-1])}) == 1
+    assert len({_key_of(AnalysisRequest(frozenset(some)), [], "") for some in (names, names[::-1])}) == 1

@@ -168,7 +168,7 @@ def test_what_is_not_analyzed_to_its_end_is_named_from_the_cache_too(
     for _ in range(2):
         assert project.lint(".") == 1
         assert "a.py: jaxlint stopped analyzing `long`: it runs too many statements" in project.err
-        assert project.out == "Found no problems, but not all was checked.\n"
+        assert project.out == "Found no problems, but some files or rules were not checked.\n"
 
 
 def test_bad_configuration_exits_2_and_names_the_place(project: Project) -> None:

@@ -171,7 +171,7 @@ def test_unreadable_files_are_no_clean_run(project: Path, capfd: pytest.CaptureF
         path.unlink()
     (project / "a.py").write_text("import jax\n")
     assert main(["check", "-n", "a.py", "b.py"]) == 2
-    assert capfd.readouterr().out == "Found no problems, but not all was checked.\n"
+    assert capfd.readouterr().out == "Found no problems, but some files or rules were not checked.\n"
     (project / "empty").mkdir()
     assert main(["check", "-n", "empty"]) == 0
     assert capfd.readouterr().out == "Found no files to check.\n"

@@ -290,6 +290,8 @@ def test_what_is_kept_is_not_reported(repository: Repository) -> None:
     repository.write("a.py", BRANCH.format(name="f"))
     assert repository.said("--write-baseline")[:2] == (0, ".jaxlint-baseline.json: 1 finding kept\n")
     assert repository.lint("--baseline", ".jaxlint-baseline.json") == (0, [])
+    _, out, _ = repository.said("--baseline", ".jaxlint-baseline.json", "--output-format", "full")
+    assert out == "All checks passed!\n1 problem in the baseline not shown.\n"
     assert len(repository.lint()[1]) == 1
 
 

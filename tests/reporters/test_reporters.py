@@ -62,7 +62,7 @@ def test_concise() -> None:
 def test_full() -> None:
     fix = Fix("ask where", "unsafe", (Edit(16, 21, "y"),))
     assert render("full", report(fix=fix), View("/work")).splitlines() == [
-        "a.py:3:5: JAX101 no truth",
+        "a.py:3:5: JAX101 (traced-branch) no truth",
         "  |",
         "1 | import jax",
         "2 |",
