@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from flake8_jax.cli.running import (
     RunError,
@@ -19,6 +22,7 @@ from flake8_jax.cli.running import (
     show_result,
     size,
 )
+from flake8_jax.cli.said import tell
 from flake8_jax.runtime_checks.measurements import Environment, Smoke
 
 _EPILOG = """\
@@ -28,6 +32,7 @@ examples:
   jaxlint env
   jaxlint env --target cuda
   jaxlint env --python .venv/bin/python --output-format json
+  jaxlint env --all --output environment.txt
 """
 
 
@@ -37,6 +42,8 @@ def parser() -> argparse.ArgumentParser:
         "Show the JAX that the other commands would run: versions, devices, settings, and whether it works.",
         _EPILOG,
     )
+    made.add_argument("--all", action="store_true", help="show every setting of JAX, not only those that were changed")
+    made.add_argument("-o", "--output", metavar="FILE", help="write to this file (default: standard output)")
     add_run_options(made)
     return made
 
@@ -45,12 +52,14 @@ def run(arguments: Sequence[str]) -> int:
     """Run ``jaxlint env``; returns the exit status."""
     args = parser().parse_args(arguments)
     try:
-        result = dict(ask(args, "env", {}, args.platform))
+        result = dict(ask(args, "env", {"all": args.all}, args.platform))
     except RunError as error:
         return fail(error)
     result["sandbox"] = {**result["sandbox"], "unshare": _unshares()}
     environment = converted(result, Environment)
-    show_result(args, environment, functools.partial(described, platform=args.platform))
+    shown = functools.partial(described, platform=args.platform, all_settings=args.all)
+    if not _show(args, environment, shown):
+        return 2
     return 0 if environment.smoke is not None and environment.smoke.ok else 1
 
 
@@ -60,7 +69,26 @@ def _unshares() -> bool:
     return can_unshare()
 
 
-def described(environment: Environment, platform: str | None) -> str:
+def _show(args: argparse.Namespace, environment: Environment, shown: Callable[[Environment], str]) -> bool:
+    """Print the environment or write it to the file that was named; returns whether that was possible."""
+    if args.output is None:
+        show_result(args, environment, shown)
+        return True
+    is_json = args.output_format == "json"
+    text = (
+        msgspec.json.format(msgspec.json.encode(environment), indent=2).decode() + "\n"
+        if is_json
+        else shown(environment)
+    )
+    try:
+        Path(args.output).write_text(text, encoding="utf-8")
+    except OSError as error:
+        tell(f"--output {args.output}: {error.strerror}; name a file that can be written")
+        return False
+    return True
+
+
+def described(environment: Environment, platform: str | None, all_settings: bool = False) -> str:
     """The environment for a reader."""
     python = environment.python
     rows = [
@@ -73,6 +101,7 @@ def described(environment: Environment, platform: str | None) -> str:
         rows.append(("problem", environment.problem))
     if environment.devices:
         rows.append(("backend", environment.backend))
+        rows.append(("process", f"{environment.process_index} of {environment.process_count}"))
         rows += [
             (
                 f"device {device.id}",
@@ -84,7 +113,7 @@ def described(environment: Environment, platform: str | None) -> str:
         rows.append(("test", _smoke(environment.smoke)))
     text = columns(rows, "")
     text += _section(
-        "settings of JAX that differ from their defaults",
+        "settings of JAX" if all_settings else "settings of JAX that differ from their defaults",
         [(name, _setting(entry)) for name, entry in environment.config.items()],
     )
     text += _section("environment variables", list(environment.variables.items()))
@@ -98,8 +127,9 @@ def _section(title: str, rows: list[tuple[str, str]]) -> str:
 
 
 def _setting(entry: dict[str, Any]) -> str:
-    default = f"default: {entry['default']!r}" if entry["default"] is not None else "set by the environment"
-    return f"{entry['value']!r} ({default})"
+    notes = [f"default: {entry['default']!r}"] if entry["default"] is not None else []
+    notes += ["set by the environment"] if entry["from_environment"] else []
+    return repr(entry["value"]) + (f" ({', '.join(notes)})" if notes else "")
 
 
 def _smoke(smoke: Smoke) -> str:

@@ -241,13 +241,16 @@ class Smoke(msgspec.Struct, frozen=True):
 
 
 class Environment(msgspec.Struct, frozen=True):
-    """What there is to run on. problem: why JAX cannot start, if it cannot."""
+    """What there is to run on. problem: why JAX cannot start, if it cannot. process_index, process_count: of this process in a
+    distributed run, None where no backend starts. config: settings of JAX with their defaults."""
 
     python: dict[str, str]
     jax: str | None
     packages: dict[str, str]
     problem: str
     backend: str
+    process_index: int | None
+    process_count: int | None
     devices: tuple[Device, ...]
     config: dict[str, dict[str, Any]]
     variables: dict[str, str]
@@ -257,7 +260,8 @@ class Environment(msgspec.Struct, frozen=True):
 
 
 class Hit(msgspec.Struct, frozen=True):
-    """A place in JAX's source. kind: ``error class``, ``raise``, ``definition``, ``docstring``, ``documentation`` …"""
+    """A place in JAX's source. kind: ``error class``, ``raise``, ``message``, ``definition``, ``docstring``,
+    ``documentation``, ``test``, or ``frame`` (a line of a pasted traceback)."""
 
     path: str
     line: int
@@ -266,9 +270,18 @@ class Hit(msgspec.Struct, frozen=True):
 
 
 class Located(msgspec.Struct, frozen=True):
-    """Places where JAX treats a topic, the best first. more: how many were left out."""
+    """Places where JAX treats a topic, the best first.
+
+    error, message: what the topic was read as, if it was an error. more: how many places were left out. skipped: how many files
+    have the words but were not parsed. has_tests, has_documentation: False if they were asked for but are not there.
+    """
 
     jax: str
     root: str
     hits: tuple[Hit, ...]
     more: int
+    error: str = ""
+    message: str = ""
+    skipped: int = 0
+    has_tests: bool = True
+    has_documentation: bool = True

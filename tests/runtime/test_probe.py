@@ -87,6 +87,15 @@ def test_env(jaxlint: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     assert found["variables"]["JAX_PLATFORMS"] == "cpu" and found["variables"]["JAX_SECRET_TOKEN"] == "(not shown)"
     assert "MY_PASSWORD" not in found["variables"]
     assert found["targets"]["cpu"]["present"] and not found["targets"]["tpu"]["present"]
+    assert (found["process_index"], found["process_count"]) == (0, 1) and "jax_debug_nans" not in found["config"]
+
+
+def test_env_writes_every_setting_to_a_file(jaxlint: Command, tmp_path: Path) -> None:
+    status, out, _ = jaxlint("env", "--all", "--output", "environment.txt")
+    text = (tmp_path / "environment.txt").read_text(encoding="utf-8")
+    assert (status, out) == (0, "") and "jax_debug_nans" in text and "process" in text
+    status, _, err = jaxlint("env", "--output", "nowhere/environment.txt")
+    assert status == 2 and "--output nowhere/environment.txt: No such file or directory" in err
 
 
 @pytest.mark.skipif(installed("libtpu"), reason="libtpu is installed")
@@ -114,7 +123,7 @@ def test_locate_a_function_and_nothing(jaxlint: Command) -> None:
     lines = out.splitlines()
     assert status == 0 and "def scan" in lines[0] and len(lines) == 20 and "more places" in err
     status, out, err = jaxlint("locate", "zzzqqqxyz")
-    assert (status, out) == (1, "") and "says nothing of `zzzqqqxyz`" in err
+    assert (status, out) == (1, "") and "has no text like `zzzqqqxyz`" in err
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What there is to run on: the interpreter, JAX and its plug-ins, devices, settings, and whether a product of matrices works.
 
-Request: none. Result: see ``Environment`` in ``flake8_jax.runtime_checks.measurements``.
+Request: ``all`` (whether to list every setting of JAX).
+Result: see ``Environment`` in ``flake8_jax.runtime_checks.measurements``.
 
 Values of environment variables are told only for names that concern JAX; those of others may be secrets.
 """
@@ -58,6 +59,8 @@ def run(request: dict[str, Any], channel: Channel) -> None:
         "packages": packages,
         "problem": "",
         "backend": "",
+        "process_index": None,
+        "process_count": None,
         "devices": [],
         "config": {},
         "variables": _variables(),
@@ -70,7 +73,7 @@ def run(request: dict[str, Any], channel: Channel) -> None:
         found["problem"] = f"jax cannot be imported: {summary(error)}"
     else:
         found["jax"] = jax.__version__
-        found.update(_backend(jax))
+        found.update(_backend(jax, request["all"]))
     found["targets"] = {name: _needs(name, packages, found["devices"]) for name in _WHEELS}
     channel.send("result", **found)
 
@@ -105,14 +108,16 @@ def _sandbox() -> dict[str, Any]:
     return {"limits": limits}
 
 
-def _backend(jax: Any) -> dict[str, Any]:
-    config = dict(_changed(jax))
+def _backend(jax: Any, all_settings: bool) -> dict[str, Any]:
+    config = dict(_settings(jax, all_settings))
     try:
         devices = jax.devices()
     except Exception as error:  # plug-ins fail in ways of their own
         return {"problem": f"no backend can be started: {summary(error)}", "config": config}
     return {
         "backend": jax.default_backend(),
+        "process_index": jax.process_index(),
+        "process_count": jax.process_count(),
         "devices": [_device(device) for device in devices],
         "config": config,
         "smoke": _smoke(jax),
@@ -128,15 +133,15 @@ def _device(device: Any) -> dict[str, Any]:
     return {"id": device.id, "kind": device.device_kind, "platform": device.platform, "memory": memory}
 
 
-def _changed(jax: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Settings of JAX that are not at their defaults."""
+def _settings(jax: Any, all_settings: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Settings of JAX: those that are not at their defaults, or all of them."""
     holders = getattr(jax.config, "_value_holders", None) or {}  # private; no public list of defaults exists
     for name, holder in sorted(holders.items()):
+        # Most settings of recent versions do not keep their default.
         default, value = getattr(holder, "_default_value", None), getattr(holder, "value", None)
-        if hasattr(holder, "_default_value") and value != default:
-            yield name, {"value": _plain(value), "default": _plain(default)}
-        elif os.environ.get(name.upper()):
-            yield name, {"value": _plain(value), "default": None}
+        from_environment = bool(os.environ.get(name.upper()))
+        if all_settings or from_environment or (hasattr(holder, "_default_value") and value != default):
+            yield name, {"value": _plain(value), "default": _plain(default), "from_environment": from_environment}
 
 
 def _plain(value: Any) -> Any:
