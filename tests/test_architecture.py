@@ -30,6 +30,7 @@ ALLOWED: dict[str, set[str]] = {
     "rules": _ANALYSIS,
     "fixers": _ANALYSIS,
     "reporters": {"core"},
+    "templates": set(),
     "runtime_checks": {"core", "knowledge"},
     "settings": {"core", "knowledge"},
     "pipeline": _PIPELINE,
@@ -38,13 +39,18 @@ ALLOWED: dict[str, set[str]] = {
     "authoring": {"core", "semantics", "rules", "fixers"},
     "pytest_plugin": _PIPELINE,
     "flake8_plugin": _PIPELINE,
-    "cli": _PIPELINE | {"reporters", "runtime_checks", "server", "repair", "history"},
+    "cli": _PIPELINE | {"reporters", "runtime_checks", "server", "repair", "history", "templates"},
     "server": _PIPELINE | {"reporters", "runtime_checks", "repair"},
     "__main__": {"cli"},
     "__init__": set(),
 }
 # Packages of rules import LibCST themselves; all of ours but `syntax` treats its nodes as opaque objects.
-ONLY_IN = {"libcst": {"syntax"}, "jax": {"runtime_checks"}, "pygls": {"server"}, "flake8": {"flake8_plugin"}}
+ONLY_IN = {
+    "libcst": {"syntax"},
+    "jax": {"runtime_checks", "templates"},
+    "pygls": {"server"},
+    "flake8": {"flake8_plugin"},
+}
 
 FLOORS = ("domain", "events", "machine", "trackers", "interpreter", "models", "analysis")
 """The packages of the analysis, lowest first: each imports itself and those before it."""

@@ -32,12 +32,13 @@ from typing import NoReturn
 from flake8_jax import __version__
 from flake8_jax.cli.process import run_to_the_end
 
-_RUNNING = ("bench", "env", "hotspots", "locate", "mre", "probe", "prove", "recompiles", "record", "verify")
+_RUNNING = ("bench", "env", "hotspots", "locate", "mre", "probe", "prove", "pytree", "recompiles", "record", "verify")
 """Commands with a module of their own that start a process with JAX."""
 COMMANDS = (
-    "check", "rule", "rules", "inspect", "config", "clean", "init", "completion", "format", "version", "server", *_RUNNING
+    "check", "rule", "rules", "inspect", "config", "clean", "init", "completion", "format", "version", "server", "template",
+    *_RUNNING,
 )  # fmt: skip
-_ANYWHERE = frozenset({"rule", "rules", "config", "completion", "format", "version", "server"})
+_ANYWHERE = frozenset({"rule", "rules", "config", "completion", "format", "version", "server", "template"})
 """Commands that do not need the current directory."""
 _GLOBAL_FLAGS = frozenset({"-q", "--quiet", "-s", "--silent", "-v", "--verbose", "--isolated"})
 
@@ -56,6 +57,7 @@ commands:
   rules     list the rules
   inspect   show what jaxlint believes to be staged and traced, function by function
   config    list the configuration keys, or explain one
+  template  print a program to start from: `jaxlint template --list`
   server    the language server, for editors: findings while you type
   clean     remove the cache
   init      set jaxlint up in a project: configuration, pre-commit, CI; it asks first
@@ -72,6 +74,7 @@ commands that run your code on JAX, in a process of its own:
   hotspots    where the time and the memory of your command go, by lines and findings
   recompiles  which inputs make a jitted function compile anew, and what avoids it
   probe       what a function compiles to, also for accelerators that are not here
+  pytree      a tree of arrays: shapes, dtypes, bytes, sharding, as text and as a picture
   locate      where the installed JAX treats a topic or raises an error
 
 options:
@@ -148,7 +151,7 @@ def _dispatch(given: list[str]) -> int:
         from flake8_jax.cli.server import run as run_server
 
         return run_server(rest)
-    if command in (*_RUNNING, "init", "completion"):
+    if command in (*_RUNNING, "init", "completion", "template"):
         run_command = importlib.import_module(f"flake8_jax.cli.{command}").run
         return int(run_command(rest))
     from flake8_jax.cli.check import run as run_check

@@ -285,3 +285,33 @@ class Located(msgspec.Struct, frozen=True):
     skipped: int = 0
     has_tests: bool = True
     has_documentation: bool = True
+
+
+class TreeNode(msgspec.Struct, frozen=True):
+    """A node of a pytree. name: its key below its parent. bytes: of all below it. text: the value of a leaf that is no array,
+    or ``weak`` for a weak type. same_as: the path of the leaf that holds the same array."""
+
+    path: str
+    name: str
+    depth: int
+    is_leaf: bool
+    type: str
+    bytes: int
+    shape: tuple[int | str, ...] | None = None
+    dtype: str = ""
+    sharding: str = ""
+    text: str = ""
+    same_as: str = ""
+
+
+class Tree(msgspec.Struct, frozen=True):
+    """A pytree, parents before children. bytes: arrays that are there twice count once. devices: bytes on each device.
+    inputs: of the function whose result it is. is_abstract: whether that function was traced only."""
+
+    setting: Setting
+    name: str
+    nodes: tuple[TreeNode, ...]
+    bytes: int
+    devices: dict[str, int]
+    inputs: str = ""
+    is_abstract: bool = False

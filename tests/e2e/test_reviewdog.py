@@ -127,7 +127,10 @@ def test_what_we_write_is_the_format(project: Path) -> None:
         text = (project / path).read_text(encoding="utf-8")
         assert cut(text, branch["location"]["range"]) == "x > 0"
         assert cut(text, call["location"]["range"]) == "np.sin(x)"
-        assert [step["message"] for step in branch["related_locations"]] == ["`jax.jit` traces `step`", "`step` calls `helper`"]
+        assert [step["message"] for step in branch["related_locations"]] == [
+            "`jax.jit` traces `step`",
+            "`step` calls `helper`",
+        ]
     (cell,) = by_path["nb.ipynb"]
     assert cell["message"].startswith("cell 2, line 4: `if` converts")
     assert "suggestions" not in cell

@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-TASKS = ("bench", "compare", "env", "forks", "hotspots", "locate", "observe", "probe", "recompiles", "replay")
+TASKS = ("bench", "compare", "env", "forks", "hotspots", "locate", "observe", "probe", "pytree", "recompiles", "replay")
 
 
 _POLL_SECONDS = 0.1

@@ -55,6 +55,14 @@ def resolve(target: str, roots: Sequence[str]) -> Resolved:
 
     roots: folders of the project; they and their ``src`` become importable. Raises TargetError.
     """
+    found = resolve_value(target, roots)
+    if not callable(found.object):
+        raise TargetError(f"{target}: {found.qualname} is {_a(type(found.object).__name__)}, and cannot be called")
+    return found
+
+
+def resolve_value(target: str, roots: Sequence[str]) -> Resolved:
+    """The function, class or variable that ``target`` names. Raises TargetError."""
     extend_path([folder for root in roots for folder in (root, os.path.join(root, "src"))])
     where, colon, what = target.rpartition(":")
     if not colon or not where or not what:
@@ -213,8 +221,6 @@ def _attribute(module: types.ModuleType, dotted: str, target: str) -> Resolved:
             raise TargetError(_no_such(module, found, done, part, target))
         found = getattr(found, part)
         done.append(part)
-    if not callable(found):
-        raise TargetError(f"{target}: {dotted} is {_a(type(found).__name__)}, and cannot be called")
     file, line = _origin(found)
     return Resolved(found, module, dotted, file or module.__file__ or "", line)
 
