@@ -16,6 +16,7 @@ from flake8_jax.cli.running import (
     fail,
     names_list,
     place,
+    positive,
     seconds,
     show_result,
     size,
@@ -28,10 +29,12 @@ from flake8_jax.cli.subjects import (
     said_inputs,
     subject_request,
 )
+from flake8_jax.runtime_checks.child.described import GPUS, TPUS, platform_of
 from flake8_jax.runtime_checks.measurements import Probe, ProbeCase, Stage
 from flake8_jax.settings.tables import ConfigError
 
 _MOST_PRIMITIVES = 8
+DIALECTS = ("jaxpr", "stablehlo", "hlo", "unoptimized-hlo")
 
 _EPILOG = f"""\
 {INPUTS_HELP}
@@ -45,7 +48,8 @@ The exit status is 0 if it compiles everywhere, 1 if it fails somewhere, 2 if th
 examples:
   jaxlint probe train.py:step --case 'f32[4096,4096], f32[64,4096]'
   jaxlint probe train.py:step --case 'bf16[n,n]' --dim n=65536 --target cpu,cuda,tpu
-  jaxlint probe kernel.py:matmul --target tpu --topology v5e:2x2 --write build/hlo
+  jaxlint probe kernel.py:matmul --topology v5e:2x2 --write build/hlo
+  jaxlint probe sharded.py:step --devices 8 --cases sharded.py --dialect hlo
 """
 
 
@@ -61,12 +65,32 @@ def parser() -> argparse.ArgumentParser:
         help="compile for these (default: what JAX has here)",
     )  # fmt: skip
     made.add_argument(
-        "--topology", metavar="NAME", help="the device to describe to the compiler: v5e:2x2 …, or h100, a100"
+        "--topology", metavar="NAME",
+        help=f"the device to describe to the compiler: {', '.join(TPUS)} with a shape such as v5e:2x2, or {', '.join(GPUS)}",
+    )  # fmt: skip
+    made.add_argument(
+        "--devices", type=positive, metavar="N",
+        help="compile for N virtual devices of the processor, and show what each needs and what they send each other",
+    )  # fmt: skip
+    made.add_argument(
+        "--dialect", dest="dialects", action="extend", type=_dialects, metavar="NAMES",
+        help=f"show the first lines of these texts (and write only these): {', '.join(DIALECTS)}; hlo is the optimised one",
+    )  # fmt: skip
+    made.add_argument(
+        "--lines", type=positive, default=40, metavar="N", help="lines of each text to show (default: 40)"
     )
     made.add_argument("--write", metavar="DIR", help="write jaxpr, StableHLO and optimised HLO to files there")
     add_input_options(made)
     add_run_options(made, platform=False)
     return made
+
+
+def _dialects(text: str) -> list[str]:
+    names = names_list(text)
+    unknown = [name for name in names if name not in DIALECTS]
+    if unknown or not names:
+        raise argparse.ArgumentTypeError(f"{text!r}: texts are {', '.join(DIALECTS)}, separated by commas")
+    return names
 
 
 def _platforms(text: str) -> list[str]:
@@ -83,16 +107,35 @@ def run(arguments: Sequence[str]) -> int:
     try:
         request = {
             **subject_request(args, command),
-            "platforms": list(dict.fromkeys(args.platforms or ())),
+            "platforms": _chosen(args),
             "topology": args.topology,
+            "devices": args.devices,
+            "dialects": args.dialects or [],
+            "lines": args.lines,
             "write": _folder(args.write),
         }
         result = ask(args, "probe", request)
     except (RunError, ConfigError) as error:
         return fail(error)
     probe = converted(result, Probe)
-    show_result(args, probe, described)
+    show_result(args, probe, lambda found: described(found, args.devices))
     return 1 if any(stage.state == "failed" for case in probe.cases for stage in case.stages) else 0
+
+
+def _chosen(args: argparse.Namespace) -> list[str]:
+    """The platforms; with a topology alone, the one that it is of. Raises RunError."""
+    asked = list(dict.fromkeys(args.platforms or ()))
+    if args.devices is not None and (args.topology is not None or asked not in ([], ["cpu"])):
+        raise RunError("--devices: virtual devices are of the processor; leave out --topology, and --target but cpu")
+    if args.topology is None:
+        return asked
+    try:
+        platform = platform_of(args.topology)
+    except ValueError as error:
+        raise RunError(str(error)) from error
+    if asked and platform not in asked:
+        raise RunError(f"--topology {args.topology}: this is for {platform}, and --target says {', '.join(asked)}")
+    return asked or [platform]
 
 
 def _folder(name: str | None) -> str | None:
@@ -105,12 +148,15 @@ def _folder(name: str | None) -> str | None:
     return os.path.abspath(name)
 
 
-def described(probe: Probe) -> str:
-    """The result for a reader."""
+def described(probe: Probe, devices: int | None = None) -> str:
+    """The result for a reader. devices: how many virtual ones there were."""
     where = place(probe.file, probe.line)
     out = f"{probe.name}" + (f" ({where})" if where else "") + f", {probe.mode}; {probe.setting}\n"
     for case in probe.cases:
         out += "\n" + _described_case(case)
+    used = max((stage.devices for case in probe.cases for stage in case.stages if stage.state == "ok"), default=devices)
+    if devices is not None and used is not None and used < devices:
+        out += f"\nIt runs on {used} of {devices} devices: no sharding of the function or its inputs uses the others.\n"
     if probe.files:
         out += "\nwritten:\n" + "".join(f"  {place(file, 0)}\n" for file in probe.files)
     return out
@@ -123,6 +169,7 @@ def _described_case(case: ProbeCase) -> str:
         f"output:  {case.output}",
         f"jaxpr:   {case.equations} equation{'s' if case.equations != 1 else ''}" + (f" ({common})" if common else ""),
     ]
+    lines += _shown("jaxpr", case.preview)
     for stage in case.stages:
         lines += _described_stage(stage)
     return "\n".join(lines) + "\n"
@@ -147,8 +194,31 @@ def _described_stage(stage: Stage) -> list[str]:
     if stage.cost:
         lines.append(f"  {'cost':<7} {_cost(stage.cost)}")
     if stage.memory:
-        lines.append(f"  {'memory':<7} " + ", ".join(f"{name} {size(value)}" for name, value in _memory(stage.memory)))
+        each = "each device: " if stage.devices > 1 else ""
+        memory = ", ".join(f"{name} {size(value)}" for name, value in _memory(stage.memory))
+        lines.append(f"  {'memory':<7} {each}{memory}")
+    lines += _sent(stage)
+    for kind, text in stage.previews.items():
+        lines += _shown(kind, text)
     return lines
+
+
+def _sent(stage: Stage) -> list[str]:
+    """What the devices send each other."""
+    if stage.devices == 1 and not stage.collectives:
+        return []
+    head = f"  {'split':<7} over {stage.devices} devices, "
+    if not stage.collectives:
+        return [f"{head}which send each other nothing"]
+    lines = [f"{head}which send each other:"]
+    for one in stage.collectives:
+        among = f" among {one.group}" if one.group else ""
+        lines.append(f"          {one.count} {one.kind} of {size(one.bytes)}{among}")
+    return lines
+
+
+def _shown(kind: str, text: str) -> list[str]:
+    return [f"  {kind}:", *(f"    {line}" for line in text.splitlines())] if text else []
 
 
 def _memory(memory: dict[str, int]) -> list[tuple[str, int]]:

@@ -177,11 +177,21 @@ class Recompiles(msgspec.Struct, frozen=True):
     cases: tuple[RecompileCase, ...]
 
 
+class Collective(msgspec.Struct, frozen=True):
+    """``count`` operations in which ``group`` devices take part (0: unknown); bytes: of the result of one on one device."""
+
+    kind: str
+    count: int
+    bytes: int
+    group: int
+
+
 class Stage(msgspec.Struct, frozen=True):
     """What became of a function on one platform.
 
     mode: ``device``, ``topology`` or ``lower``. state: ``ok``, ``failed``, or ``unavailable``. cost and memory: as the
-    compiler states them. texts: the kinds of text there are, with their number of lines.
+    compiler states them, of one device. texts: the kinds of text there are, with their number of lines; previews: first lines
+    of those that were asked for. devices: on how many it runs.
     """
 
     platform: str
@@ -193,10 +203,13 @@ class Stage(msgspec.Struct, frozen=True):
     cost: dict[str, float] = {}
     memory: dict[str, int] = {}
     texts: dict[str, int] = {}
+    previews: dict[str, str] = {}
+    devices: int = 1
+    collectives: tuple[Collective, ...] = ()
 
 
 class ProbeCase(msgspec.Struct, frozen=True):
-    """One set of inputs."""
+    """One set of inputs. preview: first lines of the jaxpr, if they were asked for."""
 
     label: str
     inputs: str
@@ -206,6 +219,7 @@ class ProbeCase(msgspec.Struct, frozen=True):
     primitives: dict[str, int]
     stages: tuple[Stage, ...]
     alike: int = 1
+    preview: str = ""
 
 
 class Probe(msgspec.Struct, frozen=True):

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from runtime.measured import Command, command, data
 
+from flake8_jax.runtime_checks.child.collectives import collectives, devices_of
+
 pytestmark = pytest.mark.jax
 jaxlint = pytest.fixture(command)
 
@@ -64,6 +66,72 @@ def test_platforms_that_are_not_here_are_lowered_for(jaxlint: Command, tmp_path:
     assert "runtime-tpu" in away["problem"] and away["texts"]["stablehlo"] > 5
     status, out, _ = jaxlint("probe", "kernels.py:printing", "--target", "cuda")
     assert status == 0 and "cuda: inconclusive [mode lower]" in out
+
+
+SHARDED = """\
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()), ("data",))
+
+@jax.jit
+def step(w, x):
+    return w - jax.grad(lambda w: jnp.mean(jnp.tanh(x @ w) ** 2))(w)
+
+def cases():
+    yield (
+        jax.ShapeDtypeStruct((64, 64), jnp.float32, sharding=NamedSharding(mesh, P())),
+        jax.ShapeDtypeStruct((256, 64), jnp.float32, sharding=NamedSharding(mesh, P("data", None))),
+    )
+"""
+
+
+def test_several_devices(jaxlint: Command, tmp_path: Path) -> None:
+    (tmp_path / "sharded.py").write_text(SHARDED)
+    words = ["sharded.py:step", "--cases", "sharded.py", "--devices", "4", "--dialect", "stablehlo", "--lines", "3"]
+    status, out, _ = jaxlint("probe", *words)
+    assert status == 0
+    assert "memory  each device: arguments 32 KiB, results 16 KiB" in out
+    assert "split   over 4 devices, which send each other:" in out and "1 all-reduce of 16 KiB among 4" in out
+    assert "    module @jit_step" in out and "more lines (--lines, or --write DIR)" in out
+    status, out, _ = jaxlint("probe", "train.py:step", "--case", "f32[8,8], f32[4,8]", "--devices", "3")
+    assert status == 0 and "It runs on 1 of 3 devices" in out
+
+
+def test_collectives_of_other_versions() -> None:
+    text = """HloModule jit_f, num_partitions=8
+  %all-gather-start = (f32[4,2]{1,0}, f32[8,2]{1,0}) all-gather-start(f32[4,2] %p), replica_groups=[4,2]<=[8]
+  %all-gather-done = f32[8,2]{1,0} all-gather-done(%all-gather-start)
+  ROOT %r = (f32[8]{0}, bf16[3]{0}) all-reduce(%a, %b), channel_id=1, replica_groups={{0,1,2,3},{4,5,6,7}}, to_apply=%add
+  %p = pred[3] collective-permute(%c), source_target_pairs={{0,1}}
+"""
+    assert devices_of(text) == 8
+    assert [tuple(one.values()) for one in collectives(text)] == [
+        ("all-gather", 1, 64, 2), ("all-reduce", 1, 38, 4), ("collective-permute", 1, 3, 0),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--topology", "v9:2x2"], "--topology v9:2x2: it is unknown; TPUs are v2, v3, v4, v5e"),
+        (["--topology", "h100", "--target", "tpu"], "this is for cuda, and --target says tpu"),
+        (["--topology", "v5e", "--devices", "2"], "virtual devices are of the processor"),
+        (["--dialect", "llvm"], "texts are jaxpr, stablehlo, hlo, unoptimized-hlo"),
+        (["--donate", "w"], "--donate w: train.py:step is jitted already"),
+    ],
+)
+def test_wrong_calls_of_probe(jaxlint: Command, words: list[str], message: str) -> None:
+    status, out, err = jaxlint("probe", "train.py:step", "--case", "f32[8,8], f32[4,8]", *words)
+    assert (status, out) == (2, "")
+    assert message in err
+
+
+def test_donated_memory_is_shared(jaxlint: Command) -> None:
+    _, found = data(jaxlint, "probe", "train.py:long", "--case", "f32[8,8], 0", "--donate", "w")
+    assert found["cases"][0]["stages"][0]["memory"]["alias"] == 256
 
 
 def test_inner_jaxprs_count(jaxlint: Command, tmp_path: Path) -> None:

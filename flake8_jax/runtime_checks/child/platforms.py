@@ -6,7 +6,8 @@ mode       ``device``: compiled on what is here. ``topology``: compiled by the r
            device. ``lower``: lowered to StableHLO only, by ``jax.export``; shows operations that the platform lacks.
 topology   of a TPU: its generation and shape, as ``v5e:2x2``. For a GPU: its kind, as ``h100``.
 
-Not modelled: several devices and what they send each other.
+Several devices are those that JAX has here, or so many virtual ones of the processor (``--devices``): the program is split by
+the user's shardings. Not modelled: a description of several devices, whose meshes the user's code cannot make.
 """
 
 from __future__ import annotations
@@ -19,56 +20,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from flake8_jax.runtime_checks.child.jitting import Function, Inputs, devices, import_jax, memory_of, peak
+from flake8_jax.runtime_checks.child.collectives import collectives, devices_of
+from flake8_jax.runtime_checks.child.described import GPU_KIND, GPUS, TPU_TOPOLOGY, Gpu, platform_of, whole
+from flake8_jax.runtime_checks.child.jitting import Function, Inputs, Refusal, devices, import_jax, memory_of, peak
 from flake8_jax.runtime_checks.child.main import summary
 
-TPU_TOPOLOGY = "v5e:2x2"
-GPU_KIND = "h100"
-_MiB = 1 << 20
-
-
-@dataclass(frozen=True)
-class Gpu:
-    """The facts of a GPU that its compiler asks for. Sizes in bytes, bandwidth in bytes a second."""
-
-    name: str
-    capability: tuple[int, int]
-    cores: int
-    lanes: int
-    memory: int
-    bandwidth: int
-    shared_block: int
-    shared_core: int
-    cache: int
-    clock: float
-
-    def configuration(self) -> str:
-        """As XLA's text of a target."""
-        facts = {
-            "threads_per_block_limit": 1024, "threads_per_warp": 32, "shared_memory_per_block": 48 << 10,
-            "shared_memory_per_core": self.shared_core, "threads_per_core_limit": 2048, "core_count": self.cores,
-            "fpus_per_core": self.lanes, "block_dim_limit_x": 2**31 - 1, "block_dim_limit_y": 2**16 - 1,
-            "block_dim_limit_z": 2**16 - 1, "memory_bandwidth": self.bandwidth, "l2_cache_size": self.cache,
-            "clock_rate_ghz": self.clock, "device_memory_size": self.memory,
-            "shared_memory_per_block_optin": self.shared_block, "registers_per_core_limit": 1 << 16,
-            "registers_per_block_limit": 1 << 16,
-        }  # fmt: skip
-        major, minor = self.capability
-        return (
-            "gpu_device_info { "
-            + " ".join(f"{name}: {value}" for name, value in facts.items())
-            + f" cuda_compute_capability {{ major: {major} minor: {minor} }} }} "
-            + 'platform_name: "CUDA" runtime_version { major: 12 minor: 9 } dnn_version_info { major: 9 minor: 7 } '
-            + f'device_description_str: "{self.name}"'
-        )
-
-
-GPUS = {
-    "h100": Gpu("NVIDIA H100 80GB HBM3", (9, 0), 132, 128, 84_929_347_584, 3_352_320_000_000,
-                227 << 10, 228 << 10, 50 * _MiB, 1.98),
-    "a100": Gpu("NVIDIA A100-SXM4-40GB", (8, 0), 108, 64, 42_331_013_120, 1_555_200_000_000,
-                163 << 10, 164 << 10, 40 * _MiB, 1.41),
-}  # fmt: skip
+_AWAY = ("ptxas", "nvlink", "libdevice", "libtpu_lockfile", "already in use", "No space left", "Unable to initialize backend",
+         "No such file or directory", "cannot open shared object", "DNN library", "Unknown backend")  # fmt: skip
+"""What compilers say where something is missing around them, which says nothing of the program."""
+_DEVICES = "--xla_force_host_platform_device_count"
+_MISSING = (ImportError, OSError, MemoryError)
 
 
 @dataclass
@@ -84,10 +45,19 @@ class Stage:
     cost: dict[str, float] = field(default_factory=dict)
     memory: dict[str, int] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
+    devices: int = 1
+    collectives: list[dict[str, Any]] = field(default_factory=list)
 
 
-def prepare() -> None:
-    """Before JAX is imported: let the plug-in for GPUs start where there is none, to compile for a description."""
+def prepare(count: int | None) -> None:
+    """Before JAX is imported: let the plug-in for GPUs start where there is none, to compile for a description.
+
+    count: of virtual devices of the processor, which is then the platform.
+    """
+    if count is not None:
+        os.environ["JAX_PLATFORMS"] = "cpu"
+        kept = [flag for flag in os.environ.get("XLA_FLAGS", "").split() if not flag.startswith(_DEVICES)]
+        os.environ["XLA_FLAGS"] = " ".join([*kept, f"{_DEVICES}={count}"])
     if not glob.glob("/dev/nvidia[0-9]*") and not os.path.exists("/dev/dxg"):
         os.environ.setdefault("JAX_SKIP_CUDA_CONSTRAINTS_CHECK", "1")
     os.environ.setdefault("TPU_SKIP_MDS_QUERY", "1")  # else libtpu asks the network what machine this is
@@ -109,7 +79,7 @@ def stage(function: Function, inputs: Inputs, platform: str, topology: str | Non
         here = []
     if here:
         return _compiled(function, inputs, here[0], Stage(platform, "device"))
-    if (topology in GPUS) != (platform == "cuda"):
+    if topology is not None and platform_of(topology) != platform:
         topology = None  # it is meant for another platform
     described, problem = _described(platform, topology)
     if described is not None:
@@ -129,10 +99,12 @@ def _described(platform: str, topology: str | None) -> tuple[Any, str]:
     make: Callable[..., Any] = topologies.get_topology_desc
     try:
         if platform == "tpu":
-            return make(topology or TPU_TOPOLOGY, "tpu").devices[0], ""
+            return make(whole(topology or TPU_TOPOLOGY), "tpu").devices[0], ""
         kind = topology or GPU_KIND
         return make(kind, "cuda", target_config=GPUS[kind].configuration(), topology="1x1x1").devices[0], ""
     except Exception as error:  # the plug-ins fail in ways of their own
+        if topology is not None and "INVALID_ARGUMENT" in str(error):
+            raise Refusal(f"--topology {topology}: its compiler refuses it: {summary(error)}") from error
         return None, f"its compiler takes no description of a device: {summary(error)}"
 
 
@@ -152,15 +124,17 @@ def _compiled(function: Function, inputs: Inputs, device: Any, found: Stage) -> 
                 lowered = call.lower(*inputs.args, **inputs.kwargs)
             found.seconds["lower"] = time.perf_counter() - started
             found.texts["stablehlo"] = lowered.as_text()
+            found.texts["unoptimized-hlo"] = lowered.as_text(dialect="hlo")
             started = time.perf_counter()
             compiled = lowered.compile()
             found.seconds["compile"] = time.perf_counter() - started
     except Exception as error:  # compilers fail in ways of their own
         # What asks for the backend itself, as callbacks do, cannot be compiled for a description of it.
-        elsewhere = found.mode == "topology" and "Unknown backend" in str(error)
-        found.state, found.problem = "inconclusive" if elsewhere else "failed", _problem(error)
+        around = isinstance(error, _MISSING) or any(sign in str(error) for sign in _AWAY)
+        found.state, found.problem = "inconclusive" if around else "failed", _problem(error)
         return found
-    found.texts["hlo"] = compiled.as_text() or ""
+    found.texts["hlo"] = text = compiled.as_text() or ""
+    found.devices, found.collectives = devices_of(text), collectives(text)
     found.cost, found.memory = _cost(compiled), memory_of(compiled)
     return found
 

@@ -1,8 +1,8 @@
 """What a function compiles to: shapes, jaxpr, StableHLO, machine code, and what the compiler says of cost and memory.
 
-Request: ``target``, ``cases``, ``platforms`` (empty: the one of JAX), ``topology`` or null, ``static``, ``write``: a
-folder for the texts or null, ``roots``, ``seed``, ``dims``. Result: see ``Probe`` in
-``flake8_jax.runtime_checks.measurements``. Nothing is run: the inputs are shapes only.
+Request: see ``subjects``, and ``platforms`` (empty: the one of JAX), ``topology`` or null, ``devices``: a number of virtual
+ones or null, ``write``: a folder for the texts or null, ``dialects``: texts that are wanted, ``lines``: of each to show.
+Result: see ``Probe`` in ``flake8_jax.runtime_checks.measurements``. Nothing is run: the inputs are shapes only.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from flake8_jax.runtime_checks.child.jitting import (
     setting,
 )
 from flake8_jax.runtime_checks.child.main import Channel
-from flake8_jax.runtime_checks.child.platforms import GPUS, Stage, own_platform, prepare, stage
+from flake8_jax.runtime_checks.child.platforms import Stage, own_platform, prepare, stage
 from flake8_jax.runtime_checks.child.subjects import measured
 
-_SUFFIXES = {"jaxpr": "jaxpr.txt", "stablehlo": "stablehlo.mlir", "hlo": "hlo.txt"}
+_SUFFIXES = {
+    "jaxpr": "jaxpr.txt", "stablehlo": "stablehlo.mlir", "hlo": "hlo.txt", "unoptimized-hlo": "unoptimized-hlo.txt",
+}  # fmt: skip
 
 
 def run(request: dict[str, Any], channel: Channel) -> None:
     """Compile and tell."""
-    prepare()
+    prepare(request["devices"])
     answer(lambda asked: measured(asked, functools.partial(_probe, asked), abstract=True), request, channel)
 
 
 def _probe(request: Mapping[str, Any], function: Function, inputs: list[Inputs]) -> dict[str, Any]:
     platforms = request["platforms"] or [own_platform()]
-    if platforms == ["cuda"] and request["topology"] is not None and request["topology"] not in GPUS:
-        raise Refusal(f"--topology {request['topology']}: GPUs that are known are {', '.join(GPUS)}")
     files: list[str] = []
     cases = [_case(function, case, platforms, request, files) for case in inputs]
     resolved = function.resolved
@@ -67,12 +67,14 @@ def _case(
     stages = [stage(function, inputs, platform, request["topology"]) for platform in platforms]
     if request.get("write"):
         stem = re.sub(r"\W+", "_", f"{function.resolved.qualname}_{inputs.label}").strip("_")
-        if jaxpr is not None:
+        wanted = request["dialects"] or ["jaxpr", "stablehlo", "hlo"]
+        if jaxpr is not None and "jaxpr" in wanted:
             files.append(_written(request["write"], f"{stem}.{_SUFFIXES['jaxpr']}", str(jaxpr)))
         for found in stages:
             files += [
                 _written(request["write"], f"{stem}.{found.platform}.{_SUFFIXES[kind]}", text)
                 for kind, text in found.texts.items()
+                if kind in wanted
             ]
     return {
         "label": inputs.label,
@@ -82,12 +84,24 @@ def _case(
         "output": output,
         "equations": sum(counts.values()),
         "primitives": dict(counts.most_common()),
-        "stages": [_data(found) for found in stages],
+        "stages": [_data(found, request) for found in stages],
+        "preview": _preview(str(jaxpr), request) if jaxpr is not None and "jaxpr" in request["dialects"] else "",
     }
 
 
-def _data(found: Stage) -> dict[str, Any]:
-    return {**vars(found), "texts": {kind: len(text.splitlines()) for kind, text in found.texts.items()}}
+def _data(found: Stage, request: Mapping[str, Any]) -> dict[str, Any]:
+    shown = {kind: _preview(text, request) for kind, text in found.texts.items() if kind in request["dialects"]}
+    return {
+        **vars(found), "texts": {kind: len(text.splitlines()) for kind, text in found.texts.items()}, "previews": shown,
+    }  # fmt: skip
+
+
+def _preview(text: str, request: Mapping[str, Any]) -> str:
+    """The first lines of a text."""
+    lines = text.rstrip().splitlines()
+    most = request["lines"]
+    rest = len(lines) - most
+    return "\n".join([*lines[:most], *([f"… {rest} more lines (--lines, or --write DIR)"] if rest > 0 else [])])
 
 
 def _written(folder: str, name: str, text: str) -> str:
