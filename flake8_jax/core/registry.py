@@ -45,7 +45,7 @@ class Report:
     makes an error a warning); ``preview`` keeps it back unless preview rules are asked for. ``unless``: a fact that,
     noted at the same place on any other path (``EventBus.note``), takes the report back. ``given``: a fact without which,
     noted anywhere, there is nothing to report. ``sure_given``: a fact without which, noted at the same place, an error is a
-    warning. ``uses``: other places that the report is about, for the evidence."""
+    note. ``uses``: other places that the report is about, for the evidence."""
 
     at: Spanned
     message: str

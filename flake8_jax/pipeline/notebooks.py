@@ -47,9 +47,11 @@ class CellsTooLarge(Exception):
 
 
 def text_of(data: str, limit: int | None = None) -> str:
-    """The text of a notebook in its JSON form; none where Git LFS has put a pointer in its place. Raises NotebookError, and
-    CellsTooLarge beyond ``limit`` bytes of code."""
-    if data.startswith(_LFS_POINTER):
+    """The text of a notebook in its JSON form; none where the file is blank, or Git LFS has put a pointer in its place.
+
+    Raises NotebookError, and CellsTooLarge beyond ``limit`` bytes of code.
+    """
+    if data.startswith(_LFS_POINTER) or not data.strip():
         return ""
     sources = [(_heading(number, cell), _source(cell)) for number, cell in _code_cells(_parsed(data))]
     if limit is not None and sum(len(source.encode("utf-8", "surrogatepass")) for _, source in sources) > limit:

@@ -24,6 +24,7 @@ ADVICE: dict[str, str] = {
     "paired": "split it first unless both must change in the same way",
     "discarded": "split it first unless this is a warm-up",
     "evaluation": "split it first unless every iteration must use equal numbers",
+    "alternatives": "split it first unless only one of the two is ever used",
     "parts": "split it once unless the slices share no key",
 }
 """What to do, by the reason why equal draws may be meant."""

@@ -12,9 +12,10 @@ from flake8_jax.core import ir
 from flake8_jax.semantics.domain.code import below
 from flake8_jax.semantics.events.events import Mutation
 
-Reach = Literal["read", "kept", "gone"]
+Reach = Literal["read", "kept", "passed", "gone"]
 """``read``: code outside of the function that changes it reads the container. ``kept``: it stays where other code may read
-it. ``gone``: it is a variable of a function in which nothing else reads it."""
+it. ``passed``: the function got it as an argument, in a trace that made it and ends later; whether the caller reads it there
+is not known. ``gone``: it is a variable of a function in which nothing else reads it."""
 _CHANGING = frozenset(
     {"add", "append", "appendleft", "clear", "discard", "extend", "insert", "remove", "reverse", "sort", "update"}
 )
@@ -32,6 +33,8 @@ def reach(event: Mutation, container: ir.Node) -> Reach:
     if not isinstance(container, ir.Name) or inner is None:
         return "kept"
     owner = next((f for f in reversed(around) if container.id in f.local_names), None)
+    if owner is inner and event.enclosed and any(p.name == container.id for p in inner.params):
+        return "passed"
     if owner is inner or _is_read(tree.body if owner is None else owner.body, container.id, inner):
         return "read"
     is_given = owner is not None and any(p.name == container.id for p in owner.params)

@@ -130,7 +130,7 @@ def captured_mutation(event: Mutation) -> Report | None:
     if found == "gone":
         return None
     subject = f"This change of {quote(event.context, container, 'a container')}"
-    level: Level | None = None if found == "read" else "warning"
+    level: Level | None = None if found == "read" else "info" if found == "passed" else "warning"
     if leaks(event):
         return Report(event.at, f"{subject} {LEAK}", level, unless=UNDONE)
     return Report(event.at, f"{subject} {ONCE}", level, unless=UNDONE)

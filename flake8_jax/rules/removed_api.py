@@ -17,7 +17,7 @@ def removed_api(event: ApiUse) -> Report | None:
     """A name or an argument is used that JAX, or a library around it, has removed, or an argument is missing that it now needs.
 
     Why it bites: the import or the call raises as soon as it is reached, perhaps long after an upgrade and deep in a
-    run. (In an annotation that Python does not evaluate it is a warning.) Which releases count is said by `target-jax`,
+    run. (In an annotation that Python does not evaluate it is a note.) Which releases count is said by `target-jax`,
     or by what the project requires of `jax`: the newest release that it allows, and without an upper bound the newest
     known one. The table of JAX was made from its [change log](https://docs.jax.dev/en/latest/changelog.html) and checked
     against its releases; smaller ones, of what is certain, are there for Flax, optax, Orbax, chex, Haiku and NumPyro.
@@ -92,7 +92,7 @@ def removed_api(event: ApiUse) -> Report | None:
     if event.verdict == "never-there":
         home = elsewhere(event)
         message = f"{history_of(event).title} has no {subject(event)}{home}"
-        level: Level | None = None if home and not event.postponed else "warning"
+        level: Level | None = "info" if event.postponed else None if home else "warning"
         return Report(Span(event.start, event.end), message, level=level, preview=not home)
     if event.verdict != "removed" or change is None or change.removed is None:
         return None
@@ -100,4 +100,4 @@ def removed_api(event: ApiUse) -> Report | None:
     when = f"{title} {show(change.removed)} removed" if change.removed else f"{title} no longer has"
     said = f"Since {title} {show(change.removed)}, {needed(event)}" if needed(event) else f"{when} {subject(event)}"
     message = f"{said}{instead(event, change)}"
-    return Report(Span(event.start, event.end), message, level="warning" if event.postponed else None)
+    return Report(Span(event.start, event.end), message, level="info" if event.postponed else None)

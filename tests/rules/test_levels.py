@@ -57,7 +57,7 @@ model, fresh = Model(), Model()
 
 @jax.jit
 def loss(scale, x):
-    model.scale = scale  # warning: self-write
+    model.scale = scale  # info: self-write
     return model.apply(x).sum()
 
 
@@ -65,7 +65,7 @@ def loss(scale, x):
 def step(x):
     model.last = x * 2  # error: self-write
     model.total = model.total + x  # error: self-write
-    fresh.seen = x  # warning: self-write
+    fresh.seen = x  # info: self-write
     return x
 
 
@@ -448,14 +448,14 @@ import jax
 
 
 class Parameters(eqx.Module):
-    function: jax.linear_util.WrappedFun  # warning: removed-api
+    function: jax.linear_util.WrappedFun  # info: removed-api
 
 
 class Pair(NamedTuple):
-    key: jax.random.KeyArray  # warning: removed-api
+    key: jax.random.KeyArray  # info: removed-api
 
 
-def of_a_module(x: jax.linear_util.WrappedFun):  # warning: removed-api
+def of_a_module(x: jax.linear_util.WrappedFun):  # info: removed-api
     return x
 """,
     "a result that nobody reads; a name says nothing of a class": """\
@@ -939,13 +939,83 @@ def fit(model, params, xs, key):
     most = rmse(model, params, xs, k_more, True, 2.0)  # error: key-reuse
     return whole, cut, more, most
 """,
+    "keys: one of two draws is picked, a start is made once more, new keys nobody reads, the order in evaluation": """\
+import time
+
+import jax
+import jax.numpy as jnp
+
+
+class Model:
+    def initialize(self, key, scale=0.1):
+        return scale * jax.random.normal(key, (3,))
+
+    def ll(self, params, xs):
+        return jnp.sum(xs @ params)
+
+
+def fit(key, model, xs, n):
+    params = model.initialize(key, scale=0.2)
+    return params - n * jax.grad(model.ll)(params, xs)
+
+
+def compare(xs, key, other):
+    model = Model()
+    print(model.ll(model.initialize(key, scale=0.2), xs))
+    print(model.ll(model.initialize(other, scale=0.3), xs))
+    first = fit(key, model, xs, 10)  # info: key-reuse
+    return first, fit(other, model, xs, 10)  # error: key-reuse
+
+
+def proposal(key, mu, nu):
+    poisson = jax.random.poisson(key, mu)
+    u = jax.random.uniform(key)  # info: key-reuse
+    geometric = jnp.floor(jnp.log(u))
+    y = jnp.where(nu >= 1, poisson, geometric)
+    log_alpha = jnp.where(nu >= 1, poisson * jnp.log(mu), geometric * 2)
+    return y, log_alpha
+
+
+def both(key, mu, nu):
+    poisson = jax.random.poisson(key, mu)
+    u = jax.random.uniform(key)  # error: key-reuse
+    return jnp.where(nu >= 1, poisson, u) * poisson
+
+
+def agents(seed, n):
+    key = jax.random.key(seed)
+    parameters = jax.random.uniform(key, (n, 3))
+    _, key = jax.random.split(key)  # info: key-reuse
+    return parameters * 2
+
+
+def timed(key, x, n):
+    run = jax.jit(lambda k, x: x + jax.random.normal(k, x.shape))
+    result = run(key, x)
+    jax.tree.map(lambda leaf: leaf.block_until_ready(), result)
+    times = []
+    for _ in range(n):
+        start = time.perf_counter()
+        result = run(key, x)  # info: key-reuse
+        jax.tree.map(lambda leaf: leaf.block_until_ready(), result)
+        times.append(time.perf_counter() - start)
+    return times
+
+
+def eval_model(key, params, data):
+    losses = []
+    for x in data:
+        order = jax.random.permutation(key, x.shape[0])  # info: key-reuse-in-loop
+        losses.append(jnp.mean(x[order] @ params))
+    return losses
+""",
     "a removed name in an annotation": """\
 from __future__ import annotations
 
 import jax
 
 
-def postponed(x: jax.tree_map):  # warning: removed-api
+def postponed(x: jax.tree_map):  # info: removed-api
     return x
 
 

@@ -178,9 +178,9 @@ def _level(m: Machine, emission: Emission) -> Level:
     level = report.level or emission.rule.level
     fact = report.sure_given
     if fact and not m.bus.is_noted(fact, emission.scope.path, report.at.start, presumed=presumed):
-        level = "warning" if level == "error" else level
+        level = "info" if level == "error" else level
     seen = emission.rule.raises != "nothing" or emission.rule.code in SHOWN
-    return "warning" if seen and level == "error" and emission.scope.path.endswith(SUFFIX) else level
+    return "info" if seen and emission.scope.path.endswith(SUFFIX) else level
 
 
 SHOWN = frozenset({"JAX501", "JAX502", "JAX503"})

@@ -220,10 +220,12 @@ KeyEffect = Literal["consume", "split"]
 """What uses a key up: numbers are drawn from it, or other keys are made of it."""
 
 
-Intent = Literal["", "fixed", "constant", "same-data", "discarded", "shared", "paired", "parts", "evaluation"]
+Intent = Literal[
+    "", "fixed", "constant", "same-data", "discarded", "shared", "paired", "parts", "evaluation", "alternatives"
+]
 """Why equal draws may be meant: both runs take one fixed key of the module, or the module itself uses its key again; one
 function sees the same data twice; two arrays are changed alike; the result of one use is thrown away; a loop only looks at
-what it computes."""
+what it computes; no result depends on both draws."""
 Shared = Literal["", "numbers", "bits", "nothing", "new-keys"]
 
 

@@ -14,11 +14,14 @@ from flake8_jax.semantics.domain.stack import NORMAL, RAISE, Flow
 from flake8_jax.semantics.domain.values import (
     Const,
     Deferred,
+    DictValue,
     External,
     FunctionValue,
+    ListValue,
     PartialValue,
     Static,
     TransformedValue,
+    TupleValue,
     Unknown,
     Value,
 )
@@ -57,6 +60,7 @@ def evaluate(m: Machine, frame: Frame, node: ir.Expr) -> Value:
     return value
 
 
+_CONTAINERS = (DictValue, ListValue, TupleValue)
 _FUNCTIONS = (FunctionValue, PartialValue, TransformedValue)
 
 
@@ -98,8 +102,10 @@ def _is_another_by_then(frame: Frame, name: str, value: Value) -> bool:
 
 def _is_rebound(m: Machine, frame: Frame, name: str, value: Value) -> bool:
     """A variable of the module may hold something else by the time that a function reads it."""
-    if name in frame.scope.rebound and isinstance(value, (Const, Static)):
-        return True
+    if name in frame.scope.rebound:
+        # What a script has left in the name is not what its earlier calls have met.
+        if isinstance(value, (Const, Static)) or (frame.scope.state == HAS_RUN and isinstance(value, _CONTAINERS)):
+            return True
     return m.program.is_replaced(frame.scope, name, value)
 
 

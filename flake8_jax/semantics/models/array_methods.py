@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import FunctionFact
+from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.dtypes import asked_dtype, dtype_class
@@ -21,6 +22,7 @@ from flake8_jax.semantics.domain.values import (
     GRAD,
     Array,
     GeneratorValue,
+    HostArray,
     Level,
     ListValue,
     Static,
@@ -149,9 +151,21 @@ _OF_MAPPING: dict[str, Callable[[Machine, Tree, Arguments], Value]] = {
     "update": _updated,
     "copy": _same_mapping,
 }
+
+
+def listed(base: Value) -> Value:
+    """What ``tolist`` gives: a number for an array without axes, which an array of unknown rank may be."""
+    if isinstance(base, Array) and base.ndim == 0:
+        return Static("")
+    whole = ListValue(None, Static(""))
+    has_axes = isinstance(base, (Array, HostArray)) and base.length is not None
+    has_axes = has_axes or (isinstance(base, Array) and base.ndim is not None)
+    return whole if has_axes else joining.union_of([whole, Static("")])
+
+
 _GIVEN: dict[str, Callable[[Value], Value]] = {
     "item": lambda base: Static(""),
-    "tolist": lambda base: ListValue(None, Static("")),
+    "tolist": listed,
     "block_until_ready": lambda base: base,
 }
 """Methods whose results hang on nothing else."""

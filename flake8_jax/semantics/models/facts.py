@@ -78,6 +78,7 @@ from flake8_jax.semantics.trackers.contracts import note_method_rule
 from flake8_jax.semantics.trackers.equal_keys import note_made
 from flake8_jax.semantics.trackers.host_seeds import note_seed
 from flake8_jax.semantics.trackers.key_conventions import note_key_given, use_collections
+from flake8_jax.semantics.trackers.key_paths import may_be_key
 from flake8_jax.semantics.trackers.key_streams import stream_of
 from flake8_jax.semantics.trackers.keys import (
     FOLD,
@@ -86,7 +87,6 @@ from flake8_jax.semantics.trackers.keys import (
     Usage,
     derive_key,
     made_key,
-    may_be_key,
     note_drawn,
     share_like,
     use_key,

@@ -40,6 +40,7 @@ from flake8_jax.semantics.interpreter.containers import at_update, dict_method, 
 from flake8_jax.semantics.interpreter.objects import replaced
 from flake8_jax.semantics.interpreter.operators import result_level, test_truth
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.models.array_methods import listed
 from flake8_jax.semantics.models.builtins import tell_order
 from flake8_jax.semantics.models.tables import methods_of
 from flake8_jax.semantics.trackers.allocations import Change, tell_change, undo_changes
@@ -100,7 +101,7 @@ def _host_array_method(m: Machine, base: HostArray, name: str, at: Call) -> Valu
     if name == "item":
         return Static("")
     if name == "tolist":
-        return ListValue(None, Static(""))
+        return listed(base)
     if name in FILLING_METHODS:
         note_overwritten(m, at.frame, at.node, base)
     made = HostArray(base.dtype, size=size_of_method(base, name, at.args.values))

@@ -29,7 +29,8 @@ from flake8_jax.semantics.domain.values import (
     canonical_key,
 )
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
-from flake8_jax.semantics.trackers.keys import DONATE, Keys, Use, as_remembered, as_used_here, may_be_key
+from flake8_jax.semantics.trackers.key_paths import may_be_key
+from flake8_jax.semantics.trackers.keys import DONATE, Keys, Use, as_remembered, as_used_here
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

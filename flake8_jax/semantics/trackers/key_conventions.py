@@ -23,7 +23,8 @@ from flake8_jax.semantics.domain.boundary import NOT_TRAINING
 from flake8_jax.semantics.domain.code import last_name
 from flake8_jax.semantics.domain.values import Array, Const, DictValue, External, Opaque, Unknown, Value, canonical_key
 from flake8_jax.semantics.events.facts import draws_from
-from flake8_jax.semantics.trackers.keys import Keys, Touch, Usage, may_be_key, use_key
+from flake8_jax.semantics.trackers.key_paths import may_be_key
+from flake8_jax.semantics.trackers.keys import Keys, Touch, Usage, use_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

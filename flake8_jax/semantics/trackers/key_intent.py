@@ -16,6 +16,7 @@ paired      a function changes two arrays in the same way, with the same key: an
 discarded   the result of a call is thrown away: a warm-up, or a line that was forgotten.
 parts       one key is split into the same keys twice, and each time another slice of them is taken.
 said        a comment beside a use says so: ``# fixed key``. What compares under one key is ``same data`` as well.
+picked      ``where`` picks one of the two draws, or of what was computed from them (``key_alternatives``).
 evaluation  a loop computes something of the state that it changes, and goes on without it: what it gathers shows how the
             state changes, not how the numbers do. Or the key's own name says that it stays: ``eval_key``, ``fixed_rng``.
 
@@ -47,6 +48,7 @@ from flake8_jax.semantics.domain.values import (
     canonical_key,
     held_by,
 )
+from flake8_jax.semantics.trackers.key_alternatives import are_alternatives
 from flake8_jax.semantics.trackers.key_children import is_split
 from flake8_jax.semantics.trackers.key_names import is_of_key, parts_of_target, words_of
 from flake8_jax.semantics.trackers.key_pairs import are_compared, elements_are_compared, shuffles_each
@@ -83,6 +85,8 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
         return "same-data" if compared else ""
     if are_compared(body, there, here):
         return "same-data"
+    if are_alternatives(body, there, here):
+        return "alternatives"
     if _are_parts(statement_at(body, there.node), statement_at(body, here.node), there, here):
         return "parts"
     if _undoes(here, there) or _undoes(there, here):
@@ -96,9 +100,13 @@ def _intent_in_loop(body: list[ir.Stmt], here: Place, draws: Drawn) -> Intent:
         return "paired"
     if elements_are_compared(body, here):
         return "same-data"
+    if draws in ("shuffles", "places") and here.function is not None and not _is_step(body, here.node):
+        if not _EVALUATING.isdisjoint(words_of(here.function.name)):
+            return "evaluation"  # the order in which it sees the data, or which part
     return "evaluation" if _is_evaluation(body, here) else ""
 
 
+_EVALUATING = frozenset(["eval", "evaluation", "evaluate", "test", "valid", "validation", "validate", "val"])
 _STAYING = frozenset(["eval", "evaluation", "evaluate", "test", "valid", "validation", "val", "fixed", "common"])
 """Words in the name of a key that stays the same on purpose while a loop runs."""
 
@@ -149,7 +157,8 @@ def _is_lost(body: list[ir.Stmt], here: Place, there: Place) -> bool:
     unread = here.function is not None and any(
         _is_unread(one, body) and not is_split(place) for one, place in ((first, there), (second, here))
     )
-    if unread or _is_overwritten(first, body) or _is_awaited_only(first, body):
+    dead = here.function is not None and is_split(here) and _is_never_read(second, body)
+    if unread or dead or _is_overwritten(first, body) or _is_awaited_only(first, body):
         return True
     return _is_discarded(first, there) or _is_discarded(second, here)
 
@@ -303,6 +312,29 @@ def _same_data(key: Value, here: Place, there: Place, around: Link | None) -> bo
     return same_arrays and differ
 
 
+def is_same_start(key: Value, one: tuple[Place, ...], other: tuple[Place, ...]) -> bool:
+    """One of two uses is a call of a function that the other one makes further in, with the same arguments: what a run starts
+    from is made once more to be looked at. one, other: from where they part."""
+    return _is_made_within(key, one, other) or _is_made_within(key, other, one)
+
+
+def _is_made_within(key: Value, direct: tuple[Place, ...], deep: tuple[Place, ...]) -> bool:
+    made = direct[0].link
+    if made is None or made.bound is None or made.fn is None:
+        return False
+    return any(
+        again.fn is made.fn and again.bound is not None and _is_same_call(key, made.bound, again.bound)
+        for again in (place.link for place in deep[1:])
+        if again is not None
+    )
+
+
+def _is_same_call(key: Value, one: dict[str, Value], other: dict[str, Value]) -> bool:
+    return one.keys() == other.keys() and all(
+        _is_same(value, other[name]) or (_holds(value, key) and _holds(other[name], key)) for name, value in one.items()
+    )
+
+
 def _are_switches(one: Value, other: Value) -> bool:
     """Two settings of one argument: flags, or names of modes."""
     kinds = {type(v.value) for v in (one, other) if isinstance(v, Const)}
@@ -400,6 +432,24 @@ def _is_unread(statement: ir.Stmt | None, body: list[ir.Stmt]) -> bool:
     return len(_mentions(body, names)) == len(names)
 
 
+def _is_never_read(statement: ir.Stmt | None, body: list[ir.Stmt]) -> bool:
+    """No code behind an assignment, which no loop repeats, reads what it binds."""
+    names, others = _bound_by(statement)
+    if not names or others or statement is None:
+        return False
+    loops = [one for one in _statements(body) if isinstance(one, (ir.For, ir.While))]
+    if any(loop.start <= statement.start < loop.end for loop in loops):
+        return False
+    functions = [node for one in body for node in walk(one) if isinstance(node, (ir.FunctionDef, ir.Lambda))]
+    if any(not names.isdisjoint(_names_in(function)) for function in functions):
+        return False
+    return all(one.end <= statement.end or names.isdisjoint(names_read(one)) for one in _statements(body))
+
+
+def _names_in(node: Any) -> set[str]:
+    return {part.id for part in walk(node) if isinstance(part, ir.Name)}
+
+
 def _is_awaited_only(statement: ir.Stmt | None, body: list[ir.Stmt]) -> bool:
     """Nothing but a wait looks at what the statement binds: a warm-up."""
     if not isinstance(statement, ir.Assign):
@@ -408,7 +458,9 @@ def _is_awaited_only(statement: ir.Stmt | None, body: list[ir.Stmt]) -> bool:
     if len(names) < sum(1 for target in statement.targets for _ in parts_of_target(target)):
         return False
     awaited = _mentions([one for one in _statements(body) if _is_wait(one)], names)
-    return bool(awaited) and len(_mentions(body, names) - awaited) == len(names)
+    assigned = [target for one in _statements(body) if isinstance(one, ir.Assign) for target in one.targets]
+    stored = {id(part) for target in assigned for part in parts_of_target(target)}
+    return bool(awaited) and _mentions(body, names) <= awaited | stored
 
 
 def _mentions(body: list[ir.Stmt], names: set[str]) -> set[int]:
@@ -447,13 +499,14 @@ def _bound_by(statement: ir.Stmt | None) -> tuple[set[str], bool]:
 
 
 def _is_wait(statement: ir.Stmt) -> bool:
-    """``jax.block_until_ready(out)``, also by its bare name, or ``out.block_until_ready()``."""
+    """``jax.block_until_ready(out)``, also by its bare name, ``out.block_until_ready()``, or a map of that over ``out``."""
     call = statement.value if isinstance(statement, ir.ExprStmt) else None
     if not isinstance(call, ir.Call):
         return False
-    func = call.func
-    name = func.attr if isinstance(func, ir.Attribute) else func.id if isinstance(func, ir.Name) else ""
-    return name == "block_until_ready"
+    mapped = call.args[0].value if call.args else None
+    if isinstance(mapped, ir.Lambda):
+        return any(isinstance(node, ir.Attribute) and node.attr == "block_until_ready" for node in walk(mapped))
+    return last_name(call.func) == "block_until_ready"
 
 
 def _gives_result(link: Link | None) -> bool:

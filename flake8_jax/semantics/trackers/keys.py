@@ -59,8 +59,9 @@ from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 from flake8_jax.semantics.trackers.key_caches import is_filled_once
 from flake8_jax.semantics.trackers.key_children import are_apart, gives_nothing, is_other_child
 from flake8_jax.semantics.trackers.key_choices import exclude
-from flake8_jax.semantics.trackers.key_intent import Drawn, intent_of, is_update
+from flake8_jax.semantics.trackers.key_intent import Drawn, intent_of, is_same_start, is_update
 from flake8_jax.semantics.trackers.key_names import NamesOfBodies, body_around, names_bound
+from flake8_jax.semantics.trackers.key_paths import is_key, may_be_key, steps_to
 from flake8_jax.semantics.trackers.key_streams import Drawing, shared_by
 
 DONATE: Final = "donate"
@@ -267,11 +268,6 @@ def current_path(m: Machine, scope: ModuleScope, node: Any) -> tuple[Place, ...]
         serial, function = link.serial, link.fn
     places.append(Place(serial, node, scope, function))
     return tuple(places)
-
-
-def may_be_key(value: Value) -> bool:
-    """An array of unknown dtype, an opaque value, or a known key."""
-    return isinstance(value, (Unknown, Tree)) or (isinstance(value, Array) and value.dtype in ("key", ""))
 
 
 def parting(path: tuple[Place, ...], earlier: tuple[Place, ...]) -> int | None:
@@ -586,15 +582,7 @@ def _tell_collision(m: Machine, key: Value, usage: Usage, collision: Collision) 
             was_split=_is_split(earlier),
             draws=draws,
             shares=shared_by(_drawing(usage, path[-1]), _drawing(earlier, earlier.last)),
-            intent=_CHOSEN.get((earlier.sampler, usage.sampler), "")
-            or intent_of(
-                m.trackers[Keys].stand_for.get(canonical_key(key), canonical_key(key)),
-                here,
-                there,
-                _around(m, path, level),
-                in_loop=in_loop,
-                draws=_drawn(usage, earlier),
-            ),
+            intent=_intent_of(m, key, usage, collision, level, in_loop=in_loop),
             in_loop=in_loop,
             loop_kind=m.path.loops[-1].kind if in_loop and m.path.loops else "",
             same_call=False,
@@ -609,6 +597,19 @@ def _tell_collision(m: Machine, key: Value, usage: Usage, collision: Collision) 
             given=usage.given or earlier.given,
         )
     )
+
+
+def _intent_of(m: Machine, key: Value, usage: Usage, collision: Collision, level: int, *, in_loop: bool) -> Intent:
+    """Why the two uses, which part at this level, may be meant to be alike."""
+    earlier, path = collision.earlier, collision.path
+    chosen = _CHOSEN.get((earlier.sampler, usage.sampler))
+    if chosen:
+        return chosen
+    owner = m.trackers[Keys].stand_for.get(canonical_key(key), canonical_key(key))
+    if is_same_start(owner, earlier.path[level:], path[level:]):
+        return "same-data"
+    here, there = _step(path, level), _step(earlier.path, level)
+    return intent_of(owner, here, there, _around(m, path, level), in_loop=in_loop, draws=_drawn(usage, earlier))
 
 
 def _told_at(m: Machine, key: Value, path: tuple[Place, ...], earlier: Use) -> int | None:
@@ -691,7 +692,7 @@ def _held_by_receiver(m: Machine, level: int, key: Value) -> bool:
 
 
 def _contains(value: Value, key: Value, depth: int = 3) -> bool:
-    if _is_key(value, key):
+    if is_key(value, key):
         return True
     if depth and isinstance(value, TupleValue):
         return any(_contains(v, key, depth - 1) for v in value.elts)
@@ -710,7 +711,7 @@ def _argument_for(m: Machine, level: int, key: Value) -> ir.Expr | None:
         return None  # a library stands in between (``model.apply(variables, x)``) and takes arguments for itself
     for i, argument in enumerate(plain):
         name = argument.keyword or (positional[i + offset] if i + offset < len(positional) else "")
-        if _is_key(link.bound.get(name), canonical_key(key)):
+        if is_key(link.bound.get(name), canonical_key(key)):
             if isinstance(argument.value, (ir.Name, ir.Attribute, ir.Subscript)):
                 return argument.value
     return None
@@ -731,50 +732,13 @@ def _spelled(m: Machine, path: tuple[Place, ...], level: int, key: Value) -> str
         return ""  # a transform stages it, and may pass arguments of its own
     for i, argument in enumerate(plain):
         name = argument.keyword or (names[i + offset] if i + offset < len(names) else "")
-        steps = _steps_to(link.bound.get(name), canonical_key(key))
+        steps = steps_to(link.bound.get(name), canonical_key(key))
         if steps is not None and isinstance(argument.value, (ir.Name, ir.Attribute, ir.Subscript)):
             return text[argument.value.start : argument.value.end] + steps
-    steps = _steps_to(link.receiver, canonical_key(key))
+    steps = steps_to(link.receiver, canonical_key(key))
     if steps is not None and isinstance(node.func, ir.Attribute):
         return text[node.func.value.start : node.func.value.end] + steps
     return ""
-
-
-def _steps_to(value: Value | None, key: Value, depth: int = 3) -> str | None:
-    """The attributes and items that lead from a value to the key in it: ``.rng``, ``["rng"]``."""
-    if _is_key(value, key):
-        return ""
-    if isinstance(value, Opaque):
-        return _steps_from(canonical_key(value), key)
-    parts: list[tuple[str, Any]] = []
-    if isinstance(value, TupleValue):
-        parts = [(f".{value.names[i]}" if value.names else f"[{i}]", v) for i, v in enumerate(value.elts)]
-    elif isinstance(value, DictValue):
-        parts = [(f'["{name}"]' if isinstance(name, str) else f"[{name}]", v) for name, v in value.items()]
-    elif isinstance(value, Instance):
-        parts = [(f".{name}", v) for name, v in value.slots.items()]
-    for step, part in parts if depth else ():
-        rest = _steps_to(part, key, depth - 1) if isinstance(part, Value) else None
-        if rest is not None:
-            return step + rest
-    return None
-
-
-def _steps_from(whole: Value, key: Value) -> str | None:
-    """The steps by which a key was taken out of an opaque value."""
-    steps = ""
-    part: Any = key
-    while isinstance(part, Opaque) and part.parent is not None:
-        steps = part.step + steps
-        part = canonical_key(part.parent)
-        if part is whole:
-            return steps.replace("'", '"') if "*" not in steps else None
-    return None
-
-
-def _is_key(value: Value | None, key: Value) -> bool:
-    """The value may be a key, and is that one."""
-    return value is not None and may_be_key(value) and canonical_key(value) is key
 
 
 # --- elements of collections --------------------------------------------------------------------
