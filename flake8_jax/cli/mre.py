@@ -41,6 +41,7 @@ from flake8_jax.settings.tables import ConfigError
 if TYPE_CHECKING:
     from flake8_jax.pipeline.backend import Backend
 
+_LAYOUTS = 4  # longer numbers of lines may make a comment longer, which moves the lines
 _NEAREST = 3
 _SECONDS = 120.0
 
@@ -158,9 +159,10 @@ def _run(args: argparse.Namespace, cwd: str, backend: Backend | None) -> int:
 def _finished(outcomes: Outcomes, item: Diagnostic, file: str) -> tuple[Outcomes, str]:
     """The script with its head, and the verdict with places in it."""
     code, rule = item.code, item.finding.name
-    above = head(code, rule, outcomes.verdict, outcomes.versions, file).count("\n") + 1
-    verdict = relocated(outcomes.verdict, outcomes.ran, file, above)
-    comment = head(code, rule, verdict, outcomes.versions, file)
+    verdict, comment = outcomes.verdict, ""
+    for _ in range(_LAYOUTS):
+        comment = head(code, rule, verdict, outcomes.versions, file)
+        verdict = relocated(outcomes.verdict, outcomes.ran, file, comment.count("\n") + 1)
     return msgspec.structs.replace(outcomes, verdict=verdict), f"{comment}\n{outcomes.script}"
 
 

@@ -49,6 +49,8 @@ REPEATS = 3
 MOST_DRIVERS = 8
 MOST_CLEARED = 4
 _LEAST_SECONDS = 10.0
+_DRIVERS_SHARE = 3
+"""Finding inputs gets one part of so many of the time."""
 _FINAL_SECONDS = 60.0
 
 
@@ -156,6 +158,9 @@ class Maker:
         if self._reducer is None:
             text = tidied(candidates[0])
             verdict = self._last or Verdict("inconclusive", "there is no way yet to prove this rule by running")
+            if verdict.verdict == CONFIRMED:  # of the modules that the script was made from, not of the script
+                why = "; the time was up (`--timeout`)" * (time.monotonic() > self._deadline)
+                verdict = Verdict("inconclusive", f"no script of one file was seen to show it{why}")
             return Outcomes(text, self._file, verdict, {}, before, text.count("\n"), self._runs)
         text = self._reducer.text
         found = self.check(text)
@@ -203,7 +208,9 @@ class Maker:
         targets += [(f"{self._file}:{other}", False) for other in others if other is not None]
         spot = Spot(self._file, row, row)
         asked = Asked(self.subject.rule, spot, tuple(dict.fromkeys(targets)), self.subject.cases, every=True)
-        workload = msgspec.structs.replace(self._workload, command=(), limits=self._limits())
+        limits = self._limits()
+        limits = msgspec.structs.replace(limits, seconds=(limits.seconds or _FINAL_SECONDS) / _DRIVERS_SHARE)
+        workload = msgspec.structs.replace(self._workload, command=(), limits=limits)
         _write(self._file, script.text)
         self._say("looking for inputs that lead there")
         run = self._observed(asked, workload)
@@ -344,7 +351,7 @@ class Maker:
                 told = time.monotonic()
                 self._say(f"{self._reducer.text.count(chr(10))} lines left, {self._runs} runs")
             asked.append(self._asked(text, self._spot(text) or Hit(1, 1, "")))
-            say(observation_request(asked[-1:], self._workload, self.mode))
+            say({**observation_request(asked[-1:], self._workload, self.mode), "keep": True})
 
         left = max(_LEAST_SECONDS, self._deadline - time.monotonic())
         request = {"inbox": str(inbox), "seconds": max(_LEAST_SECONDS, left / 4), "preload": self._may_preload()}

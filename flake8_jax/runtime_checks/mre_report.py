@@ -46,7 +46,12 @@ def relocated(verdict: Verdict, ran: str, file: str, shift: int) -> Verdict:
     details = moved(verdict.details)
     if "row" in details:
         details["row"] += shift
-    return msgspec.structs.replace(verdict, reason=moved(verdict.reason), details=details)
+    reason = moved(verdict.reason)
+    if (
+        "exception" not in details
+    ):  # the words are ours, and the lines those of the script; JAX's words may speak of others
+        reason = re.sub(r"\bline (\d+)\b", lambda match: f"line {int(match[1]) + shift}", reason)
+    return msgspec.structs.replace(verdict, reason=reason, details=details)
 
 
 def _comment(text: str) -> Sequence[str]:

@@ -4,11 +4,13 @@
 
 It does what ``jaxlint record -- pytest …`` does, in the process that pytest itself started, for set-ups that cannot be
 started by another program. It uses the profile function of the interpreter, which debuggers and coverage leave alone, and
-so hears of calls only: compilations are not in its profile.
+so hears of calls only: compilations are not in its profile. The workers of pytest-xdist record each for themselves, and send
+what they recorded to the process that started them, which writes the profile.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Generator
@@ -20,8 +22,9 @@ import pytest
 
 from flake8_jax.runtime_checks.child.observe import versions
 from flake8_jax.runtime_checks.child.places import Places
+from flake8_jax.runtime_checks.child.pytest_workers import NAME, Collector, merged
 from flake8_jax.runtime_checks.child.recorder import Recorder
-from flake8_jax.runtime_checks.profile import DEFAULT, VERSION, Function, Profile, save
+from flake8_jax.runtime_checks.profile import DEFAULT, VERSION, Function, Profile, save, shown_command
 
 
 class Listener:
@@ -51,10 +54,18 @@ class Listener:
 class Plugin:
     """Records from before collection (decorators run at import) to the end of the session."""
 
-    def __init__(self, listener: Listener, out: str) -> None:
+    def __init__(self, listener: Listener, out: str, sent: dict[str, Any] | None) -> None:
+        """sent: what this process sends at the end, if it is a worker of xdist."""
         self._listener = listener
         self._out = out
+        self._sent = sent
+        self._others = Collector()
         self._interrupted: list[str] = []
+
+    @property
+    def collector(self) -> Collector | None:
+        """The plugin that hears of workers; None in one of them."""
+        return self._others if self._sent is None else None
 
     def pytest_sessionstart(self) -> None:
         self._listener.start()
@@ -70,14 +81,25 @@ class Plugin:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         for test in self._interrupted:
             terminalreporter.write_line(f"jaxlint: the recording stopped within {test} and went on after it")
+        count = len(self._rows())
         terminalreporter.write_line(
-            f"jaxlint: recorded {len(self._listener.recorder.rows())} functions into {self._out}"
+            f"jaxlint: recorded {count} functions into {self._out}"
+            if count
+            else f"jaxlint: no function was seen; {self._out} is as it was"
         )
 
+    def _rows(self) -> list[dict[str, Any]]:
+        return merged([*self._listener.recorder.rows(), *self._others.functions])
+
+    @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
         self._listener.stop()
-        functions = [msgspec.convert(row, Function) for row in self._listener.recorder.rows()]
-        save(Profile(VERSION, ["pytest", *sys.argv[1:]], versions(), functions, []), self._out)
+        if self._sent is not None:
+            self._sent[NAME] = {"functions": self._listener.recorder.rows(), "compilations": []}
+            return
+        functions = [msgspec.convert(row, Function) for row in self._rows()]
+        base = os.path.dirname(os.path.dirname(os.path.abspath(self._out)))
+        save(Profile(VERSION, shown_command(["pytest", *sys.argv[1:]], base), versions(), functions, []), self._out)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -89,5 +111,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     roots = config.getoption("--jaxlint-root")
     if roots:
-        plugin = Plugin(Listener(roots), config.getoption("--jaxlint-profile"))
+        plugin = Plugin(Listener(roots), config.getoption("--jaxlint-profile"), getattr(config, "workeroutput", None))
         config.pluginmanager.register(plugin, "jaxlint-recorder")
+        if plugin.collector is not None:
+            config.pluginmanager.register(plugin.collector, "jaxlint-collector")

@@ -76,6 +76,9 @@ def _forked(asked: dict[str, Any], told: str, seconds: float) -> dict[str, Any]:
         with open(told, encoding="utf-8") as file:
             messages = [json.loads(line) for line in file if line.endswith("\n")]
         os.unlink(told)
+    if late and os.path.exists(f"{told}.partial"):
+        with open(f"{told}.partial", encoding="utf-8") as file:
+            messages += json.load(file)
     return {"state": state, "code": code, "wall": time.monotonic() - started, "messages": messages}
 
 

@@ -20,7 +20,7 @@ from flake8_jax.runtime_checks.child.main import Channel, summary
 from flake8_jax.runtime_checks.child.places import Places
 from flake8_jax.runtime_checks.child.recorder import Recorder
 from flake8_jax.runtime_checks.child.watching import Watch, Watcher
-from flake8_jax.runtime_checks.child.workload import CommandError, prepare
+from flake8_jax.runtime_checks.child.workload import CommandError, is_pytest, prepare
 
 
 def run(request: dict[str, Any], channel: Channel) -> None:
@@ -54,11 +54,12 @@ def run(request: dict[str, Any], channel: Channel) -> None:
         places, watches, install, recorder.called if recorder else None, finite.returned if finite else None, texts
     )
     try:
-        work = _work(request, watcher, channel)
+        collector = _plugins(request, scripts)
+        work = _work(request, watcher, channel, collector)
     except CommandError as error:
         channel.send("refused", text=str(error))
         raise SystemExit(2) from error
-    teller = _Teller(channel, watcher, instruments, recorder)
+    teller = _Teller(channel, watcher, instruments, recorder, collector)
     if request.get("keep"):
         channel.keep(teller.so_far)
     teller.tell_before_exit()
@@ -93,7 +94,11 @@ def _text_of(cells: list[Any]) -> str:
 class _Teller:
     """Says what was seen: so far, and at the end."""
 
-    def __init__(self, channel: Channel, watcher: Watcher, instruments: Instruments, recorder: Recorder | None) -> None:
+    def __init__(
+        self, channel: Channel, watcher: Watcher, instruments: Instruments, recorder: Recorder | None, plugin: Any
+    ) -> None:
+        """plugin: for pytest; it may have gathered what other processes recorded."""
+        self._others = plugin
         self._channel = channel
         self._watcher = watcher
         self._instruments = instruments
@@ -104,7 +109,15 @@ class _Teller:
         watches = [watch.report() for watch in self._watcher.watches]
         seen = {"watches": watches, "raised": list(self._watcher.raised), "x64": _has_x64()}
         found = [{"kind": "observations", **seen, **self._instruments.report()}]
-        return found + ([{"kind": "record", "functions": self._recorder.rows()}] if self._recorder is not None else [])
+        if self._recorder is None:
+            return found
+        rows = self._recorder.rows()
+        if self._others is not None:
+            from flake8_jax.runtime_checks.child.pytest_workers import merged
+
+            rows = merged([*rows, *self._others.functions])
+            found[0]["compilations"] = [*found[0]["compilations"], *self._others.compilations]
+        return [*found, {"kind": "record", "functions": rows}]
 
     def so_far(self) -> list[dict[str, Any]]:
         """From another thread, while the command runs."""
@@ -135,10 +148,25 @@ class _Teller:
         os._exit = leave
 
 
-def _work(request: dict[str, Any], watcher: Watcher, channel: Channel) -> Callable[[], object]:
-    """The command, or the calls. Raises CommandError."""
+def _plugins(request: dict[str, Any], scripts: list[str]) -> Any:
+    """A plugin for pytest, where that is the command and is installed: see ``pytest_workers``. scripts: of the user's."""
+    import importlib.util
+
+    if not is_pytest(request["command"]) or importlib.util.find_spec("pytest") is None:
+        return None
+    from flake8_jax.runtime_checks.child import pytest_workers
+
+    if not request.get("record"):
+        return pytest_workers.Alone()
+    around = [os.getcwd(), *[os.path.dirname(os.path.abspath(script)) for script in scripts]]
+    pytest_workers.announce(request["roots"], around)
+    return pytest_workers.Collector()
+
+
+def _work(request: dict[str, Any], watcher: Watcher, channel: Channel, plugin: Any) -> Callable[[], object]:
+    """The command, or the calls. plugin: for pytest. Raises CommandError."""
     if request["command"]:
-        return prepare(request["command"], request.get("cells", {}))
+        return prepare(request["command"], request.get("cells", {}), [] if plugin is None else [plugin])
     from flake8_jax.runtime_checks.child.calls import run_calls
 
     return lambda: run_calls(request["calls"], request["folders"], watcher, channel.send)

@@ -13,6 +13,7 @@ import builtins
 import contextlib
 import importlib
 import importlib.machinery
+import importlib.util
 import os
 import random
 import sys
@@ -48,7 +49,7 @@ def run(request: dict[str, Any], channel: Channel) -> None:
     _redirect(roots)
     _seed()
     try:
-        work = prepare(request["command"])
+        work = prepare(request["command"], plugins=_plugins(request["command"]))
     except CommandError as error:
         channel.send("refused", text=str(error))
         raise SystemExit(2) from error
@@ -79,6 +80,15 @@ def run(request: dict[str, Any], channel: Channel) -> None:
     channel.send("ended", status=status, failure=failure, versions=versions())
     sys.stdout.flush()
     raise SystemExit(status)
+
+
+def _plugins(command: list[str]) -> list[object]:
+    """Pytest has to run the tests in this process."""
+    if not is_pytest(command) or importlib.util.find_spec("pytest") is None:
+        return []
+    from flake8_jax.runtime_checks.child.pytest_workers import Alone
+
+    return [Alone()]
 
 
 def _wait_for_effects() -> None:
