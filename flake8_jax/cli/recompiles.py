@@ -25,10 +25,13 @@ from flake8_jax.cli.subjects import (
     add_input_options,
     parsed,
     said_inputs,
+    shortened,
     subject_request,
 )
 from flake8_jax.runtime_checks.measurements import CacheKey, RecompileCase, Recompiles, peak
 from flake8_jax.settings.tables import ConfigError
+
+_LONGEST_REASON = 240
 
 _EPILOG = f"""\
 {INPUTS_HELP}
@@ -131,7 +134,7 @@ def _described_case(case: RecompileCase, first: bool) -> list[str]:
     if not case.differences:
         lines.append("      The inputs look the same as in an earlier case to us.")
     if not case.differences or any(difference.now == difference.before for difference in case.differences):
-        lines += [f"      JAX: {line}" for line in case.explanation.splitlines()]
+        lines += [f"      JAX: {shortened(line, _LONGEST_REASON)}" for line in case.explanation.splitlines()]
     return lines
 
 

@@ -154,6 +154,11 @@ _SOURCES = {
 
 def said_inputs(text: str, source: str, alike: int) -> str:
     """The inputs of a case for a reader; what is long is cut."""
-    shown = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    shown = shortened(text, LONGEST)
     calls = f" ({alike} calls like this)" if alike > 1 else ""
     return f"{shown or 'none'}{_SOURCES.get(source, '')}{calls}"
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, cut where it is longer than ``most`` characters."""
+    return text if len(text) <= most else text[: most - 1] + "…"
