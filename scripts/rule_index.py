@@ -17,7 +17,7 @@ INDEX = Path(__file__).resolve().parents[1] / "docs" / "rules.md"
 _GROUPS = {
     "JAX0": "jaxlint itself",
     "JAX1": "Tracing: Python needs a concrete value",
-    "JAX2": "Host synchronisation",
+    "JAX2": "Host synchronization",
     "JAX3": "Randomness",
     "JAX4": "Recompilation and compile cost",
     "JAX5": "Purity and mutation",
@@ -31,14 +31,14 @@ _HEAD = """\
 
 <!-- Written by scripts/rule_index.py from the docstrings of the rules. -->
 
-`jaxlint rule NAME` prints the manual page of a rule: why it bites, wrong and right examples, and the repair. **Level**:
-an *error* raises or is silently wrong on the path shown (a tracer that comes from three files away, or from a class that
-nothing in the project stages, is an info); a *warning* works, and costs time, memory or trust; an
-*info* has a better successor, or is likely meant. **Repair**: whether `--fix` can repair it, always or sometimes, with
-`--unsafe-fixes` where the repair may change values.
+`jaxlint rule NAME` prints the page of a rule: why the code is bad, examples, and what its fix does. **Level**: an *error*
+raises or silently computes a wrong result on the path shown (a tracer that comes from three files away, or from a class that
+nothing in the project traces, is an info). A *warning* costs time, memory or reliability. An *info* has a better replacement,
+or is probably intended. **Fix**: whether jaxlint can fix it, always or sometimes; a fix that may change values needs
+`--unsafe-fixes`.
 """
 
-_COLUMNS = "| code | name | level | repair | |\n|---|---|---|---|---|\n"
+_COLUMNS = "| code | name | level | fix | |\n|---|---|---|---|---|\n"
 
 
 def index(rules: Iterable[RuleInfo]) -> str:

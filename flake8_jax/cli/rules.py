@@ -21,7 +21,9 @@ def page(rule: RuleInfo) -> str:
     ]
     facts.append("Opt-in: select it by name or code." if rule.opt_in else "")
     facts.append(f"Installed by {rule.package}." if rule.package else "")
-    return f"# {rule.name} ({rule.code})\n\n{' '.join(fact for fact in facts if fact)}\n\n{rule.doc.strip()}\n"
+    text = rule.doc.strip()
+    title = "## What it does\n\n" if "\n## " in text else ""
+    return f"# {rule.name} ({rule.code})\n\n{' '.join(fact for fact in facts if fact)}\n\n{title}{text}\n"
 
 
 def _print_markdown(text: str, color: bool) -> None:

@@ -1,4 +1,4 @@
-"""JAX505: an item of a JAX array is assigned to. Not modelled: arrays in pytrees of unknown structure."""
+"""JAX505: see the page of ``array_item_assignment``."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ _UPDATES = {"": "set", "+": "add", "-": "add", "*": "multiply", "/": "divide", "
 
 @rule("JAX505", "error", fixable="sometimes", raises="another error")
 def array_item_assignment(event: Store) -> Report | None:
-    """`x[i] = v`, `x[i] += v` or `del x[i]` on a JAX array.
+    """`x[i] = v`, `x[i] += v` or `del x[i]` modifies a JAX array.
 
-    Why it bites: JAX arrays are immutable, whether traced or not: `TypeError: JAX arrays are immutable`. The `at`
-    property gives a new array in which the item is another one; under `jit` that costs no copy.
+    ## Why is this bad?
 
-    Bad:
+    JAX arrays are immutable, traced or not, so the statement raises `TypeError: JAX arrays are immutable`. The `at` property
+    returns a new array with the changed item. Under `jit`, XLA updates the array in place.
+
+    ## Example
 
     ```python
     import jax.numpy as jnp
@@ -37,7 +39,7 @@ def array_item_assignment(event: Store) -> Report | None:
         one_hot(1, 3)  # raises: TypeError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax.numpy as jnp
@@ -49,7 +51,9 @@ def array_item_assignment(event: Store) -> Report | None:
         return x
     ```
 
-    Also good: NumPy arrays, lists, dicts, and references.
+    ## Not reported
+
+    NumPy arrays, lists, dicts and references.
 
     ```python
     import jax
@@ -70,12 +74,33 @@ def array_item_assignment(event: Store) -> Report | None:
         return rows, jnp.stack(parts), best, total[...]
     ```
 
-    Fix: `x = x.at[i].set(v)`; `x = x.at[i].add(v)` and the like for augmented assignments. Safe where `x` is a local name for
-    a new JAX array that no other name, container or view refers to, and where an augmented assignment cannot select an item
-    twice. Unsafe otherwise: other references keep the old values, and a caller may pass a NumPy array. jaxlint offers no fix
-    where nothing reads `x` afterwards, for `m.T`, fields of frozen classes, NamedTuples and properties, or in a Pallas kernel.
+    ## Limitations
 
-    Proof: the statement raises `TypeError` (`del`: `AttributeError`).
+    The rule does not model arrays in pytrees of unknown structure.
+
+    ## Fix safety
+
+    `x[i] = v` becomes `x = x.at[i].set(v)`; an augmented assignment becomes `x = x.at[i].add(v)` and so on. The fix is safe
+    if `x` is a local name for a new JAX array that no other name, container or view refers to, and if an augmented assignment
+    cannot select an item twice. Otherwise it is unsafe: other references keep the old values, and a caller may pass a NumPy
+    array. jaxlint offers no fix if nothing reads `x` afterwards, for `m.T`, for fields of frozen classes, NamedTuples and
+    properties, and in Pallas kernels.
+
+    ## How it is verified
+
+    The statement raises `TypeError` (`del`: `AttributeError`).
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX506 (`discarded-update`), JAX509 (`discarded-result`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html#in-place-updates>
     """
     context = event.context
     if not event.how.startswith("item") or context.presumed or context.caught or not _is_array(event.base):

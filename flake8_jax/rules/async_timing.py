@@ -1,4 +1,4 @@
-"""JAX901: the clock is stopped while the device may still be at work. Not modelled: how long the work takes."""
+"""JAX901: see the page of ``async_timing``."""
 
 from __future__ import annotations
 
@@ -13,15 +13,19 @@ from flake8_jax.semantics.events.facts import NO_MEASURE
 
 @rule("JAX901", "warning", fixable="sometimes")
 def async_timing(event: Timed) -> Report | None:
-    """A clock is read before the work that it times is done.
+    """A timer stops before the timed work is done.
 
-    Why it bites: JAX returns from a call as soon as the work is on its way to the device, and Python goes on. A clock
-    that is read then has measured the dispatch, which takes microseconds however long the work takes
-    (<https://docs.jax.dev/en/latest/async_dispatch.html>). Wait with `jax.block_until_ready`, or read the result on the
-    host, before the clock is stopped. The same holds of a `with` of the project that reads the clock at both ends, and of
-    `jax.profiler.stop_trace`, which ends a trace before the work is done.
+    The finding is a note if the code says that it measures compilation, warm-up or dispatch, because the host does most of
+    that work before the call returns. The rule also covers a `with` block that reads the clock at both ends, and
+    `jax.profiler.stop_trace`.
 
-    Bad:
+    ## Why is this bad?
+
+    A JAX call returns as soon as the work is queued on the device, and Python continues. A clock that is read then measures
+    the dispatch, which takes microseconds for any amount of work. Call `jax.block_until_ready` on the result, or read the
+    result on the host, before you stop the timer.
+
+    ## Example
 
     ```python
     import time
@@ -60,7 +64,7 @@ def async_timing(event: Timed) -> Report | None:
         assert min(dispatched) < 0.5 * min(waited)
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import time
@@ -81,8 +85,10 @@ def async_timing(event: Timed) -> Report | None:
         return y, elapsed
     ```
 
-    Also good: a value that is read on the host has been waited for. Of a loop over data, which the host waits for as well,
-    only a small part is in flight at its end.
+    ## Not reported
+
+    A value that the host has read is ready. In a loop over data that the host also waits for, only a small part of the work
+    is pending at the end.
 
     ```python
     import time
@@ -108,13 +114,30 @@ def async_timing(event: Timed) -> Report | None:
         return w
     ```
 
-    Fix: `jax.block_until_ready` is put before the clock is stopped, or around the call whose result nobody keeps. Unsafe:
-    the program waits where it did not, which is what a timer is for.
+    ## Limitations
 
-    A time that is given out as that of compiling, of a warm-up or of the dispatch, is a note: the host does most of that before
-    the call returns.
+    The rule does not model how long the work takes.
 
-    Proof: what is measured is a fraction of the time until the result is ready.
+    ## Fix safety
+
+    Unsafe. jaxlint adds `jax.block_until_ready` before the timer stops, or around a call whose result is not used. The
+    measured time then includes the computation.
+
+    ## How it is verified
+
+    The measured time is a fraction of the time until the result is ready.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX902 (`timing-compile`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/async_dispatch.html>
     """
     context = event.context
     if context.staged or context.presumed or event.pending is None:

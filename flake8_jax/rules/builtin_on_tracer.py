@@ -1,4 +1,4 @@
-"""JAX111: a Python builtin compares, tests or converts traced values. Not modelled: ``key`` functions."""
+"""JAX111: see the page of ``builtin_on_tracer``."""
 
 from __future__ import annotations
 
@@ -37,11 +37,13 @@ _MATH = "math."
 def builtin_on_tracer(event: LibraryCall) -> Report | None:
     """`max`, `min`, `sorted`, `any`, `all` or a function of `math` is called on traced values.
 
-    Why it bites: `max(a, b)` asks Python whether `b > a`, `any(xs)` asks every element for its truth, and while JAX
-    traces, neither has an answer: `TracerBoolConversionError`. The functions of `math` convert to a Python float:
-    `ConcretizationTypeError` or `TypeError`, under `jax.grad` alone as well. Their twins in `jax.numpy` work.
+    ## Why is this bad?
 
-    Bad:
+    `max(a, b)` tests `b > a`, and `any(xs)` tests the truth value of each element. Tracers have no truth value at trace time,
+    so both raise `TracerBoolConversionError`. The functions of `math` convert their argument to a Python float and raise
+    `ConcretizationTypeError` or `TypeError`, also under `jax.grad` alone. Their equivalents in `jax.numpy` work.
+
+    ## Example
 
     ```python
     import math
@@ -69,7 +71,7 @@ def builtin_on_tracer(event: LibraryCall) -> Report | None:
             relu(jnp.ones(3))  # raises: TracerBoolConversionError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -84,7 +86,9 @@ def builtin_on_tracer(event: LibraryCall) -> Report | None:
     slope = jax.grad(lambda x: jnp.sqrt(jnp.sum(x**2)))
     ```
 
-    Also good: builtins that the array's own operators serve, and builtins over what Python knows.
+    ## Not reported
+
+    Builtins that use the operators of arrays, and builtins on static values.
 
     ```python
     import math
@@ -104,10 +108,30 @@ def builtin_on_tracer(event: LibraryCall) -> Report | None:
         return max(jnp.tanh(loss) for loss in losses)
     ```
 
-    Fix: unsafe. `max(a, b)` becomes `jnp.maximum(a, b)`, `math.sqrt(x)` becomes `jnp.sqrt(x)`, `any(mask)` becomes
-    `jnp.any(mask)`: results are arrays, and nan is propagated where Python ignored it.
+    ## Limitations
 
-    Proof: calling the staged function raises the exception at the marked line.
+    The rule does not model `key` functions.
+
+    ## Fix safety
+
+    Unsafe. `max(a, b)` becomes `jnp.maximum(a, b)`, `math.sqrt(x)` becomes `jnp.sqrt(x)` and `any(mask)` becomes
+    `jnp.any(mask)`. The results are arrays, and NaN propagates where Python ignored it.
+
+    ## How it is verified
+
+    Calling the traced function raises the exception on the marked line.
+
+    ## Since
+
+    0.2.0.
+
+    ## Related rules
+
+    JAX101 (`traced-branch`), JAX102 (`traced-while`), JAX112 (`where-on-static`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerBoolConversionError>
     """
     context = event.context
     if not speaks(context):

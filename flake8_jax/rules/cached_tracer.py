@@ -1,7 +1,4 @@
-"""JAX508: a function that remembers its results is called from staged code.
-
-Not modelled: caches of one's own, results that hide arrays in objects that are no pytrees.
-"""
+"""JAX508: see the page of ``cached_tracer``."""
 
 from __future__ import annotations
 
@@ -12,14 +9,16 @@ from flake8_jax.semantics.events.events import CachedCall, Hashing
 
 @rule("JAX508", "error")
 def cached_tracer(event: CachedCall | Hashing) -> Report | None:
-    """Staged code calls an `lru_cache`d function with a traced value, or one whose result holds JAX arrays.
+    """Traced code calls an `lru_cache`d function with a traced value, or one whose result holds JAX arrays.
 
-    Why it bites: a traced argument cannot be looked up (`TypeError: unhashable type`). And a cached function that builds
-    `jnp` arrays from static arguments builds tracers if it is first called while JAX traces: the cache keeps them, and
-    the next trace or an eager call gets the tracer of a trace that is over (`UnexpectedTracerError`). Build such tables
-    with NumPy, or under `jax.ensure_compile_time_eval()`.
+    ## Why is this bad?
 
-    Bad:
+    A cache must hash its arguments, and a tracer has no hash (`TypeError: unhashable type`). If a cached function builds
+    `jnp` arrays from static arguments and its first call happens at trace time, the arrays are tracers. The cache keeps them,
+    so the next trace, or a call outside tracing, gets an invalid tracer (`UnexpectedTracerError`). Build such tables with
+    NumPy or under `jax.ensure_compile_time_eval()`.
+
+    ## Example
 
     ```python
     import functools
@@ -51,7 +50,7 @@ def cached_tracer(event: CachedCall | Hashing) -> Report | None:
         raise AssertionError
     ```
 
-    Good: a table of the host.
+    ## Use instead
 
     ```python
     import functools
@@ -70,7 +69,9 @@ def cached_tracer(event: CachedCall | Hashing) -> Report | None:
         return x + positions(x.shape[0])
     ```
 
-    Also good: arrays made outside of the trace, and results that hold none.
+    ## Not reported
+
+    Arrays made outside the trace, and results without arrays.
 
     ```python
     import functools
@@ -101,9 +102,30 @@ def cached_tracer(event: CachedCall | Hashing) -> Report | None:
         return compiled(2)(x + positions(x.shape[0])) * scale(x.shape[0])
     ```
 
-    Fix: none. Whether NumPy will do depends on what is computed.
+    ## Limitations
 
-    Proof: the second trace raises `UnexpectedTracerError`; with a traced argument, the first raises `TypeError`.
+    The rule does not model caches that the project implements itself; results that hide arrays in objects that are not
+    pytrees.
+
+    ## Fix safety
+
+    No fix. Whether NumPy works depends on the computation.
+
+    ## How it is verified
+
+    The second trace raises `UnexpectedTracerError`. With a traced argument, the first call raises `TypeError`.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX501 (`global-write`), JAX502 (`captured-mutation`), JAX503 (`self-write`), JAX511 (`stale-static-self`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/errors.html#jax.errors.UnexpectedTracerError>
     """
     if not speaks(event.context):
         return None

@@ -1,4 +1,4 @@
-"""JAX409: a large array becomes a constant of the compiled program. See ``semantics.captures`` for what is not modelled."""
+"""JAX409: see the page of ``captured_constant``."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ MIB = 1 << 20
 
 @rule("JAX409", "warning")
 def captured_constant(event: CapturedConstant) -> Report | None:
-    """A compiled function closes over an array of a MiB or more, which becomes a constant of the program.
+    """A jitted function closes over an array of at least one MiB, which becomes a constant of the program.
 
-    Why it bites: what a jitted function does not get as an argument is written into the program that is compiled: the
-    compiler reads it, tries to compute with it ahead of time, and keeps it, once for every function and every shape that
-    is compiled. Compilation takes long and the memory is taken twice. Pass the array as an argument.
+    ## Why is this bad?
 
-    Bad:
+    JAX writes a captured array into the compiled program. The compiler reads it, tries to compute with it ahead of time, and
+    keeps a copy for each function and each shape that it compiles. Compilation takes long, and the array uses memory twice.
+    Pass the array as an argument.
+
+    ## Example
 
     ```python
     import jax
@@ -36,7 +38,7 @@ def captured_constant(event: CapturedConstant) -> Report | None:
         assert len(embed.lower(jnp.arange(3)).as_text()) > 2**20
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -54,8 +56,10 @@ def captured_constant(event: CapturedConstant) -> Report | None:
         return embed(EMBEDDINGS, tokens)
     ```
 
-    Also good: the shape alone, an array that is made while JAX traces, one that holds one value throughout, what fits
-    into a program, and a loop of JAX that no compiled function is around.
+    ## Not reported
+
+    The shape alone, an array made at trace time, an array with one value throughout, small arrays, and a JAX loop without an
+    enclosing jit.
 
     ```python
     import jax
@@ -84,9 +88,29 @@ def captured_constant(event: CapturedConstant) -> Report | None:
         return jax.lax.fori_loop(0, 10, body_fun, w)
     ```
 
-    Fix: none. The array has to become an argument, through every caller.
+    ## Limitations
 
-    Proof: the text of the lowered module is as long as the array.
+    See `semantics.trackers.captures`.
+
+    ## Fix safety
+
+    No fix. The array has to become an argument of every caller.
+
+    ## How it is verified
+
+    The text of the lowered module is as long as the array.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX507 (`stale-global`), JAX511 (`stale-static-self`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/internals/constants.html>
     """
     subject = quote(event.context, event.at)
     return Report(

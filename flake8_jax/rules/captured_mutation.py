@@ -1,7 +1,4 @@
-"""JAX502: staged code changes a container that is older than the trace.
-
-Not modelled: NumPy arrays, queues and other objects of libraries; memo tables of host values, which are legitimate.
-"""
+"""JAX502: see the page of ``captured_mutation``."""
 
 from __future__ import annotations
 
@@ -18,14 +15,18 @@ from flake8_jax.semantics.events.facts import UNDONE
 
 @rule("JAX502", "error")
 def captured_mutation(event: Mutation) -> Report | None:
-    """Staged code puts a tracer into a list, dict or set from outside, or counts in one.
+    """Traced code stores a tracer in an outer list, dict or set, or counts in one.
 
-    Why it bites: Python runs a staged function only while JAX traces it. What it appends to an outer list is a tracer,
-    which is of no use once the trace is over (`UnexpectedTracerError`), and the second call appends nothing at all. The
-    same goes for a body of `scan` or a loss under `grad` that writes into a container of the function around it. Return
-    the values (`has_aux=True`, the second result of a `scan` body), or report them by `jax.debug.callback`.
+    The finding is a warning if no code in the file reads the container but other code could.
 
-    Bad:
+    ## Why is this bad?
+
+    Python runs a traced function at trace time only. It appends a tracer, which is invalid after tracing
+    (`UnexpectedTracerError`), and the next call appends nothing. The same holds for a body of `scan` or a loss under `grad`
+    that writes to a container of the enclosing function. Return the values (`has_aux=True`, or the second result of a `scan`
+    body) or report them with `jax.debug.callback`.
+
+    ## Example
 
     ```python
     import jax
@@ -55,7 +56,7 @@ def captured_mutation(event: Mutation) -> Report | None:
         raise AssertionError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -76,9 +77,10 @@ def captured_mutation(event: Mutation) -> Report | None:
         return w, jnp.stack(history)
     ```
 
-    Also good: containers made inside the trace, what crossed into it as an argument, a stack that is popped again, a
-    table of host values, the references that JAX itself mutates, and a list that nothing reads after the trace. Where no
-    code in the file reads the container, but other code could, it is a warning.
+    ## Not reported
+
+    Containers made inside the trace or passed in as arguments, a stack that is popped again, a table of static values, the
+    references that JAX itself mutates, and a list that nothing reads after the trace.
 
     ```python
     import jax
@@ -119,9 +121,29 @@ def captured_mutation(event: Mutation) -> Report | None:
         return total[...]
     ```
 
-    Fix: none. Where the value should go is a question of design.
+    ## Limitations
 
-    Proof: after several calls the list holds one element, and using it raises `UnexpectedTracerError`.
+    The rule does not model NumPy arrays, queues and other library objects; caches of static values, which are legitimate.
+
+    ## Fix safety
+
+    No fix. Where the value belongs is a design decision.
+
+    ## How it is verified
+
+    After several calls the list holds one element, and using it raises `UnexpectedTracerError`.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX501 (`global-write`), JAX503 (`self-write`), JAX508 (`cached-tracer`), JAX511 (`stale-static-self`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html#pure-functions>
     """
     if event.how not in ("item", "item-augmented", "method") or not _is_container(event.target):
         return None

@@ -1,7 +1,4 @@
-"""JAX304: a constant seed in code that runs more than once.
-
-Not modelled: seeds read from configuration; what code that nobody knows draws of a key.
-"""
+"""JAX304: see the page of ``constant_key``."""
 
 from __future__ import annotations
 
@@ -23,12 +20,15 @@ from flake8_jax.semantics.events.facts import DRAWN
     only=Subscription(where=frozenset({"staged", "loop"}), effects=frozenset({"make", "consume", "split"})),
 )
 def constant_key(event: LibraryCall) -> Report | None:
-    """A PRNG key is made from a constant seed inside of a staged function or a loop.
+    """A traced function or a loop makes a PRNG key from a constant seed.
 
-    Why it bites: the key is the same on every call and in every iteration, and so are all draws: dropout that always
-    drops the same units, augmentation that never varies. Make the key once, outside, and pass it in.
+    ## Why is this bad?
 
-    Bad:
+    The key is equal in every call and every iteration, so all draws repeat: dropout removes the same units each time, and
+    augmentation never varies. Make the key once, outside, and pass it in. Traced code that reads a key of the module has the
+    same problem.
+
+    ## Example
 
     ```python
     import jax
@@ -44,8 +44,6 @@ def constant_key(event: LibraryCall) -> Report | None:
     def demonstrate():
         assert jnp.array_equal(dropout(jnp.ones(64)), dropout(jnp.ones(64)))
     ```
-
-    Bad: so does a key of the module that traced code looks up by itself.
 
     ```python
     import jax
@@ -63,7 +61,7 @@ def constant_key(event: LibraryCall) -> Report | None:
         assert jnp.array_equal(jitter(jnp.ones(8)), jitter(jnp.ones(8)))
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -85,9 +83,10 @@ def constant_key(event: LibraryCall) -> Report | None:
         main()
     ```
 
-    Also good: at module level, of a seed that is chosen for the run, in tests, from a seed that is an argument or a named
-    constant, where only shapes are wanted, in place of an argument that is missing, for a layer that does not train, and
-    where nothing is drawn of it: a key to begin with.
+    ## Not reported
+
+    A key at module level, a seed chosen for the run, tests, a seed that is an argument or a named constant, code that only
+    needs shapes, a default for a missing argument, a layer that is not training, and a key from which nothing is drawn.
 
     ```python
     import sys
@@ -131,9 +130,29 @@ def constant_key(event: LibraryCall) -> Report | None:
             assert jax.random.normal(jax.random.key(1), (n,)).shape == (n,)
     ```
 
-    Fix: none. The key has to come from the caller.
+    ## Limitations
 
-    Proof: two calls give equal draws.
+    See s read from configuration; draws in functions that jaxlint does not know.
+
+    ## Fix safety
+
+    No fix. The key has to come from the caller.
+
+    ## How it is verified
+
+    Two calls give equal draws.
+
+    ## Since
+
+    0.2.0.
+
+    ## Related rules
+
+    JAX302 (`key-reuse-in-loop`), JAX309 (`same-constant-key`), JAX305 (`host-rng-in-staged`), JAX504 (`impure-call`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/random-numbers.html>
     """
     context = event.context
     fact = event.fact

@@ -1,4 +1,4 @@
-"""JAX705: a function that does not fit ``scan``, ``cond`` and their kin. Not modelled: shapes and dtypes of carries."""
+"""JAX705: see the page of ``control_flow_signature``."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from flake8_jax.semantics.events.events import SignatureMismatch
 
 @rule("JAX705", "error", raises="another error")
 def control_flow_signature(event: SignatureMismatch) -> Report | None:
-    """A function that `lax.scan`, `fori_loop`, `while_loop`, `cond` or `switch` calls does not fit.
+    """A function passed to `lax.scan`, `fori_loop`, `while_loop`, `cond` or `switch` has the wrong signature.
 
-    Why it bites: each has a fixed form. A `scan` body takes `(carry, x)` and returns `(carry, y)`; a `fori_loop` body
-    takes `(i, carry)` and returns the carry; the branches of `cond` take the operands and return one structure; what a
-    loop carries keeps its structure from iteration to iteration. Anything else raises `TypeError` when it is traced
-    (<https://docs.jax.dev/en/latest/control-flow.html#structured-control-flow-primitives>).
+    ## Why is this bad?
 
-    Bad:
+    Each primitive needs a fixed form. A `scan` body takes `(carry, x)` and returns `(carry, y)`. A `fori_loop` body takes
+    `(i, carry)` and returns the carry. The branches of `cond` take the operands and return one pytree structure. The carry of
+    a loop keeps its structure. Other forms raise `TypeError` at trace time.
+
+    ## Example
 
     ```python
     import jax
@@ -35,7 +36,7 @@ def control_flow_signature(event: SignatureMismatch) -> Report | None:
         total(jnp.ones(3))  # raises: TypeError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -51,7 +52,9 @@ def control_flow_signature(event: SignatureMismatch) -> Report | None:
         return jax.lax.scan(body, 0.0, xs)
     ```
 
-    Also good: arguments bound beforehand, and branches that agree.
+    ## Not reported
+
+    Arguments that are bound beforehand, and branches with equal structures.
 
     ```python
     from functools import partial
@@ -69,9 +72,29 @@ def control_flow_signature(event: SignatureMismatch) -> Report | None:
         return jax.lax.cond(flag, lambda v: (v, v), lambda v: (v, 2 * v), x)
     ```
 
-    Fix: none. Which side is wrong is the author's choice.
+    ## Limitations
 
-    Proof: tracing raises `TypeError`.
+    The rule does not model shapes and dtypes of carries.
+
+    ## Fix safety
+
+    No fix. Only the author knows which side is wrong.
+
+    ## How it is verified
+
+    Tracing raises `TypeError`.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX510 (`generator-in-jit`), JAX706 (`transform-argument-mismatch`), JAX707 (`custom-rule-incomplete`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/control-flow.html#structured-control-flow-primitives>
     """
     if event.context.presumed or event.context.caught:
         return None

@@ -1,4 +1,4 @@
-"""JAX707: derivative rules that are missing or do not fit. Not modelled: ``defjvps``, symbolic zeros."""
+"""JAX707: see the page of ``custom_rule_incomplete``."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from flake8_jax.semantics.events.events import RuleIncomplete
 
 @rule("JAX707", "error")
 def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
-    """A `custom_vjp` or `custom_jvp` function has no derivative rule, or one of another form than JAX wants.
+    """A `custom_vjp` or `custom_jvp` function has no derivative rule, or a rule of the wrong form.
 
-    Why it bites: a function under `jax.custom_vjp` cannot even be called before `defvjp` has been; its forward rule
-    takes the arguments and returns `(output, residuals)`, its backward rule takes `(residuals, cotangent)`, after the
-    arguments of `nondiff_argnums`, and returns a tuple with one cotangent for every other argument. Anything else
-    raises when the function is differentiated, and not before
-    (<https://docs.jax.dev/en/latest/notebooks/Custom_derivative_rules_for_Python_code.html>).
+    In preview, a rule that never reads its cotangents or tangents, although its result is not zero, is a warning. Such a rule
+    is right only if nothing else is computed from the result.
 
-    Bad:
+    ## Why is this bad?
+
+    A `jax.custom_vjp` function cannot be called before `defvjp`. Its forward rule takes the arguments and returns `(output,
+    residuals)`. Its backward rule takes the arguments of `nondiff_argnums`, then `(residuals, cotangent)`, and returns a
+    tuple with one cotangent for every other argument. Other forms raise when JAX differentiates the function, not earlier.
+
+    ## Example
 
     ```python
     import jax
@@ -49,11 +52,6 @@ def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
             raise AssertionError
     ```
 
-    In preview, as a warning: a rule that never reads its cotangents, or tangents, though what it returns is not zero. It is
-    right as long as the function is differentiated by itself, and wrong as soon as anything is computed from its result.
-
-    Bad:
-
     ```python
     import jax
 
@@ -79,7 +77,7 @@ def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
         assert jax.grad(lambda x: 10 * square(x))(3.0) == 6.0  # not 60
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -102,7 +100,9 @@ def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
     clip_gradient.defvjp(forward, backward)
     ```
 
-    Also good: rules set elsewhere, and `custom_jvp` in its several forms.
+    ## Not reported
+
+    Rules that are set elsewhere, and the forms of `custom_jvp`.
 
     ```python
     import jax
@@ -123,10 +123,30 @@ def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
         return wrapped
     ```
 
-    Fix: none. What the derivative is only the author knows.
+    ## Limitations
 
-    Proof: calling the function raises `AttributeError` where no rule is set; differentiating it raises `TypeError` or
-    `ValueError` where the rule does not fit.
+    The rule does not model `defjvps` and symbolic zeros.
+
+    ## Fix safety
+
+    No fix. Only the author knows the derivative.
+
+    ## How it is verified
+
+    Calling the function raises `AttributeError` if no rule is set. Differentiating it raises `TypeError` or `ValueError` if
+    the rule does not fit.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX705 (`control-flow-signature`), JAX706 (`transform-argument-mismatch`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/notebooks/Custom_derivative_rules_for_Python_code.html>
     """
     if event.context.presumed or event.context.caught:
         return None

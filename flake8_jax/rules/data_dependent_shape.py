@@ -1,4 +1,4 @@
-"""JAX106: staged code makes an array whose shape depends on data. Not modelled: masks of unknown dtype."""
+"""JAX106: see the page of ``data_dependent_shape``."""
 
 from __future__ import annotations
 
@@ -31,15 +31,18 @@ from flake8_jax.semantics.events.events import Indexing, LibraryCall, MethodCall
     only=Subscription(where=frozenset({"staged"}), arrays=True, presumed=True),
 )
 def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report | None:
-    """Staged code asks for a result whose shape depends on the data.
+    """Traced code makes an array whose shape depends on the data.
 
-    Why it bites: XLA compiles for fixed shapes. `x[mask]` has as many elements as the mask has ones, and
-    `jnp.nonzero`, `jnp.unique`, one-argument `jnp.where` and `jnp.repeat` with traced counts have as many as the data
-    says, so under `jax.jit` they raise `NonConcreteBooleanIndexError` or `ConcretizationTypeError`, unless `size=`
-    (or `total_repeat_length=`) fixes the length
-    (<https://docs.jax.dev/en/latest/errors.html#jax.errors.NonConcreteBooleanIndexError>).
+    In preview, the rule also covers losses, activations and densities that the project does not call, and methods of pytree
+    classes that hold arrays.
 
-    Bad:
+    ## Why is this bad?
+
+    XLA compiles for static shapes. `x[mask]` has one element per True in the mask. `jnp.nonzero`, `jnp.unique`, one-argument
+    `jnp.where` and `jnp.repeat` with traced counts also have a shape that depends on the data. Under `jax.jit` they raise
+    `NonConcreteBooleanIndexError` or `ConcretizationTypeError`, unless `size=` (or `total_repeat_length=`) fixes the length.
+
+    ## Example
 
     ```python
     import jax
@@ -57,8 +60,6 @@ def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report |
         positive_mean(jnp.arange(4.0))  # raises: NonConcreteBooleanIndexError
     ```
 
-    Bad:
-
     ```python
     import jax
     import jax.numpy as jnp
@@ -74,7 +75,7 @@ def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report |
         first_crossing(jnp.arange(4.0))  # raises: ConcretizationTypeError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -93,7 +94,9 @@ def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report |
         return where[0]
     ```
 
-    Also good: integer indices, three-argument `where`, masks that NumPy knows, and eager code.
+    ## Not reported
+
+    Integer indices, three-argument `where`, static masks, and code outside tracing.
 
     ```python
     import jax
@@ -118,13 +121,31 @@ def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report |
         return x[jnp.abs(x) > 3.0], jnp.unique(x)
     ```
 
-    In preview: losses, activations and densities that nothing in the project calls are taken for staged, and so are methods
-    of pytree classes that hold arrays.
+    ## Limitations
 
-    Fix: unsafe. `x[mask].sum()` and `jnp.mean(x[mask])` become `jnp.sum(x, where=mask)` and `jnp.mean(x,
-    where=mask)`; the order of the additions may change. The other forms need a decision about the padding.
+    The rule does not model masks of unknown dtype.
 
-    Proof: calling the staged function raises the exception at the marked line.
+    ## Fix safety
+
+    Unsafe. `x[mask].sum()` and `jnp.mean(x[mask])` become `jnp.sum(x, where=mask)` and `jnp.mean(x, where=mask)`; the order
+    of the additions may change. The other forms need a decision about padding.
+
+    ## How it is verified
+
+    Calling the traced function raises the exception on the marked line.
+
+    ## Since
+
+    0.2.0.
+
+    ## Related rules
+
+    JAX103 (`traced-range`), JAX105 (`traced-shape`), JAX107 (`traced-slice`), JAX108 (`traced-container-index`), JAX407
+    (`varying-shape-in-loop`), JAX415 (`growing-array-in-loop`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/errors.html#jax.errors.NonConcreteBooleanIndexError>
     """
     if not speaks_of_method(event.context):
         return None

@@ -1,4 +1,4 @@
-"""JAX802: names that JAX, or a library around it, will remove. Not modelled: as for removed-api."""
+"""JAX802: see the page of ``deprecated_api``."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from flake8_jax.semantics.events.events import ApiUse, Span
 
 @rule("JAX802", "info", fixable="sometimes")
 def deprecated_api(event: ApiUse) -> Report | None:
-    """A name or an argument is used that JAX, or a library around it, has deprecated.
+    """The code uses a name or an argument that JAX, or a library around it, has deprecated.
 
-    Why it bites: it works, perhaps with a DeprecationWarning, until JAX removes it; JAX promises three months
-    (<https://docs.jax.dev/en/latest/api_compatibility.html>). Nothing is said where some release that the project
-    supports does not have the replacement yet. Of Flax, optax, Orbax, Haiku and NumPyro only what their own code or
-    documentation calls deprecated counts. A deprecated attribute of instances, such as `value` of an `nnx.Param`, is reported
-    once a file.
+    jaxlint reports nothing if a supported release lacks the replacement. For Flax, optax, Orbax, Haiku and NumPyro, only what
+    their own code or documentation calls deprecated counts. A deprecated attribute of instances, such as `value` of an
+    `nnx.Param`, is reported once per file.
 
-    Bad:
+    ## Why is this bad?
+
+    The name works, perhaps with a DeprecationWarning, until JAX removes it. JAX promises three months.
+
+    ## Example
 
     ```python
     import warnings
@@ -43,7 +45,7 @@ def deprecated_api(event: ApiUse) -> Report | None:
         return pjit.pjit(affine)  # expect: deprecated-api
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -54,7 +56,9 @@ def deprecated_api(event: ApiUse) -> Report | None:
         return x @ w + b
     ```
 
-    Also good: a project that still supports a release without the replacement.
+    ## Not reported
+
+    A project that supports a release without the replacement.
 
     ```python
     # /// script
@@ -68,11 +72,31 @@ def deprecated_api(event: ApiUse) -> Report | None:
         return shard_map(f, mesh=mesh, in_specs=PartitionSpec("i"), out_specs=PartitionSpec("i"))
     ```
 
-    Fix: another name that does the same, where every supported release has it. Safe, but for `pjit` with shardings that jaxlint
-    cannot see: `jax.jit` reads no mesh from the context. jaxlint offers no fix for `pjit` with a `PartitionSpec`, or with
-    options given by position.
+    ## Limitations
 
-    Proof: where JAX or the library warns, the DeprecationWarning.
+    The rule does not model attributes of arrays; names built at run time.
+
+    ## Fix safety
+
+    jaxlint writes the new name if it does the same and every supported release has it. The fix is safe, except for `pjit`
+    with shardings that jaxlint cannot see, because `jax.jit` does not read the mesh context. jaxlint offers no fix for `pjit`
+    with a `PartitionSpec` or with positional options.
+
+    ## How it is verified
+
+    The DeprecationWarning, where JAX or the library emits one.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX801 (`removed-api`), JAX803 (`too-new-api`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/api_compatibility.html>
     """
     change = event.change
     if event.verdict != "deprecated" or change is None:

@@ -1,4 +1,4 @@
-"""JAX509: a pure call stands as a statement. Limitations: names that nobody reads, other than jitted functions."""
+"""JAX509: see the page of ``discarded_result``."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ _LIBRARIES = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.", "jax.image.", "
 
 @rule("JAX509", "warning")
 def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
-    """A call or an operation that has no effect but its result stands as a statement of its own.
+    """A call or an operation without side effects is a statement of its own.
 
-    Why it bites: functions of `jax.numpy` and `jax.lax` and methods of JAX arrays change nothing in place. A statement
-    that drops their result does nothing; NumPy's `x.sort()` and torch's `x.clamp_()` do. And `fast = jax.jit(f)` does not
-    change `f`: if nothing uses `fast`, but the code calls `f` behind it, `f` runs without `jit`.
+    ## Why is this bad?
 
-    Bad:
+    Functions of `jax.numpy` and `jax.lax` and methods of JAX arrays change nothing in place, unlike NumPy's `x.sort()` or
+    PyTorch's `x.clamp_()`. A statement that drops their result does nothing. Likewise, `fast = jax.jit(f)` does not change
+    `f`: if the code then calls `f`, it runs without jit.
+
+    ## Example
 
     ```python
     import jax
@@ -55,7 +57,7 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
         measure(w)
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -67,7 +69,9 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
         return jnp.sort(jnp.clip(w, -1.0, 1.0))
     ```
 
-    Also good: calls for their effect, lists and NumPy arrays, and a call that is expected to raise.
+    ## Not reported
+
+    Calls with side effects, lists and NumPy arrays, and a call that is expected to raise.
 
     ```python
     import jax
@@ -94,9 +98,29 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
         return rows, names
     ```
 
-    Fix: none. Assigning the result and removing the statement both make sense.
+    ## Limitations
 
-    Proof: the program does the same without the statement.
+    The rule does not model names that nothing reads, other than jitted functions.
+
+    ## Fix safety
+
+    No fix. Assigning the result and removing the statement are both possible.
+
+    ## How it is verified
+
+    The program does the same without the statement.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX505 (`array-item-assignment`), JAX506 (`discarded-update`), JAX512 (`lost-training-result`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html#in-place-updates>
     """
     context = event.context
     if context.presumed or context.caught:

@@ -1,4 +1,4 @@
-"""JAX307: new keys are made and dropped. Not modelled: keys bound to names that nobody reads."""
+"""JAX307: see the page of ``discarded_split``."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ _MAKING = frozenset({"jax.random.split", "jax.random.fold_in", "jax.random.clone
 def discarded_split(event: Discarded) -> Report | None:
     """The result of `jax.random.split`, `fold_in` or `clone` is not used.
 
-    Why it bites: these functions are pure. They do not advance the key that they are given, they return new ones, so
-    the statement does nothing, and whoever wrote it believes that the key has changed.
+    ## Why is this bad?
 
-    Bad:
+    These functions are pure. They return new keys and do not advance the key that they get, so the statement does nothing and
+    later draws repeat.
+
+    ## Example
 
     ```python
     import jax
@@ -32,7 +34,7 @@ def discarded_split(event: Discarded) -> Report | None:
         assert jnp.array_equal(draw(jax.random.key(0)), jax.random.normal(jax.random.key(0), (3,)))
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -43,7 +45,9 @@ def discarded_split(event: Discarded) -> Report | None:
         return jax.random.normal(key, (3,))
     ```
 
-    Also good: other functions of these names.
+    ## Not reported
+
+    Other functions with these names.
 
     ```python
     import re
@@ -63,9 +67,29 @@ def discarded_split(event: Discarded) -> Report | None:
         return tree.parts
     ```
 
-    Fix: none. Remove the statement, or use its result.
+    ## Limitations
 
-    Proof: the draws are those of the key itself.
+    The rule does not model keys bound to names that nothing reads.
+
+    ## Fix safety
+
+    No fix. Remove the statement or use its result.
+
+    ## How it is verified
+
+    The draws equal those of the key itself.
+
+    ## Since
+
+    0.2.0.
+
+    ## Related rules
+
+    JAX301 (`key-reuse`), JAX302 (`key-reuse-in-loop`), JAX303 (`key-used-after-split`), JAX309 (`same-constant-key`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/random-numbers.html>
     """
     if event.call_name not in _MAKING or event.context.presumed:
         return None

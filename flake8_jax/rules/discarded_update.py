@@ -1,4 +1,4 @@
-"""JAX506: the result of ``x.at[i].set(v)`` is not used. Not modelled: results bound to names that nobody reads."""
+"""JAX506: see the page of ``discarded_update``."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ UPDATES = frozenset({"set", "add", "subtract", "mul", "multiply", "div", "divide
 
 @rule("JAX506", "error", fixable="sometimes", only=Subscription(names=frozenset(f".at.{name}" for name in UPDATES)))
 def discarded_update(event: Discarded) -> Report | None:
-    """`x.at[i].set(v)` stands as a statement of its own.
+    """`x.at[i].set(v)` is a statement of its own.
 
-    Why it bites: the `at` property does not change the array, it gives a new one. Without an assignment the statement
-    does nothing, silently.
+    ## Why is this bad?
 
-    Bad:
+    The `at` property does not modify the array; it returns a new one. Without an assignment the statement silently does
+    nothing.
+
+    ## Example
 
     ```python
     import jax
@@ -34,7 +36,7 @@ def discarded_update(event: Discarded) -> Report | None:
         assert jnp.array_equal(reset(jnp.ones(3), 1), jnp.ones(3))
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -46,7 +48,9 @@ def discarded_update(event: Discarded) -> Report | None:
         return x
     ```
 
-    Also good: a class of one's own whose `at` does change it.
+    ## Not reported
+
+    A class whose own `at` modifies it.
 
     ```python
     class Cell:
@@ -72,9 +76,29 @@ def discarded_update(event: Discarded) -> Report | None:
         return rows
     ```
 
-    Fix: unsafe. `x = x.at[i].set(v)`. The program then does what it says, so its results change.
+    ## Limitations
 
-    Proof: the array has its old value afterwards.
+    The rule does not model results bound to names that nothing reads.
+
+    ## Fix safety
+
+    Unsafe. The statement becomes `x = x.at[i].set(v)`. The update takes effect, so results change.
+
+    ## How it is verified
+
+    The array has its old value afterwards.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX505 (`array-item-assignment`), JAX509 (`discarded-result`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html>
     """
     if not event.call_name.startswith(".at.") or event.context.presumed:
         return None

@@ -1,4 +1,4 @@
-"""JAX411: a buffer is used after it was donated. Not modelled: aliases, ``equinox.filter_jit``, compiled objects."""
+"""JAX411: see the page of ``donated_reuse``."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from flake8_jax.semantics.events.events import DonatedUse
 
 @rule("JAX411", "error")
 def donated_reuse(event: DonatedUse) -> Report | None:
-    """A buffer is used again after it was donated.
+    """The code uses an array after it was donated.
 
-    Why it bites: an argument named in `donate_argnums` or `donate_argnames` gives its memory to the results of the
-    call. The array is deleted, and reading it afterwards raises `RuntimeError` (passing it to another compiled call,
-    `ValueError`): here, or only on the device where the memory is really reused
-    (<https://docs.jax.dev/en/latest/buffer_donation.html>). Use the result under the name of the argument, or donate
-    a copy. An argument of a function whose callers nobody knows may be a NumPy array, which is copied and survives,
-    so there this is a warning; so it is where only some of the paths to the reading donate.
+    The finding is a warning for an argument of a function with unknown callers, because it may be a NumPy array, which JAX
+    copies. It is also a warning if only some paths to the use donate the array.
 
-    Bad:
+    ## Why is this bad?
+
+    An argument named in `donate_argnums` or `donate_argnames` gives its buffer to the results of the call. JAX deletes the
+    array, and reading it raises `RuntimeError` (passing it to another compiled call, `ValueError`). On some devices this
+    happens only if the memory is reused. Bind the result to the name of the argument, or donate a copy.
+
+    ## Example
 
     ```python
     from functools import partial
@@ -45,8 +47,6 @@ def donated_reuse(event: DonatedUse) -> Report | None:
         progress(3)  # raises: RuntimeError
     ```
 
-    Bad:
-
     ```python
     import jax
     import jax.numpy as jnp
@@ -63,7 +63,7 @@ def donated_reuse(event: DonatedUse) -> Report | None:
         table()  # raises: ValueError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     from functools import partial
@@ -84,7 +84,9 @@ def donated_reuse(event: DonatedUse) -> Report | None:
         return jnp.abs(w - before).max()
     ```
 
-    Also good: what needs no contents, NumPy arrays, and donations that JAX cannot use.
+    ## Not reported
+
+    Code that reads no contents, NumPy arrays, and donations that JAX cannot use.
 
     ```python
     import jax
@@ -115,9 +117,29 @@ def donated_reuse(event: DonatedUse) -> Report | None:
         return jax.jit(lambda x: scale(x, 2.0) + x)(jnp.ones(3))
     ```
 
-    Fix: none. Whether to rename, to copy or not to donate is the author's choice.
+    ## Limitations
 
-    Proof: the second use raises `RuntimeError`, or `ValueError` where it is an argument of a compiled call.
+    The rule does not model aliases, `equinox.filter_jit`, compiled objects.
+
+    ## Fix safety
+
+    No fix. Rebinding, copying and not donating are all possible.
+
+    ## How it is verified
+
+    The second use raises `RuntimeError`, or `ValueError` as an argument of a compiled call.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX412 (`missing-donation`), JAX516 (`overwritten-host-buffer`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/buffer_donation.html>
     """
     context = event.context
     if context.caught or context.presumed or context.staged:

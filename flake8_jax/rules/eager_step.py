@@ -1,4 +1,4 @@
-"""JAX414: an eager loop runs a model or an optimizer operation by operation. Limitations: how large the arrays are."""
+"""JAX414: see the page of ``eager_step``."""
 
 from __future__ import annotations
 
@@ -11,14 +11,20 @@ from flake8_jax.semantics.events.events import EagerStep
 
 @rule("JAX414", "info", settle=report_gradients_first)
 def eager_step(event: EagerStep) -> Report | None:
-    """Every iteration of an eager loop runs a model or an optimizer, and nothing on the way is jitted.
+    """A loop outside tracing runs a model or an optimizer in every iteration, and nothing jits it.
 
-    Why it bites: outside of `jit`, JAX sends each operation to the device on its own, and the library's Python code runs
-    again in every iteration. A jitted step does all of it in one call
-    (<https://docs.jax.dev/en/latest/jit-compilation.html>). On small models a loop was 10 times slower with an eager
-    optimizer beside a jitted gradient, 58 times with an eager step, and 70 to 800 times with an eager model.
+    The level is info: of 21 findings in other projects, 14 were worth a change. The others were short loops, layers of a
+    model, and programs that fail earlier. In preview, the rule also reports loops that do six or more array operations in
+    each iteration and pass their result to the next one (`u = u + dt * laplacian(u)`), if a script or `main` runs them and
+    nothing jits them.
 
-    Bad:
+    ## Why is this bad?
+
+    Outside `jit`, JAX sends each operation to the device by itself, and Python runs the library code again in every
+    iteration. A jitted step does all of this in one call. On small models, a loop was 10 times slower with an optimizer
+    outside jit, 58 times with the whole step outside jit, and 70 to 800 times with a model outside jit.
+
+    ## Example
 
     ```python
     import jax
@@ -66,7 +72,7 @@ def eager_step(event: EagerStep) -> Report | None:
         assert eager > 2 * jitted
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -94,7 +100,9 @@ def eager_step(event: EagerStep) -> Report | None:
         return params
     ```
 
-    Also good: a jitted `apply`, and a few iterations.
+    ## Not reported
+
+    A jitted `apply`, and a few iterations.
 
     ```python
     import flax.linen as nn
@@ -115,15 +123,29 @@ def eager_step(event: EagerStep) -> Report | None:
         return total / 3
     ```
 
-    The level is a note: of 21 places in other projects the finding was worth a change in 14. The others were short loops,
-    layers of a model, and programs that fail before.
+    ## Limitations
 
-    In preview, the rule also reports loops that do six array operations or more in each iteration and hand their result on
-    to the next one (`u = u + dt * laplacian(u)`), where a script or ``main`` runs them and nothing on the way is jitted.
+    The rule does not model how large the arrays are.
 
-    Fix: none. Where the step begins and ends is the choice of the author.
+    ## Fix safety
 
-    Proof: the operations of the line compile one by one. Where they ran before, there is no proof.
+    No fix. The author decides where the step begins and ends.
+
+    ## How it is verified
+
+    The operations on the line compile one by one. If they compiled earlier, there is no proof.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX410 (`transform-in-loop`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/jit-compilation.html>
     """
     context = event.context
     if context.staged or context.presumed or is_test(context):

@@ -1,7 +1,4 @@
-"""JAX514: state of Flax modules that gets lost, and pools that slide by one.
-
-Limitations: statistics that the caller of a loss function drops, modules that nobody knows, `sow`, optimizers of all variables.
-"""
+"""JAX514: see the page of ``flax_collections``."""
 
 from __future__ import annotations
 
@@ -23,15 +20,16 @@ from flake8_jax.semantics.events.pools import POOLS, sliding_window
 def flax_collections(event: LibraryCall) -> Report | None:
     """A training step drops the batch statistics, or a pool has no strides.
 
-    Why it bites: `apply(..., mutable=["batch_stats"])` returns the new running statistics beside the output. If they reach no
-    later variables, they stay at their initial values 0 and 1, and the model normalizes with those at evaluation
-    (<https://flax-linen.readthedocs.io/en/latest/guides/training_techniques/batch_norm.html>). And `max_pool` and `avg_pool` of
-    Flax, and the pools of Equinox, slide the window by 1 unless the call gives strides: `max_pool(x, (2, 2))` makes (7, 7) of
-    (8, 8).
+    The rule is in preview: it reports nothing in 282 repositories, so it is untested on real code.
 
-    This rule is a preview: it names no place in 282 repositories, so nobody has judged it on real code.
+    ## Why is this bad?
 
-    Bad:
+    `apply(..., mutable=["batch_stats"])` returns the new running statistics with the output. If the next step does not get
+    them, they keep their initial values 0 and 1, and the model normalizes with those at evaluation. `max_pool` and `avg_pool`
+    of Flax and the pools of Equinox move the window by 1 unless the call passes strides: `max_pool(x, (2, 2))` turns (8, 8)
+    into (7, 7).
+
+    ## Example
 
     ```python
     import flax.linen as nn
@@ -67,8 +65,6 @@ def flax_collections(event: LibraryCall) -> Report | None:
         assert (variables["batch_stats"]["BatchNorm_0"]["mean"] == 0).all()
     ```
 
-    Bad:
-
     ```python
     import flax.linen as nn
     import jax.numpy as jnp
@@ -82,7 +78,7 @@ def flax_collections(event: LibraryCall) -> Report | None:
         assert shrink(jnp.ones((1, 8, 8, 3))).shape == (1, 7, 7, 3)
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import flax.linen as nn
@@ -113,9 +109,30 @@ def flax_collections(event: LibraryCall) -> Report | None:
         return {**variables, **updates, "params": params}
     ```
 
-    Fix: a pool gets the strides of its window. Unsafe: the shape of the result changes.
+    ## Limitations
 
-    Proof: the line runs.
+    The rule does not model statistics that the caller of a loss function drops, unknown modules, `sow`, optimizers of all
+    variables.
+
+    ## Fix safety
+
+    Unsafe. The pool gets the strides of its window, so the shape of the result changes.
+
+    ## How it is verified
+
+    The line runs.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX512 (`lost-training-result`).
+
+    ## Further reading
+
+    <https://flax-linen.readthedocs.io/en/latest/guides/training_techniques/batch_norm.html>
     """
     context = event.context
     if context.presumed or context.caught or is_test(context):

@@ -1,8 +1,4 @@
-"""JAX513: worker processes are forked after JAX has started.
-
-Limitations: classes that the project derives from ``Process`` or ``DataLoader``, numbers of workers that are not known, the
-versions of Python that a project supports.
-"""
+"""JAX513: see the page of ``fork_after_jax``."""
 
 from __future__ import annotations
 
@@ -15,15 +11,16 @@ from flake8_jax.semantics.events.facts import OTHER_START_METHOD
 
 @rule("JAX513", "warning")
 def fork_after_jax(event: Fork) -> Report | None:
-    """Worker processes are forked after JAX has computed something.
+    """The program forks worker processes after JAX has computed something.
 
-    Why it bites: the first computation of JAX starts threads. A forked process is a copy without these threads, but with the
-    locks that they held at that moment, so it can wait forever. JAX warns of it: `os.fork() was called`
-    (<https://github.com/jax-ml/jax/issues/9190>). `multiprocessing.Pool`, `ProcessPoolExecutor` and `DataLoader` fork by
-    default on Linux up to Python 3.13. Start the workers before the first computation, or use the start method `"spawn"` or
-    `"forkserver"`. Python 3.14 does not fork by default.
+    ## Why is this bad?
 
-    Bad:
+    The first JAX computation starts threads. A forked process has no copy of these threads, but it has copies of their locks,
+    so it can wait forever. JAX warns: `os.fork() was called`. `multiprocessing.Pool`, `ProcessPoolExecutor` and `DataLoader`
+    fork by default on Linux up to Python 3.13. Start the workers before the first computation, or use the start method
+    `"spawn"` or `"forkserver"`. Python 3.14 does not fork by default.
+
+    ## Example
 
     ```python
     import math
@@ -47,7 +44,7 @@ def fork_after_jax(event: Fork) -> Report | None:
         assert any("os.fork() was called" in str(warning.message) for warning in seen)
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import math
@@ -62,7 +59,9 @@ def fork_after_jax(event: Fork) -> Report | None:
             return pool.map(math.sqrt, [total, 4.0])
     ```
 
-    Also good: workers that are there before the first computation, and threads.
+    ## Not reported
+
+    Workers that start before the first computation, and threads.
 
     ```python
     import math
@@ -85,9 +84,26 @@ def fork_after_jax(event: Fork) -> Report | None:
             return list(executor.map(double, jnp.asarray(early)))
     ```
 
-    Fix: none. Where the workers can start earlier, and whether they can be spawned, depends on the program.
+    ## Limitations
 
-    Proof: JAX warns of the fork.
+    The rule does not model project classes derived from `Process` or `DataLoader`, unknown numbers of workers, the Python
+    versions that a project supports.
+
+    ## Fix safety
+
+    No fix. Whether workers can start earlier or be spawned depends on the program.
+
+    ## How it is verified
+
+    JAX warns about the fork.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Further reading
+
+    <https://github.com/jax-ml/jax/issues/9190>
     """
     row = ""
     if event.since is not None and event.since.scope is event.context.scope:

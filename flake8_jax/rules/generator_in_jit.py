@@ -1,4 +1,4 @@
-"""JAX510: a transform is applied to a generator or an async function. Not modelled: callables that return generators."""
+"""JAX510: see the page of ``generator_in_jit``."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from flake8_jax.semantics.events.events import RootMet
 
 @rule("JAX510", "error")
 def generator_in_jit(event: RootMet) -> Report | None:
-    """A generator function or an `async def` is handed to `jit`, `vmap`, `grad`, `scan` or another transform.
+    """A generator function or an `async def` is passed to `jit`, `vmap`, `grad`, `scan` or another transform.
 
-    Why it bites: calling such a function runs nothing, it gives a generator or a coroutine. JAX traces functions that
-    give arrays: `TypeError`.
+    ## Why is this bad?
 
-    Bad:
+    Calling such a function runs no code: it returns a generator or a coroutine. JAX traces functions that return arrays, so
+    the call raises `TypeError`.
+
+    ## Example
 
     ```python
     import jax
@@ -38,7 +40,7 @@ def generator_in_jit(event: RootMet) -> Report | None:
         trajectory(1.0, 3)  # raises: TypeError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -53,7 +55,9 @@ def generator_in_jit(event: RootMet) -> Report | None:
         return jax.lax.scan(step, x, length=3)[1]
     ```
 
-    Also good: generators and coroutines around compiled functions, and generators inside of them.
+    ## Not reported
+
+    Generators and coroutines around compiled functions, and generators inside them.
 
     ```python
     import jax
@@ -78,9 +82,29 @@ def generator_in_jit(event: RootMet) -> Report | None:
         return step(x)
     ```
 
-    Fix: none.
+    ## Limitations
 
-    Proof: the transform, or the first call, raises `TypeError`.
+    The rule does not model callables that return generators.
+
+    ## Fix safety
+
+    No fix.
+
+    ## How it is verified
+
+    The transform, or the first call, raises `TypeError`.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX705 (`control-flow-signature`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/key-concepts.html#tracing>
     """
     if event.context.presumed or event.context.caught or event.tracing == "none":
         return None

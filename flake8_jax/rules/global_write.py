@@ -1,7 +1,4 @@
-"""JAX501: staged code rebinds a variable of an outer scope.
-
-Not modelled: a host value that does not depend on the old one (a flag, a configuration): it may be meant to be set once.
-"""
+"""JAX501: see the page of ``global_write``."""
 
 from __future__ import annotations
 
@@ -13,13 +10,14 @@ from flake8_jax.semantics.events.facts import UNDONE
 
 @rule("JAX501", "error")
 def global_write(event: Mutation) -> Report | None:
-    """Staged code rebinds a `global` or `nonlocal` variable that was there before the trace.
+    """Traced code rebinds a `global` or `nonlocal` variable that is older than the trace.
 
-    Why it bites: Python runs a staged function only while JAX traces it. What it leaves in an outer variable is a
-    tracer, which is of no use once the trace is over (`UnexpectedTracerError`), or it is a count that moves at the first
-    call and never again. Return the value instead, or carry it through the loop.
+    ## Why is this bad?
 
-    Bad:
+    Python runs a traced function at trace time only. It leaves a tracer in the variable, which is invalid after tracing
+    (`UnexpectedTracerError`), or a count that changes in the first call only. Return the value, or carry it through the loop.
+
+    ## Example
 
     ```python
     import jax
@@ -55,7 +53,9 @@ def global_write(event: Mutation) -> Report | None:
         raise AssertionError
     ```
 
-    Good: the value is a result.
+    ## Use instead
+
+    Return the value.
 
     ```python
     import jax
@@ -80,8 +80,9 @@ def global_write(event: Mutation) -> Report | None:
         return w, n_updates, last_loss
     ```
 
-    Also good: a variable that belongs to the trace itself, one that is put back, and the target of a callback, which
-    runs at every call.
+    ## Not reported
+
+    A variable that belongs to the trace itself, one that is restored, and the target of a callback, which runs on every call.
 
     ```python
     import jax
@@ -115,9 +116,30 @@ def global_write(event: Mutation) -> Report | None:
         return x / n_layers
     ```
 
-    Fix: none. Where the value should go is a question of design.
+    ## Limitations
 
-    Proof: using the variable after the call raises `UnexpectedTracerError`, or a count does not follow the calls.
+    The rule does not model a static value that does not depend on the old one, such as a flag, because it may be set once on
+    purpose.
+
+    ## Fix safety
+
+    No fix. Where the value belongs is a design decision.
+
+    ## How it is verified
+
+    Using the variable after the call raises `UnexpectedTracerError`, or a count does not follow the calls.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX502 (`captured-mutation`), JAX503 (`self-write`), JAX508 (`cached-tracer`), JAX511 (`stale-static-self`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html#pure-functions>
     """
     if event.target is not None or event.how not in ("global", "nonlocal", "attribute"):
         return None

@@ -1,4 +1,4 @@
-"""JAX415: an eager loop copies a whole array in every iteration. Limitations: how large the array is."""
+"""JAX415: see the page of ``growing_array_in_loop``."""
 
 from __future__ import annotations
 
@@ -11,15 +11,19 @@ from flake8_jax.semantics.events.events import LoopCopy
 
 @rule("JAX415", "warning", settle=report_compilations)
 def growing_array_in_loop(event: LoopCopy) -> Report | None:
-    """An eager loop rebuilds an array from itself in every iteration: longer, or with a few elements changed.
+    """A loop outside tracing rebuilds an array in every iteration: longer, or with a few elements changed.
 
-    Why it bites: JAX arrays cannot change, so outside of `jit` each `jnp.append`, `jnp.concatenate` and `x.at[i].set(v)`
-    copies all of the array. An array that gets longer also has a new shape in every iteration, and JAX compiles each
-    operation for each shape: 200 calls of `jnp.append` took 12.5 s the first time, and a list took 0.3 ms. Collect the
-    parts in a list and stack it once after the loop. Write elements into a NumPy buffer, or update the array in a jitted
-    function that donates it (<https://docs.jax.dev/en/latest/buffer_donation.html>).
+    The rule is in preview: 5 of 10 findings in other projects were worth a change. The others were loops with few iterations,
+    or small arrays that a program fills once.
 
-    Bad:
+    ## Why is this bad?
+
+    JAX arrays are immutable, so outside `jit` each `jnp.append`, `jnp.concatenate` and `x.at[i].set(v)` copies the whole
+    array. A growing array also has a new shape in every iteration, and JAX compiles each operation for each shape: 200 calls
+    of `jnp.append` took 12.5 s the first time, and a list took 0.3 ms. Collect the parts in a list and stack it once after
+    the loop. Write elements into a NumPy buffer, or update the array in a jitted function that donates it.
+
+    ## Example
 
     ```python
     import jax.numpy as jnp
@@ -57,7 +61,7 @@ def growing_array_in_loop(event: LoopCopy) -> Report | None:
         assert len(compiled) >= 20
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax.numpy as jnp
@@ -80,7 +84,9 @@ def growing_array_in_loop(event: LoopCopy) -> Report | None:
         return jnp.asarray(canvas)
     ```
 
-    Also good: a jitted update that donates the array, arrays that begin anew in every iteration, and a few iterations.
+    ## Not reported
+
+    A jitted update that donates the array, arrays that start again in every iteration, and few iterations.
 
     ```python
     from functools import partial
@@ -109,12 +115,29 @@ def growing_array_in_loop(event: LoopCopy) -> Report | None:
         return features
     ```
 
-    This rule is in preview: in 5 of 10 places of other projects the finding was worth a change. The others were loops of a few
-    iterations, or small arrays that a program fills once.
+    ## Limitations
 
-    Fix: none. What to collect in, and where, is the choice of the author.
+    The rule does not model how large the array is.
 
-    Proof: how often the lines of the loop compile. Of an update in place there is no proof: the copy is inside of JAX.
+    ## Fix safety
+
+    No fix. The author decides what to collect and where.
+
+    ## How it is verified
+
+    How often the lines of the loop compile. There is no proof for an update in place, because the copy is inside JAX.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX407 (`varying-shape-in-loop`), JAX106 (`data-dependent-shape`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/buffer_donation.html>
     """
     context = event.context
     if context.staged or context.presumed or is_test(context):

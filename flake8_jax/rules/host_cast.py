@@ -1,4 +1,4 @@
-"""JAX201: a traced value is cast to a Python number. Not modelled: ``operator.index`` and other implicit casts."""
+"""JAX201: see the page of ``host_cast``."""
 
 from __future__ import annotations
 
@@ -22,11 +22,15 @@ _CASTS = _NEVER_CONCRETE | {"builtins.int", "builtins.bool"}
 def host_cast(event: LibraryCall) -> Report | None:
     """`float()`, `int()`, `bool()` or `complex()` is called on a traced value.
 
-    Why it bites: a Python number is wanted now, and the value exists only when the compiled program runs:
-    `ConcretizationTypeError` (<https://docs.jax.dev/en/latest/errors.html#jax.errors.ConcretizationTypeError>).
-    `float()` and `complex()` raise under `jax.grad` alone as well; there `int()` and `bool()` work.
+    In preview, the rule also covers methods and properties of pytree classes that hold arrays, unless their names say that
+    they print, check or store something.
 
-    Bad:
+    ## Why is this bad?
+
+    Python needs the number now, but a traced value exists only when the compiled program runs, so the call raises
+    `ConcretizationTypeError`. Under `jax.grad` alone, `float()` and `complex()` raise too; `int()` and `bool()` work there.
+
+    ## Example
 
     ```python
     import jax
@@ -44,7 +48,7 @@ def host_cast(event: LibraryCall) -> Report | None:
         step(jnp.ones(2), jnp.ones((3, 2)))  # raises: ConcretizationTypeError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -57,7 +61,9 @@ def host_cast(event: LibraryCall) -> Report | None:
         return w - 0.1 / (1.0 + loss) * w
     ```
 
-    Also good: casts of what Python knows, and of arrays outside of a trace.
+    ## Not reported
+
+    Casts of static values, and of arrays outside tracing.
 
     ```python
     from functools import partial
@@ -77,12 +83,29 @@ def host_cast(event: LibraryCall) -> Report | None:
         return float(best[0]), int(jnp.argmax(x)), bool(jnp.all(best > 0))
     ```
 
-    In preview: methods and properties of pytree classes that hold arrays are taken for staged, unless their names say that they
-    print, check or store something.
+    ## Limitations
 
-    Fix: unsafe. `float(x)` becomes `x.astype(float)`, likewise `int` and `bool`: the result is an array.
+    The rule does not model `operator.index` and other implicit casts.
 
-    Proof: calling the staged function raises `ConcretizationTypeError` at the marked line.
+    ## Fix safety
+
+    Unsafe. `float(x)` becomes `x.astype(float)`, likewise for `int` and `bool`. The result is an array.
+
+    ## How it is verified
+
+    Calling the traced function raises `ConcretizationTypeError` on the marked line.
+
+    ## Since
+
+    0.2.0.
+
+    ## Related rules
+
+    JAX202 (`host-item`), JAX203 (`numpy-on-tracer`), JAX204 (`sync-in-staged`), JAX206 (`sync-in-loop`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/errors.html#jax.errors.ConcretizationTypeError>
     """
     context = event.context
     if event.name not in _CASTS or not speaks_of_method(context) or not event.args:

@@ -1,4 +1,4 @@
-"""JAX202: ``.item()`` or ``.tolist()`` on a traced array. Not modelled: user classes that have such methods."""
+"""JAX202: see the page of ``host_item``."""
 
 from __future__ import annotations
 
@@ -19,11 +19,15 @@ from flake8_jax.semantics.events.events import MethodCall
 def host_item(event: MethodCall) -> Report | None:
     """`.item()` or `.tolist()` is called on a traced array.
 
-    Why it bites: both copy the value to the host, and while JAX traces there is none: `ConcretizationTypeError`
-    (<https://docs.jax.dev/en/latest/errors.html#jax.errors.ConcretizationTypeError>). `.tolist()` raises under
-    `jax.grad` alone as well; `.item()` works there.
+    In preview, the rule also covers methods and properties of pytree classes that hold arrays, unless their names say that
+    they print, check or store something.
 
-    Bad:
+    ## Why is this bad?
+
+    Both methods copy the value to the host, and a tracer has no value, so they raise `ConcretizationTypeError`. Under
+    `jax.grad` alone, `.tolist()` raises too; `.item()` works there.
+
+    ## Example
 
     ```python
     import jax
@@ -41,7 +45,7 @@ def host_item(event: MethodCall) -> Report | None:
         pull(jnp.ones(3), jnp.ones(3))  # raises: ConcretizationTypeError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -54,7 +58,9 @@ def host_item(event: MethodCall) -> Report | None:
         return values.at[arm].add(counts[arm].sum())
     ```
 
-    Also good: on arrays outside of a trace, in callbacks, and under `jax.grad` alone.
+    ## Not reported
+
+    Arrays outside tracing, arrays in callbacks, and `.item()` under `jax.grad` alone.
 
     ```python
     import jax
@@ -78,12 +84,29 @@ def host_item(event: MethodCall) -> Report | None:
     slope = jax.grad(signed)
     ```
 
-    In preview: methods and properties of pytree classes that hold arrays are taken for staged, unless their names say that they
-    print, check or store something.
+    ## Limitations
 
-    Fix: unsafe. `.item()` is dropped where the array is certainly a scalar; the result is an array.
+    The rule does not model user classes with such methods.
 
-    Proof: calling the staged function raises `ConcretizationTypeError` at the marked line.
+    ## Fix safety
+
+    Unsafe. jaxlint removes `.item()` if the array is certainly a scalar. The result is an array.
+
+    ## How it is verified
+
+    Calling the traced function raises `ConcretizationTypeError` on the marked line.
+
+    ## Since
+
+    0.2.0.
+
+    ## Related rules
+
+    JAX201 (`host-cast`), JAX203 (`numpy-on-tracer`), JAX204 (`sync-in-staged`), JAX206 (`sync-in-loop`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/errors.html#jax.errors.ConcretizationTypeError>
     """
     context = event.context
     if not speaks_of_method(context):

@@ -1,4 +1,4 @@
-"""JAX305: the host's random numbers in staged code. Not modelled: generators hidden in classes of the project."""
+"""JAX305: see the page of ``host_rng_in_staged``."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from flake8_jax.semantics.events.facts import SEEDED
 
 @rule("JAX305", "error", only=Subscription(where=frozenset({"staged"}), effects=frozenset({RANDOM})))
 def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
-    """`numpy.random`, `random`, `secrets` or `os.urandom` is used in staged code.
+    """Traced code uses `numpy.random`, `random`, `secrets` or `os.urandom`.
 
-    Why it bites: the call runs while JAX traces, once per compilation, and its result is baked into the program as a
-    constant: every later call uses the same numbers. It is silent. Use `jax.random` with a key that is passed in.
-    Under `vmap` alone, which keeps no trace, it is a warning: one draw serves all lanes. Under `grad` alone Python runs the
-    call every time, so jaxlint reports nothing. A generator that the staged function makes with a seed gives the same numbers
-    with or without `jit`: that is meant. So does what staged code draws after it has called `np.random.seed(seed)` itself.
+    Under `vmap` alone, which keeps no trace, the finding is a warning: one draw serves all batch elements. In a module that
+    nothing in the project traces it is a warning too.
 
-    Bad:
+    ## Why is this bad?
+
+    The call runs at trace time, once per compilation, and its result becomes a constant of the program. Every later call
+    silently uses the same numbers. Use `jax.random` with a key that is passed in.
+
+    ## Example
 
     ```python
     import jax
@@ -38,7 +40,7 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
         assert jnp.array_equal(add_noise(jnp.zeros(8)), add_noise(jnp.zeros(8)))
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -49,8 +51,11 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
         return x + jax.random.normal(key, x.shape)
     ```
 
-    Also good: in eager code such as data loading, in the host function of a callback, a generator with a seed, and
-    `uuid.uuid4()` or `secrets.token_hex()`, whose text names an object and meets no array.
+    ## Not reported
+
+    Code outside tracing such as data loading, the host function of a callback, a generator with a seed, code after
+    `np.random.seed(seed)` in the same traced function, `grad` alone (Python runs the call every time), and `uuid.uuid4()` or
+    `secrets.token_hex()`, whose text only names an object.
 
     ```python
     import random
@@ -81,9 +86,29 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
         return w
     ```
 
-    Fix: none. A key has to come from the caller.
+    ## Limitations
 
-    Proof: two calls give equal output, and the jaxpr holds the numbers as a literal.
+    The rule does not model generators hidden in classes of the project.
+
+    ## Fix safety
+
+    No fix. The key has to come from the caller.
+
+    ## How it is verified
+
+    Two calls give equal output, and the jaxpr holds the numbers as literals.
+
+    ## Since
+
+    0.2.0.
+
+    ## Related rules
+
+    JAX504 (`impure-call`), JAX304 (`constant-key`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/random-numbers.html>
     """
     context = event.context
     if not context.staged or context.presumed or effect(event) != RANDOM or _is_seeded(event):

@@ -1,8 +1,4 @@
-"""JAX504: staged code asks the world: the clock, files, the environment, an iterator from outside.
-
-Not modelled: clocks and files behind objects of other libraries. The host's random numbers are host-rng-in-staged's,
-printing is print-in-staged's.
-"""
+"""JAX504: see the page of ``impure_call``."""
 
 from __future__ import annotations
 
@@ -42,13 +38,17 @@ _INSTEAD = {
 
 @rule("JAX504", "info", only=Subscription(where=frozenset({"staged"}), effects=_EFFECTS, names=frozenset({_ENVIRON})))
 def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report | None:
-    """Staged code reads the clock, a file, the environment, or takes the next element of an outer iterator.
+    """Traced code reads the clock, a file or the environment, or takes the next element of an outer iterator.
 
-    Why it bites: Python runs a staged function only while JAX traces it, so the call happens once for each compilation,
-    and its result is a constant of the compiled program: every later call sees the same time, the same batch.
-    `grad` and `vmap` alone keep no trace, so there the call happens every time, and jaxlint reports nothing.
+    The level is info, except for iterators: 6 of 24 findings in other projects were worth a change. The others were set-up
+    that runs once on purpose.
 
-    Bad:
+    ## Why is this bad?
+
+    Python runs a traced function at trace time only, so the call happens once per compilation, and its result is a constant
+    of the compiled program. Every later call sees the same time or the same batch.
+
+    ## Example
 
     ```python
     import time
@@ -72,7 +72,7 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
         assert now == later and jnp.array_equal(first, second)
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import time
@@ -93,7 +93,10 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
         return w, time.perf_counter() - started
     ```
 
-    Also good: the host function of a callback runs at every call, and an iterator made inside belongs to the trace.
+    ## Not reported
+
+    The host function of a callback, which runs on every call; an iterator made inside the trace; and `grad` or `vmap` alone,
+    where the call happens every time.
 
     ```python
     import time
@@ -116,12 +119,30 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
         return w + x * now * next(rates) + next(rates)
     ```
 
-    Fix: none. The value has to come from the caller.
+    ## Limitations
 
-    The level is a note, but for iterators: in 6 of 24 places of other projects the finding was worth a change. The others were
-    set-up that is meant to happen once.
+    The rule does not model clocks and files behind objects of other libraries. JAX305 covers random numbers, JAX205 covers
+    printing.
 
-    Proof: two calls at different times give the same result.
+    ## Fix safety
+
+    No fix. The value has to come from the caller.
+
+    ## How it is verified
+
+    Two calls at different times give the same result.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX305 (`host-rng-in-staged`), JAX304 (`constant-key`), JAX507 (`stale-global`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html#pure-functions>
     """
     if not speaks(event.context) or not event.context.once:
         return None

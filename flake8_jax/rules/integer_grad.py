@@ -1,4 +1,4 @@
-"""JAX708: a derivative by whole numbers. Not modelled: leaves of classes."""
+"""JAX708: see the page of ``integer_grad``."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ from flake8_jax.semantics.events.events import TransformCall
 
 @rule("JAX708", "error", fixable="sometimes", raises="another error")
 def integer_grad(event: TransformCall) -> Report | None:
-    """`jax.grad` or its kin differentiates by an integer or boolean argument.
+    """`jax.grad` or a similar transform differentiates by an integer or boolean argument.
 
-    Why it bites: whole numbers have no derivative, so `jax.grad(f)(3)` raises `TypeError: grad requires real- or
-    complex-valued inputs` (<https://docs.jax.dev/en/latest/_autosummary/jax.grad.html>). Pass a float, differentiate by
-    another argument with `argnums`, or set `allow_int=True` to get gradients of dtype `float0`.
+    ## Why is this bad?
 
-    Bad:
+    Integers have no derivative, so `jax.grad(f)(3)` raises `TypeError: grad requires real- or complex-valued inputs`. Pass a
+    float, differentiate by another argument with `argnums`, or set `allow_int=True` to get gradients of dtype `float0`.
+
+    ## Example
 
     ```python
     import jax
@@ -44,7 +45,7 @@ def integer_grad(event: TransformCall) -> Report | None:
         force()  # raises: TypeError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -59,9 +60,29 @@ def integer_grad(event: TransformCall) -> Report | None:
         return -jax.grad(energy)(jnp.arange(3.0), 3), jax.grad(energy, allow_int=True)(jnp.arange(3), 1)
     ```
 
-    Fix: a literal `3` becomes `3.0`. Unsafe: the function may want a whole number.
+    ## Limitations
 
-    Proof: the call raises `TypeError`.
+    The rule does not model leaves of classes.
+
+    ## Fix safety
+
+    Unsafe. A literal `3` becomes `3.0`; the function may need an integer.
+
+    ## How it is verified
+
+    The call raises `TypeError`.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX709 (`zero-gradient-argument`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/_autosummary/jax.grad.html>
     """
     if event.context.presumed or event.context.caught or not event.differentiated:
         return None

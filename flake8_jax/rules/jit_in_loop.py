@@ -1,4 +1,4 @@
-"""JAX401: ``jit`` of another function object in every iteration. Not modelled: how many iterations there are."""
+"""JAX401: see the page of ``jit_in_loop``."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ _PMAPS = frozenset({"jax.pmap"})
 
 @rule("JAX401", "warning", fixable="sometimes")
 def jit_in_loop(event: Repetition) -> Report | None:
-    """A loop applies `jit` to a new function object in every iteration, and calls the result.
+    """A loop applies `jit` to a new function object in every iteration and calls the result.
 
-    Why it bites: JAX keeps compiled code by the identity of the function. A lambda, a local `def`, a `partial`, a bound
-    method or the result of `grad` or `vmap` that is made in the loop is another object each time, so every iteration
-    traces and compiles anew, which takes a thousand times as long as the call
-    (<https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching>). Jit before the loop, and pass what differs
-    from one iteration to the next as an argument.
+    The finding is a note if the function reads a variable that the loop binds, because that would have to become an argument.
 
-    Bad:
+    ## Why is this bad?
+
+    JAX caches compiled code by function identity. A lambda, a local `def`, a `partial`, a bound method or the result of
+    `grad` or `vmap` is a new object in each iteration, so every iteration traces and compiles again. That takes about a
+    thousand times as long as the call. Apply `jit` before the loop and pass what differs as an argument.
+
+    ## Example
 
     ```python
     import jax
@@ -54,7 +56,9 @@ def jit_in_loop(event: Repetition) -> Report | None:
         assert len(compiled) == 6
     ```
 
-    Good: one function object.
+    ## Use instead
+
+    One function object.
 
     ```python
     import jax
@@ -77,8 +81,9 @@ def jit_in_loop(event: Repetition) -> Report | None:
         return w
     ```
 
-    Also good: `jit` of one and the same function, for which JAX finds what it compiled before; and functions that are
-    made once and kept.
+    ## Not reported
+
+    `jit` of the same function, which JAX finds in its cache, and functions that are made once and kept.
 
     ```python
     import jax
@@ -101,13 +106,30 @@ def jit_in_loop(event: Repetition) -> Report | None:
             yield compiled[power](x)
     ```
 
-    Where the function reads what the loop binds, the finding is a note: that would have to become an argument.
+    ## Limitations
 
-    Fix: unsafe. `jit` and its function move in front of the loop. There is no fix where the loop may change what the
-    function reads: it binds a variable, stores into an object, runs a generator or calls code that jaxlint cannot
-    follow. The function is traced once, so a `print` in it runs once.
+    The rule does not model how many iterations there are.
 
-    Proof: the number of compilations grows with the number of iterations.
+    ## Fix safety
+
+    Unsafe. `jit` and its function move before the loop. jaxlint offers no fix if the loop may change what the function reads.
+    JAX traces the function once, so a `print` in it runs once.
+
+    ## How it is verified
+
+    The number of compilations grows with the number of iterations.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX402 (`jit-per-call`), JAX410 (`transform-in-loop`), JAX605 (`jit-of-pmap`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching>
     """
     if event.how != "compiled" or not event.own or event.name in _PMAPS or event.slight or is_test(event.context):
         return None

@@ -1,4 +1,4 @@
-"""JAX605: ``pmap`` and ``jit`` in the wrong order. Not modelled: pmaps inside functions of other libraries."""
+"""JAX605: see the page of ``jit_of_pmap``."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ _JITS = frozenset({"jax.jit", "equinox.filter_jit"})
 
 @rule("JAX605", "warning")
 def jit_of_pmap(event: RootMet | Repetition) -> Report | None:
-    """A pmapped function is jitted, or a loop pmaps a new function in every iteration.
+    """A pmapped function is jitted, or a loop applies `pmap` to a new function in every iteration.
 
-    Why it bites: `pmap` compiles its function already, for every device. A `jit` around it makes XLA move all
-    arguments to one device and back at every call, and JAX warns that this is slow
-    (<https://docs.jax.dev/en/latest/_autosummary/jax.pmap.html>). Put the `jit` inside, or leave it out.
-    And `pmap` keeps what it compiled by the identity of the function: apply it once, before the loop.
+    ## Why is this bad?
 
-    Bad:
+    `pmap` already compiles its function for every device. A `jit` around it makes XLA gather all arguments on one device and
+    scatter them again in every call, and JAX warns that this is slow. Put the `jit` inside, or remove it. `pmap` also caches
+    by function identity, so apply it once, before the loop.
+
+    ## Example
 
     ```python
     import jax
@@ -47,7 +48,7 @@ def jit_of_pmap(event: RootMet | Repetition) -> Report | None:
         assert "pmap" in str(jax.make_jaxpr(step)(jnp.ones(n)))
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -61,9 +62,30 @@ def jit_of_pmap(event: RootMet | Repetition) -> Report | None:
     step = jax.jit(jax.vmap(advance))
     ```
 
-    Fix: none. The `jit` can go, but the shapes of the arguments stay those of `pmap`.
+    ## Limitations
 
-    Proof: the jaxpr of the jitted function nests a `pmap`.
+    The rule does not model pmaps inside functions of other libraries.
+
+    ## Fix safety
+
+    No fix. The `jit` can go, but the arguments keep the shapes that `pmap` needs.
+
+    ## How it is verified
+
+    The jaxpr of the jitted function contains a `pmap`.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX401 (`jit-in-loop`), JAX402 (`jit-per-call`), JAX410 (`transform-in-loop`), JAX601 (`pmap`), JAX604
+    (`missing-gradient-sync`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/_autosummary/jax.pmap.html>
     """
     if isinstance(event, Repetition):
         compiled = event.how == "compiled" and event.name in _PMAPS and not event.slight

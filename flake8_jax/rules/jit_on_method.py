@@ -1,4 +1,4 @@
-"""JAX405: a jitted method whose ``self`` JAX cannot take. Not modelled: classes with bases from elsewhere."""
+"""JAX405: see the page of ``jit_on_method``."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from flake8_jax.semantics.events.events import JittedMethod
 
 @rule("JAX405", "error")
 def jit_on_method(event: JittedMethod) -> Report | None:
-    """`jax.jit` decorates a method of a class that is no pytree, so `self` is an argument that JAX cannot take.
+    """`jax.jit` decorates a method of a class that is not a pytree, so JAX cannot trace `self`.
 
-    Why it bites: the decorated function gets `self` like any argument, and an object of an ordinary class is neither an
-    array nor a pytree: the call raises `TypeError`. The ways out are in the FAQ
-    (<https://docs.jax.dev/en/latest/faq.html#how-to-use-jit-with-methods>): jit a function of the arrays that the
-    method needs, register the class as a pytree, or make `self` static where it is immutable and hashable.
+    ## Why is this bad?
 
-    Bad:
+    The jitted function gets `self` as an ordinary argument. An object of an ordinary class is neither an array nor a pytree,
+    so the call raises `TypeError`. Jit a function of the arrays that the method needs, register the class as a pytree, or
+    make `self` static if it is immutable and hashable.
+
+    ## Example
 
     ```python
     import jax
@@ -40,7 +41,7 @@ def jit_on_method(event: JittedMethod) -> Report | None:
             raise AssertionError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -63,7 +64,9 @@ def jit_on_method(event: JittedMethod) -> Report | None:
             return cls(*children)
     ```
 
-    Also good: methods without `self`, `self` as a static argument, and a function jitted for each object.
+    ## Not reported
+
+    Methods without `self`, `self` as a static argument, and a function jitted for each object.
 
     ```python
     from functools import partial
@@ -89,9 +92,30 @@ def jit_on_method(event: JittedMethod) -> Report | None:
             return x @ self.w
     ```
 
-    Fix: none. Which way out is right depends on what the object holds.
+    ## Limitations
 
-    Proof: calling the method raises `TypeError`.
+    The rule does not model classes with bases from other packages.
+
+    ## Fix safety
+
+    No fix. The right way depends on what the object holds.
+
+    ## How it is verified
+
+    Calling the method raises `TypeError`.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX403 (`unhashable-static`), JAX404 (`static-arg-mismatch`), JAX406 (`static-arg-in-loop`), JAX413
+    (`non-array-argument`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/faq.html#how-to-use-jit-with-methods>
     """
     if event.context.presumed:
         return None

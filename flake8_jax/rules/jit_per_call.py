@@ -1,4 +1,4 @@
-"""JAX402: ``jit`` of another function object in every call. Not modelled: callers that nobody knows."""
+"""JAX402: see the page of ``jit_per_call``."""
 
 from __future__ import annotations
 
@@ -10,14 +10,19 @@ from flake8_jax.semantics.events.events import Repetition
 
 @rule("JAX402", "info")
 def jit_per_call(event: Repetition) -> Report | None:
-    """A function that is called in a loop applies `jit` to a new function object and calls the result.
+    """A function that a loop calls applies `jit` to a new function object and calls the result.
 
-    Why it bites: JAX keeps compiled code by the identity of the function. A lambda, a local `def`, a `partial`, a bound
-    method or the result of `grad` or `vmap` that is made in a call is gone after it, so every call traces and compiles
-    anew (<https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching>). Jit at module level, in the constructor
-    or in a cached function.
+    The level is info: 8 of 26 findings in other projects were worth a change. In the others, the function captured what
+    differs from call to call, or each call did far more work than the compilation. In preview, the rule also reports what a
+    loop does once in many iterations (`if step % evaluate_every == 0`), and a `pmap` of a single collective.
 
-    Bad:
+    ## Why is this bad?
+
+    JAX caches compiled code by function identity. A lambda, a local `def`, a `partial`, a bound method or the result of
+    `grad` or `vmap` made in a call disappears after it, so every call traces and compiles again. Apply `jit` at module level,
+    in the constructor or in a cached function.
+
+    ## Example
 
     ```python
     import jax
@@ -44,7 +49,7 @@ def jit_per_call(event: Repetition) -> Report | None:
         assert len(compiled) == 5
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -60,7 +65,9 @@ def jit_per_call(event: Repetition) -> Report | None:
         return jnp.stack([normalise(frame, 1e-6) for frame in frames])
     ```
 
-    Also good: what is done once, and what gives the jitted function to somebody who keeps it.
+    ## Not reported
+
+    Code that runs once, and code that returns the jitted function to a caller that keeps it.
 
     ```python
     import functools
@@ -95,15 +102,29 @@ def jit_per_call(event: Repetition) -> Report | None:
         return Model(2.0).run([x, x])
     ```
 
-    The level is a note: in 8 of 26 places of other projects the finding was worth a change. In the others the function captured
-    what differs from call to call, or each call did far more work than it compiled.
+    ## Limitations
 
-    In preview, the rule also reports what a loop does once in many iterations (`if step % evaluate_every == 0`), and a `pmap`
-    of a single collective.
+    The rule does not model unknown callers.
 
-    Fix: none. What becomes an argument is the author's choice.
+    ## Fix safety
 
-    Proof: the number of compilations grows with the number of calls.
+    No fix. The author decides what becomes an argument.
+
+    ## How it is verified
+
+    The number of compilations grows with the number of calls.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX401 (`jit-in-loop`), JAX410 (`transform-in-loop`), JAX605 (`jit-of-pmap`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching>
     """
     if event.how != "compiled" or event.own or is_test(event.context):
         return None

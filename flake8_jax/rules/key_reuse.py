@@ -1,4 +1,4 @@
-"""JAX301: one PRNG key is consumed twice. Not modelled: keys rebuilt from their data, ``fold_in`` with equal data."""
+"""JAX301: see the page of ``key_reuse``."""
 
 from __future__ import annotations
 
@@ -23,25 +23,24 @@ from flake8_jax.semantics.events.facts import draws_from
 
 @rule("JAX301", "error", fixable="sometimes", settle=report_where_given)
 def key_reuse(event: KeyUse) -> Report | None:
-    """A PRNG key is consumed twice on one path.
+    """Two draws use the same PRNG key on one path.
 
-    Why it bites: JAX's random functions are pure: the same key gives the same numbers. Two samplers that share a key
-    are correlated, often equal, and nothing says so: the result is silently wrong. Split the key and use each part
-    once (<https://docs.jax.dev/en/latest/jax.random.html>). It does not matter whether a sampler draws here or inside
-    a called function. `normal`, `uniform` and most others compute their numbers from the same random bits of the key.
-    Others, such as `randint` beside `normal`, or `split` after a draw, repeat no number that one could see, but JAX
-    promises independent numbers of different keys alone. Two calls of `permutation` with one key shuffle
-    two arrays alike, which is meant; two calls of `choice` may be, and are only a warning. So is a key that a function
-    makes of a number of its own: its draws are the same in every call anyway, as in made-up data. And so are two keys
-    with which the same functions change an image and its mask. A key that a loop, or a function, uses and then hands on is
-    used, too: the next iteration, or the caller, starts with it. And a loop over all keys of a collection uses them all.
+    A warning rather than an error: two calls of `choice`, a key that a function makes from a number of its own (as for
+    synthetic data), and keys with which the same functions change an image and its mask. In preview, calling an unknown
+    function (`env.reset(key)`, `dist.sample(seed=key)`, `model(key, x)`) also uses the key, and so does `fold_in` beside
+    `split`, which returns the same keys. Functions whose names say that they store or place a key do not count, nor do `init`
+    and `apply` of Flax, which fold names into it. In other projects, 22 of 30 findings of JAX301, JAX302 and JAX303 were
+    worth a change.
 
-    In preview, a call of a function that nobody knows (`env.reset(key)`, `dist.sample(seed=key)`, `model(key, x)`) is a use as
-    well, and so is `fold_in` beside `split`, whose keys it gives again. Callees whose names say that they keep or place a key
-    are none, nor are `init` and `apply` of Flax, which fold names into it. In 22 of 30 places of other projects, those of the
-    three other rules on uses included, the finding was worth a change.
+    ## Why is this bad?
 
-    Bad:
+    JAX's random functions are pure: the same key gives the same numbers. Two samplers with one key are correlated and often
+    equal, and nothing raises, so the result is silently wrong. Split the key and use each new key once. It does not matter
+    whether the draw is in this function or in a function that it calls. `normal`, `uniform` and most other samplers use the
+    same random bits of the key. Others, such as `randint` and `normal`, or a draw and `split`, show no repeated numbers, but
+    JAX guarantees independence only for different keys. A key that a loop or a function uses and then passes on is used too.
+
+    ## Example
 
     ```python
     import jax
@@ -58,8 +57,6 @@ def key_reuse(event: KeyUse) -> Report | None:
         w, b = init(jax.random.key(0), 4)
         assert jnp.array_equal(w, b)
     ```
-
-    Bad:
 
     ```python
     import jax
@@ -81,8 +78,6 @@ def key_reuse(event: KeyUse) -> Report | None:
         assert jnp.allclose(shifted - 1.0, scaled, atol=1e-6)
     ```
 
-    Bad:
-
     ```python
     import jax
     import jax.numpy as jnp
@@ -101,7 +96,7 @@ def key_reuse(event: KeyUse) -> Report | None:
             walk(jax.random.key(0), 2)  # raises: KeyReuseError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -114,7 +109,10 @@ def key_reuse(event: KeyUse) -> Report | None:
         return w, b
     ```
 
-    Also good: different paths, rebinding, different data, different elements, and reads that draw nothing.
+    ## Not reported
+
+    Different paths, rebinding, different data, different elements, reads that draw nothing, and two calls of `permutation`,
+    which shuffle two arrays in the same order on purpose.
 
     ```python
     import jax
@@ -145,11 +143,32 @@ def key_reuse(event: KeyUse) -> Report | None:
         return jax.random.normal(key, (n,)), jax.random.normal(jax.random.clone(key), (n,)), report
     ```
 
-    Fix: unsafe. The key is split before its first use and each use gets a part of its own: the draws change, as they
-    must. There is no fix where equal draws are meant: two calls of one function are subtracted or compared, a pair is
-    antithetic, or a name or comment says so. An object that holds a key, or an array of keys, is never split.
+    ## Limitations
 
-    Proof: `KeyReuseError` under `jax.debug_key_reuse(True)` with typed keys, or equal draws.
+    The rule does not model keys rebuilt from their data; `fold_in` with equal data.
+
+    ## Fix safety
+
+    Unsafe. jaxlint splits the key before its first use and passes a new key to each use, so the draws change. There is no fix
+    if equal draws are intended: two calls of one function are subtracted or compared, a pair is antithetic, or a name or
+    comment says so. jaxlint never splits an object that holds a key, or an array of keys.
+
+    ## How it is verified
+
+    `KeyReuseError` under `jax.debug_key_reuse(True)` with typed keys, or equal draws.
+
+    ## Since
+
+    0.2.0.
+
+    ## Related rules
+
+    JAX302 (`key-reuse-in-loop`), JAX303 (`key-used-after-split`), JAX307 (`discarded-split`), JAX309 (`same-constant-key`),
+    JAX306 (`legacy-prng-key`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/jax.random.html>
     """
     context = event.context
     if (

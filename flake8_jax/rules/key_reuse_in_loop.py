@@ -1,4 +1,4 @@
-"""JAX302: a key from outside of a loop is consumed in every iteration. Not modelled: loops that run once."""
+"""JAX302: see the page of ``key_reuse_in_loop``."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ TREE_MAP = "tree_map"
 
 @rule("JAX302", "error", fixable="sometimes", settle=report_where_given)
 def key_reuse_in_loop(event: KeyUse) -> Report | None:
-    """A PRNG key from outside of a loop is consumed in the loop without being refreshed.
+    """A loop draws from a PRNG key that does not change in the loop.
 
-    Why it bites: the same key gives the same numbers, so every iteration draws the same ones: a random walk that
-    always takes the same step, dropout that always drops the same units. It is silent. The body of `jax.lax.scan`,
-    `jax.lax.fori_loop` or `jax.lax.while_loop` that captures a key is such a loop too.
+    The finding is a note if equal draws may be intended: the loop collects its results and continues without them, or the
+    name of the key (`eval_key`, `fixed_rng`) or a comment (`# the same key`) says so. In preview, the rule also reports keys
+    that each iteration passes to an unknown function (see JAX301), unless the loop makes other keys itself.
 
-    A note only where the loop may be meant so: it gathers what it computes of the state that it changes and goes on without
-    it, or the name of the key (`eval_key`, `fixed_rng`) or a comment beside it (`# the same key`) says that it stays.
+    ## Why is this bad?
 
-    In preview, the rule also reports keys that each iteration gives to a function that nobody knows (see JAX301), unless the
-    loop makes other keys itself: then this one is left alone on purpose.
+    The same key gives the same numbers, so every iteration draws the same ones: a random walk repeats one step, and dropout
+    removes the same units. Nothing raises. A body of `jax.lax.scan`, `jax.lax.fori_loop` or `jax.lax.while_loop` that
+    captures a key is such a loop too.
 
-    Bad:
+    ## Example
 
     ```python
     import jax
@@ -64,8 +64,6 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
         assert jnp.allclose(steps, steps[0], atol=1e-5)
     ```
 
-    Bad:
-
     ```python
     import jax
     import jax.numpy as jnp
@@ -83,7 +81,7 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
         assert jnp.allclose(drift(jax.random.key(0), jnp.float32(0.0), 8), 8 * one, rtol=1e-3)
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -106,7 +104,9 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
         return jax.lax.fori_loop(0, steps, body, x)
     ```
 
-    Also good: a key of its own for every iteration, a key that the loop carries, and a draw that ends the loop.
+    ## Not reported
+
+    A new key for every iteration, a key that the loop carries, and a draw that ends the loop.
 
     ```python
     import jax
@@ -132,11 +132,31 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
         raise LookupError(wanted)
     ```
 
-    Fix: unsafe. `key, subkey = jax.random.split(key)` is added at the top of the body, or the loop's index folded in:
-    the draws change, as they must. There is no fix where the results of the iterations are ranked, or a comment
-    speaks of common random numbers.
+    ## Limitations
 
-    Proof: the draws of all iterations are equal.
+    The rule does not model loops that run once.
+
+    ## Fix safety
+
+    Unsafe. jaxlint adds `key, subkey = jax.random.split(key)` at the top of the body or folds in the loop index, so the draws
+    change. There is no fix if the results of the iterations are ranked, or if a comment mentions common random numbers.
+
+    ## How it is verified
+
+    The draws of all iterations are equal.
+
+    ## Since
+
+    0.2.0.
+
+    ## Related rules
+
+    JAX301 (`key-reuse`), JAX303 (`key-used-after-split`), JAX307 (`discarded-split`), JAX309 (`same-constant-key`), JAX304
+    (`constant-key`), JAX308 (`shared-key-in-vmap`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/random-numbers.html>
     """
     context = event.context
     if not is_loop_reuse(event) or event.earlier is None or context.presumed or context.caught:

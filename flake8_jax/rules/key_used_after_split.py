@@ -1,4 +1,4 @@
-"""JAX303: a key is used after it was split. Not modelled: what becomes of the parts of a split in other functions."""
+"""JAX303: see the page of ``key_used_after_split``."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ from flake8_jax.semantics.events.events import KeyUse
 
 @rule("JAX303", "error", settle=report_where_given)
 def key_used_after_split(event: KeyUse) -> Report | None:
-    """A PRNG key is consumed, or split again, after it was split.
+    """The code draws from a PRNG key, or splits it again, after it was split.
 
-    Why it bites: `split` uses its key up. Splitting it again gives the same parts again (part 0 of two is part 0 of
-    five), which is harmless only where the code uses other parts of each; drawing from the parent
-    gives numbers that may be correlated with those drawn from the parts
-    (<https://docs.jax.dev/en/latest/jax.random.html>). Neither raises, unless `jax_debug_key_reuse` is on.
+    In preview, the rule also reports a key that is split and then passed to an unknown function (see JAX301), and
+    `fold_in(key, i)` beside `split(key, n)`, which returns `split(key, n)[i]` again.
 
-    In preview, the rule also reports a key that is split and then given to a function that nobody knows (see JAX301), and
-    `fold_in(key, i)` beside `split(key, n)`: it gives the key `split(key, n)[i]` again.
+    ## Why is this bad?
 
-    Bad:
+    `split` uses its key up. Splitting it again returns the same keys (key 0 of two is key 0 of five), which is harmless only
+    if the code uses different ones. Drawing from the parent key gives numbers that may be correlated with those of the new
+    keys. Neither raises, unless `jax_debug_key_reuse` is on.
+
+    ## Example
 
     ```python
     import jax
@@ -49,8 +50,6 @@ def key_used_after_split(event: KeyUse) -> Report | None:
             perturb(jax.random.key(0), jnp.ones(3))  # raises: KeyReuseError
     ```
 
-    Bad:
-
     ```python
     import jax
     import jax.numpy as jnp
@@ -67,7 +66,7 @@ def key_used_after_split(event: KeyUse) -> Report | None:
         assert jnp.array_equal(a, b)
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -79,7 +78,9 @@ def key_used_after_split(event: KeyUse) -> Report | None:
         return x * jax.random.bernoulli(mask_key, 0.5, x.shape), key
     ```
 
-    Also good: the parent rebound by the split, or split on one path only.
+    ## Not reported
+
+    A key that the split rebinds, and a split on one path only.
 
     ```python
     import jax
@@ -98,9 +99,29 @@ def key_used_after_split(event: KeyUse) -> Report | None:
         return jax.random.normal(key, (n,))
     ```
 
-    Fix: none. Which of the parts was meant is the author's to say.
+    ## Limitations
 
-    Proof: `KeyReuseError` under `jax.debug_key_reuse(True)`, or equal draws.
+    The rule does not model what other functions do with the new keys.
+
+    ## Fix safety
+
+    No fix. Only the author knows which new key is intended.
+
+    ## How it is verified
+
+    `KeyReuseError` under `jax.debug_key_reuse(True)`, or equal draws.
+
+    ## Since
+
+    0.2.0.
+
+    ## Related rules
+
+    JAX301 (`key-reuse`), JAX302 (`key-reuse-in-loop`), JAX307 (`discarded-split`), JAX309 (`same-constant-key`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/jax.random.html>
     """
     context = event.context
     if (

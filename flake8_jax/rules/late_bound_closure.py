@@ -1,7 +1,4 @@
-"""JAX515: a function made in a loop reads the loop's variable after the loop has moved on.
-
-Limitations: generators, functions that nothing in the project calls.
-"""
+"""JAX515: see the page of ``late_bound_closure``."""
 
 from __future__ import annotations
 
@@ -11,13 +8,16 @@ from flake8_jax.semantics.events.events import LateBinding
 
 @rule("JAX515", "error", fixable="sometimes")
 def late_bound_closure(event: LateBinding) -> Report | None:
-    """A function made in a loop reads the loop's variable after the loop has moved on.
+    """A function made in a loop reads the loop variable after the loop has continued.
 
-    Why it bites: Python looks a variable of an enclosing function up when the function runs, not when it is made. JAX runs a
-    branch of `lax.switch`, or a jitted function of a table, when it traces it: by then the variable holds its last value, so
-    all functions compute the same. No error says so. Bind the value with a default, with `functools.partial` or in a factory.
+    ## Why is this bad?
 
-    Bad:
+    Python looks up a variable of an enclosing function when the inner function runs, not when it is made. JAX runs a branch
+    of `lax.switch`, or a jitted function of a table, when it traces it. By then the variable holds its last value, so all
+    functions compute the same, and nothing raises. Bind the value with a default argument, with `functools.partial` or in a
+    factory function.
+
+    ## Example
 
     ```python
     import jax
@@ -35,7 +35,7 @@ def late_bound_closure(event: LateBinding) -> Report | None:
         assert moment(0, x) == moment(2, x)
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -48,7 +48,9 @@ def late_bound_closure(event: LateBinding) -> Report | None:
         return jax.lax.switch(order, branches, x)
     ```
 
-    Also good: a function that runs in the iteration that made it, or that JAX traces there, and one from a factory.
+    ## Not reported
+
+    A function that runs, or that JAX traces, in the iteration that made it, and a function from a factory.
 
     ```python
     import jax
@@ -67,10 +69,26 @@ def late_bound_closure(event: LateBinding) -> Report | None:
         return total, [f(x) for f in made]
     ```
 
-    Fix: unsafe. The variable becomes the default of a new last parameter, where the parameters leave room for one. A caller
-    that passes more arguments than before would replace it.
+    ## Limitations
 
-    Proof: the reading runs after the iteration that made the function.
+    The rule does not model generators; functions that nothing in the project calls.
+
+    ## Fix safety
+
+    Unsafe. The variable becomes the default of a new last parameter, if the parameters leave room for one. A caller that
+    passes an extra argument would replace it.
+
+    ## How it is verified
+
+    The variable is read after the iteration that made the function.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/_autosummary/jax.lax.switch.html>
     """
     return Report(
         event.at,

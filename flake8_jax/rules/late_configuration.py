@@ -1,7 +1,4 @@
-"""JAX903: JAX has read the setting before it is made.
-
-Not modelled: settings that other libraries read, the environment of processes that another file starts.
-"""
+"""JAX903: see the page of ``late_configuration``."""
 
 from __future__ import annotations
 
@@ -17,16 +14,19 @@ _RAISING = frozenset({"jax.distributed.initialize", "jax_num_cpu_devices"})
 
 @rule("JAX903", "warning", fixable="sometimes")
 def late_configuration(event: Setting) -> Report | None:
-    """A setting is made after the moment at which JAX reads it.
+    """The code sets a setting after JAX has read it.
 
-    Why it bites: JAX reads the `JAX_…` variables of the environment while it is imported, and never again. `XLA_FLAGS`,
-    `XLA_PYTHON_CLIENT_…` and the platform are settled by the first array, the first compiled call or the first question
-    for devices. What is set later is kept and has no effect, without a word: the program runs in 32 bits, on the wrong
-    platform, with one device (<https://docs.jax.dev/en/latest/config_options.html>). Set it above the import, or give
-    it to `jax.config.update` right below. `jax.distributed.initialize()` and the option `jax_num_cpu_devices` at least
-    raise `RuntimeError`, so they are reported as errors.
+    `jax.distributed.initialize()` and `jax_num_cpu_devices` raise `RuntimeError`, so they are errors. A setting that depends
+    on a test of JAX's devices is a note, because it mostly matches what is in force.
 
-    Bad:
+    ## Why is this bad?
+
+    JAX reads the `JAX_…` environment variables once, at import. The first array, the first compiled call or the first query
+    for devices fixes `XLA_FLAGS`, `XLA_PYTHON_CLIENT_…` and the platform. A later setting is stored but has no effect: the
+    program silently runs in 32 bits, on the wrong platform or with one device. Set it before the import, or call
+    `jax.config.update` right after it.
+
+    ## Example
 
     ```python
     import os
@@ -46,7 +46,7 @@ def late_configuration(event: Setting) -> Report | None:
         assert jax.device_count() == before
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import os
@@ -59,10 +59,9 @@ def late_configuration(event: Setting) -> Report | None:
     jax.config.update("jax_platforms", "cpu")
     ```
 
-    What is set behind a test of JAX's devices is a note: it is mostly what is in force.
+    ## Not reported
 
-    Also good: options that JAX asks for again and again, variables that it does not read, and an environment that is
-    there for another process.
+    Options that JAX reads again each time, variables that it does not read, and an environment for another process.
 
     ```python
     import os
@@ -82,10 +81,30 @@ def late_configuration(event: Setting) -> Report | None:
         subprocess.run([sys.executable, script], check=True)
     ```
 
-    Fix: unsafe. The statement moves up in front of the import, or of the computation, where both stand in one block and
-    nothing in between is needed for it. What it sets then acts, so results may change.
+    ## Limitations
 
-    Proof: the option of that name, or what it governs, keeps the value that it had.
+    The rule does not model settings that other libraries read; the environment of processes that another file starts.
+
+    ## Fix safety
+
+    Unsafe. The statement moves before the import or the computation, if both are in one block and the statement needs nothing
+    in between. The setting then takes effect, so results may change.
+
+    ## How it is verified
+
+    The option, or what it controls, keeps its old value.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX904 (`leftover-debug`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/config_options.html>
     """
     if not event.late:
         return None

@@ -1,7 +1,4 @@
-"""JAX904: aids for debugging that stayed in the program.
-
-Not modelled: `breakpoint()` and other tools of Python itself, which other linters know.
-"""
+"""JAX904: see the page of ``leftover_debug``."""
 
 from __future__ import annotations
 
@@ -24,11 +21,13 @@ _COSTS = {
 def leftover_debug(event: Setting) -> Report | None:
     """A breakpoint, `disable_jit` or `jax_debug_nans` is left in the program.
 
-    Why it bites: `jax.debug.breakpoint()` stops the program and waits for somebody at the terminal. The other aids stay
-    silent and slow: with `jax_debug_nans` JAX waits for every result to look into it, with `jax_disable_jit` nothing is
-    compiled (<https://docs.jax.dev/en/latest/debugging/flags.html>). Make them depend on an argument, or take them out.
+    ## Why is this bad?
 
-    Bad:
+    `jax.debug.breakpoint()` stops the program and waits for terminal input. The other debugging aids are silent and slow:
+    with `jax_debug_nans` JAX waits for every result to check it, and with `jax_disable_jit` it compiles nothing. Make them
+    depend on an argument, or remove them.
+
+    ## Example
 
     ```python
     import jax
@@ -60,7 +59,9 @@ def leftover_debug(event: Setting) -> Report | None:
         raise AssertionError
     ```
 
-    Good: somebody asks for it.
+    ## Use instead
+
+    A flag enables it.
 
     ```python
     import argparse
@@ -77,7 +78,9 @@ def leftover_debug(event: Setting) -> Report | None:
             jax.config.update("jax_disable_jit", True)
     ```
 
-    Also good: an aid that is switched off again, a block without jit in a function of a library, and other options.
+    ## Not reported
+
+    An aid that is disabled again, a block without jit in a library function, and other options.
 
     ```python
     import jax
@@ -98,9 +101,29 @@ def leftover_debug(event: Setting) -> Report | None:
     jax.config.update("jax_default_matmul_precision", "highest")
     ```
 
-    Fix: none. Whether it is left over, only the author knows.
+    ## Limitations
 
-    Proof: none needed.
+    The rule does not model `breakpoint()` and other Python tools, which other linters report.
+
+    ## Fix safety
+
+    No fix. Only the author knows whether it is left over.
+
+    ## How it is verified
+
+    No proof is needed.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX903 (`late-configuration`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/debugging/flags.html>
     """
     context = event.context
     if event.late or event.conditional or context.presumed or is_test(context) or _is_temporary(event):

@@ -1,4 +1,4 @@
-"""JAX306: raw uint32 keys. Not modelled: keys that other libraries make."""
+"""JAX306: see the page of ``legacy_prng_key``."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from flake8_jax.semantics.events.events import NameUse
 def legacy_prng_key(event: NameUse) -> Report | None:
     """`jax.random.PRNGKey` makes a raw key; `jax.random.key` makes a typed one.
 
-    Why it bites: a raw key is a plain `uint32` array, so it can be added, indexed and passed where data is meant, and
-    `jax.debug_key_reuse` cannot see it. New-style keys carry their type and their implementation with them
-    (<https://docs.jax.dev/en/latest/jep/9263-typed-keys.html>).
+    ## Why is this bad?
 
-    Bad:
+    A raw key is a plain `uint32` array, so code can add it, index it or pass it as data, and `jax.debug_key_reuse` cannot
+    check it. A typed key carries its type and implementation.
+
+    ## Example
 
     ```python
     import jax
@@ -32,7 +33,7 @@ def legacy_prng_key(event: NameUse) -> Report | None:
         assert raw.dtype == jnp.uint32 and not jnp.issubdtype(raw.dtype, jax.dtypes.prng_key)
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -42,7 +43,9 @@ def legacy_prng_key(event: NameUse) -> Report | None:
         return jax.random.normal(jax.random.key(seed), (n,))
     ```
 
-    Also good: something else of that name.
+    ## Not reported
+
+    Other objects with that name.
 
     ```python
     import jax
@@ -57,10 +60,30 @@ def legacy_prng_key(event: NameUse) -> Report | None:
         return jax.random.normal(jax.random.key(PRNGKey(0).seed), (n,))
     ```
 
-    Fix: unsafe. `jax.random.PRNGKey` becomes `jax.random.key`; code that looks at the key's shape, dtype or data, and
-    checkpoints that hold keys, must follow.
+    ## Limitations
 
-    Proof: none needed.
+    The rule does not model keys that other libraries make.
+
+    ## Fix safety
+
+    Unsafe. `jax.random.PRNGKey` becomes `jax.random.key`. Code that reads the shape, dtype or data of the key, and
+    checkpoints that hold keys, must change too.
+
+    ## How it is verified
+
+    No proof is needed.
+
+    ## Since
+
+    0.2.0.
+
+    ## Related rules
+
+    JAX301 (`key-reuse`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/jep/9263-typed-keys.html>
     """
     if event.is_import or event.name != "jax.random.PRNGKey":
         return None

@@ -1,4 +1,4 @@
-"""JAX512: nobody uses what a training loop computes. Limitations: updates that the loop makes by arithmetic of its own."""
+"""JAX512: see the page of ``lost_training_result``."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from flake8_jax.semantics.events.events import LostResult
 
 @rule("JAX512", "warning")
 def lost_training_result(event: LostResult) -> Report | None:
-    """A loop computes new parameters or states, but the code goes on with the old ones.
+    """A loop computes new parameters or states, but the code continues with the old ones.
 
-    Why it bites: JAX functions change nothing, they return new values. If the loop drops the new state, every iteration
-    starts from the same one. If the code behind the loop reads the variable from before it, the training was for nothing.
-    An optimizer such as adam that never gets its new state back uses its initial moments in each step
-    (<https://optax.readthedocs.io/en/latest/getting_started.html>). Nothing raises.
+    The rule is in preview: 214 other projects had no such place, so its value is unknown.
 
-    Bad:
+    ## Why is this bad?
+
+    JAX functions change nothing; they return new values. If the loop drops the new state, every iteration starts from the
+    same one. If the code after the loop reads the variable from before it, the training has no effect. An optimizer such as
+    adam that never gets its new state back uses its initial moments in each step. Nothing raises.
+
+    ## Example
 
     ```python
     import jax
@@ -56,7 +59,7 @@ def lost_training_result(event: LostResult) -> Report | None:
         assert found[0] == found[-1]
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -81,7 +84,9 @@ def lost_training_result(event: LostResult) -> Report | None:
         return state["params"], found
     ```
 
-    Also good: comparing before and after, and a loop that only evaluates.
+    ## Not reported
+
+    Code that compares values before and after, and a loop that only evaluates.
 
     ```python
     import jax
@@ -104,11 +109,29 @@ def lost_training_result(event: LostResult) -> Report | None:
         return [step(params, x)[1] for x in batches]
     ```
 
-    This rule is in preview: 214 other projects had no such place, so how often a finding is worth a change is not known.
+    ## Limitations
 
-    Fix: none. Which variable the code is to use is the choice of the author.
+    The rule does not model updates by arithmetic in the loop itself.
 
-    Proof: none. The program runs as it is written; that the values should differ, only the author knows.
+    ## Fix safety
+
+    No fix. The author decides which variable the code uses.
+
+    ## How it is verified
+
+    No proof. The program runs as written; only the author knows that the values should differ.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX509 (`discarded-result`), JAX514 (`flax-collections`).
+
+    ## Further reading
+
+    <https://optax.readthedocs.io/en/latest/getting_started.html>
     """
     context = event.context
     if context.presumed or is_test(context):

@@ -1,4 +1,4 @@
-"""JAX412: a loop replaces an argument by the result and keeps both in memory. Not modelled: how large it is."""
+"""JAX412: see the page of ``missing_donation``."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from flake8_jax.semantics.events.events import UndonatedStep
 
 @rule("JAX412", "warning", fixable="sometimes", opt_in=True)
 def missing_donation(event: UndonatedStep) -> Report | None:
-    """A compiled step in a loop replaces its argument by its result and does not donate the argument.
+    """A compiled step in a loop replaces its argument with its result but does not donate the argument.
 
-    Why it bites: while `state = step(state, batch)` runs, the old state and the new one are both in memory: with
-    parameters and optimiser state that is the larger half of a device's. `jax.jit(step, donate_argnames=("state",))`
-    (of `pmap`: `donate_argnums=0`) lets XLA write the results over the arguments
-    (<https://docs.jax.dev/en/latest/buffer_donation.html>). The old array is deleted by the call, so nobody may look
-    at it afterwards, the caller who passed it in before the loop included.
+    ## Why is this bad?
 
-    Bad:
+    While `state = step(state, batch)` runs, the old and the new state both use memory. With parameters and optimizer state,
+    that is the larger half of the device memory. `jax.jit(step, donate_argnames=("state",))` (for `pmap`: `donate_argnums=0`)
+    lets XLA write the results over the arguments. The call deletes the old array, so no code may use it afterwards, including
+    the caller that passed it in before the loop.
+
+    ## Example
 
     ```python
     import jax
@@ -43,7 +44,7 @@ def missing_donation(event: UndonatedStep) -> Report | None:
         fit(jnp.ones(256), [jnp.ones((4, 256))] * 2)
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     from functools import partial
@@ -63,7 +64,9 @@ def missing_donation(event: UndonatedStep) -> Report | None:
         return w
     ```
 
-    Also good: the old value is looked at after the call, is kept elsewhere, or is none that the loop carries.
+    ## Not reported
+
+    Code that reads the old value after the call, keeps it elsewhere, or does not carry it in the loop.
 
     ```python
     import jax
@@ -100,11 +103,31 @@ def missing_donation(event: UndonatedStep) -> Report | None:
         return found
     ```
 
-    Fix: unsafe. `donate_argnames`, or `donate_argnums` of `pmap`, is added where the function is compiled, if each of
-    its callers passes a value that it made itself and knows by one name. There is no fix for a parameter of the
-    caller, an attribute, or an array that a list, an object or a reshaped copy may share.
+    ## Limitations
 
-    Proof: `alias_size_in_bytes` of the compiled function's `memory_analysis()`.
+    The rule does not model how large the argument is.
+
+    ## Fix safety
+
+    Unsafe. jaxlint adds `donate_argnames` (or `donate_argnums` for `pmap`) where the function is compiled, if each caller
+    passes a value that it made itself and knows by one name. There is no fix for a parameter of the caller, an attribute, or
+    an array that a list, an object or a reshaped copy may share.
+
+    ## How it is verified
+
+    `alias_size_in_bytes` in `memory_analysis()` of the compiled function.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX411 (`donated-reuse`), JAX516 (`overwritten-host-buffer`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/buffer_donation.html>
     """
     context = event.context
     if context.staged or context.presumed or is_test(context):

@@ -1,4 +1,4 @@
-"""JAX604: replicas that drift apart. Not modelled: which value a collective takes the mean of."""
+"""JAX604: see the page of ``missing_gradient_sync``."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ from flake8_jax.semantics.events.events import MissingSync
 
 @rule("JAX604", "warning")
 def missing_gradient_sync(event: MissingSync) -> Report | None:
-    """A step that runs on every device updates parameters by gradients that the devices never bring together.
+    """A step on every device updates parameters with gradients that are not averaged over the devices.
 
-    Why it bites: under `pmap` with a named axis, or `shard_map` without replication checks, every device differentiates
-    its own part of the batch. Without `jax.lax.pmean(grads, axis)` each updates its copy of the parameters by its own
-    gradient: the copies drift apart, silently, and the batch is effectively as small as one device's part.
+    In preview, the rule also reports a step that a `vmap` with a named axis runs inside a `pmap`, if no collective uses that
+    axis and gradients are averaged only over the devices: use `pmean(grads, ("batch", "device"))`.
 
-    Bad:
+    ## Why is this bad?
+
+    Under `pmap` with a named axis, or `shard_map` without replication checks, every device differentiates its own part of the
+    batch. Without `jax.lax.pmean(grads, axis)` each device updates its copy of the parameters with its own gradient. The
+    copies silently diverge, and the effective batch is one device's part.
+
+    ## Example
 
     ```python
     import jax
@@ -45,7 +50,7 @@ def missing_gradient_sync(event: MissingSync) -> Report | None:
         assert n == 1 or not jnp.allclose(update(jnp.zeros(2), x, y), -0.1 * mean)
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -69,12 +74,29 @@ def missing_gradient_sync(event: MissingSync) -> Report | None:
         return w - 0.1 * jax.grad(loss)(w, x, y)
     ```
 
-    In preview, the rule also reports a step that a `vmap` with a named axis runs inside of the `pmap`, where no collective uses
-    that axis and gradients are averaged over the devices alone: `pmean(grads, ("batch", "device"))`.
+    ## Limitations
 
-    Fix: none. Mean or sum, and of what, depends on the loss.
+    The rule does not model which value a collective averages.
 
-    Proof: after one step the copies of the parameters differ.
+    ## Fix safety
+
+    No fix. Mean or sum, and of what, depends on the loss.
+
+    ## How it is verified
+
+    After one step the copies of the parameters differ.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX601 (`pmap`), JAX605 (`jit-of-pmap`), JAX602 (`unbound-axis-name`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/_autosummary/jax.lax.pmean.html>
     """
     if event.context.presumed:
         return None

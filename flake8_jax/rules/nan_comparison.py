@@ -1,4 +1,4 @@
-"""JAX704: comparing with NaN. Not modelled: values that are NaN without being spelled so."""
+"""JAX704: see the page of ``nan_comparison``."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from flake8_jax.semantics.events.events import NanComparison
 
 @rule("JAX704", "error", fixable="sometimes")
 def nan_comparison(event: NanComparison) -> Report | None:
-    """Something is compared with NaN, which is equal to nothing, not even to itself.
+    """The code compares a value with NaN, which is not equal to anything, not even to itself.
 
-    Why it bites: `x == jnp.nan` is False everywhere and `x != jnp.nan` True everywhere, for whatever `x` holds
-    (IEEE 754), so a mask of missing values made this way selects nothing, silently. `jnp.isnan(x)` asks the question.
+    ## Why is this bad?
 
-    Bad:
+    `x == jnp.nan` is always False and `x != jnp.nan` is always True (IEEE 754). A mask of missing values made this way
+    silently selects nothing. Use `jnp.isnan(x)`.
+
+    ## Example
 
     ```python
     import jax
@@ -31,7 +33,7 @@ def nan_comparison(event: NanComparison) -> Report | None:
         assert bool(jnp.isnan(impute(jnp.array([1.0, jnp.nan]))[1]))
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -47,7 +49,9 @@ def nan_comparison(event: NanComparison) -> Report | None:
         return x if policy == "nan" else jnp.nan_to_num(x, nan=0.0)
     ```
 
-    Also good: `x != x`, which is true for NaN alone.
+    ## Not reported
+
+    `x != x`, which is True for NaN only.
 
     ```python
     import jax.numpy as jnp
@@ -57,10 +61,30 @@ def nan_comparison(event: NanComparison) -> Report | None:
         return jnp.sum(x != x)
     ```
 
-    Fix: `x == jnp.nan` becomes `jnp.isnan(x)` and `x != jnp.nan` becomes `~jnp.isnan(x)`. Safe where `x` is an array for
-    every caller: it is what was meant. Unsafe otherwise: `isnan` raises for None or a string.
+    ## Limitations
 
-    Proof: the comparison is False for an array that holds NaN.
+    The rule does not model values that are NaN but not written so.
+
+    ## Fix safety
+
+    `x == jnp.nan` becomes `jnp.isnan(x)`, and `x != jnp.nan` becomes `~jnp.isnan(x)`. The fix is safe if `x` is an array for
+    every caller. Otherwise it is unsafe: `isnan` raises for None or a string.
+
+    ## How it is verified
+
+    The comparison is False for an array that holds NaN.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX703 (`unstable-expression`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/_autosummary/jax.numpy.isnan.html>
     """
     if event.context.presumed:
         return None

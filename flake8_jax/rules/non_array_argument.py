@@ -1,7 +1,4 @@
-"""JAX413: an argument of a jitted function, or of a function on arrays, that is nothing JAX can trace.
-
-Not modelled: objects of library classes other than modules.
-"""
+"""JAX413: see the page of ``non_array_argument``."""
 
 from __future__ import annotations
 
@@ -51,15 +48,17 @@ _OWN_TRAITS = frozenset({"pytree", "namedtuple", "enum", "metaclass", "altered"}
 
 @rule("JAX413", "error", fixable="sometimes", raises="another error")
 def non_array_argument(event: TransformCall | LibraryCall) -> Report | None:
-    """A string, a function, a module or another value that is no array is passed where JAX takes arrays only.
+    """A string, a function, a module or another non-array value is passed where JAX takes only arrays.
 
-    Why it bites: `jit` makes a tracer of every argument that is not static, and it can do that for arrays, numbers and
-    pytrees of them only. Anything else raises `TypeError`: name the parameter in `static_argnames`, or bind the argument
-    beforehand with `functools.partial` (<https://docs.jax.dev/en/latest/_autosummary/jax.jit.html>). A function or a module
-    that nobody has called raises it in `jnp.tanh(network)`, too, where `jnp.tanh(network(x))` was meant. So does a number or
-    a shape in place of the key of a function of `jax.random`.
+    ## Why is this bad?
 
-    Bad:
+    `jit` makes a tracer for every argument that is not static. That works only for arrays, numbers and pytrees of them; other
+    values raise `TypeError`. Name the parameter in `static_argnames`, or bind the argument beforehand with
+    `functools.partial`. A function or a module that is not called raises too, as in `jnp.tanh(network)` instead of
+    `jnp.tanh(network(x))`. So does a number or a shape in place of the key of a `jax.random` function, and a list in a
+    `jax.numpy` function, which converts no lists, unlike NumPy.
+
+    ## Example
 
     ```python
     import jax
@@ -79,42 +78,6 @@ def non_array_argument(event: TransformCall | LibraryCall) -> Report | None:
         forward(jnp.ones(2))  # raises: TypeError
     ```
 
-    Good:
-
-    ```python
-    from functools import partial
-
-    import jax
-    import jax.numpy as jnp
-
-
-    @partial(jax.jit, static_argnames="kind")
-    def activate(x, kind):
-        return jnp.tanh(x) if kind == "tanh" else x
-
-
-    def forward(x):
-        return activate(x, "tanh")
-    ```
-
-    Also good: numbers, None, pytrees of them, and a default that no call passes.
-
-    ```python
-    import jax
-
-
-    @jax.jit
-    def scaled(x, options, bias=None, mode="shift"):
-        y = x * options["scale"]
-        return y if bias is None or mode != "shift" else y + bias
-
-
-    def forward(x):
-        return scaled(x, {"scale": 2.0}), scaled(x, {"scale": 1}, None)
-    ```
-
-    Bad:
-
     ```python
     import jax
     import jax.numpy as jnp
@@ -132,23 +95,6 @@ def non_array_argument(event: TransformCall | LibraryCall) -> Report | None:
         network(jnp.ones(2))  # raises: TypeError
     ```
 
-    Good:
-
-    ```python
-    import jax
-    import jax.numpy as jnp
-
-
-    def layer(x):
-        return jnp.dot(x, jnp.ones((2, 2)))
-
-
-    def network(x):
-        return jax.nn.tanh(layer(x))
-    ```
-
-    Bad:
-
     ```python
     import jax
     import jax.numpy as jnp
@@ -161,20 +107,6 @@ def non_array_argument(event: TransformCall | LibraryCall) -> Report | None:
     def demonstrate():
         shuffled(jnp.ones(3))  # raises: TypeError
     ```
-
-    Good:
-
-    ```python
-    import jax
-
-
-    def shuffled(key, x):
-        return x[jax.random.permutation(key, x.shape[0])]
-    ```
-
-    `jax.numpy` converts no lists, unlike NumPy.
-
-    Bad:
 
     ```python
     import jax
@@ -197,7 +129,44 @@ def non_array_argument(event: TransformCall | LibraryCall) -> Report | None:
         evaluate(jnp.ones(2), [jnp.ones(2)])  # raises: TypeError
     ```
 
-    Good:
+    ## Use instead
+
+    ```python
+    from functools import partial
+
+    import jax
+    import jax.numpy as jnp
+
+
+    @partial(jax.jit, static_argnames="kind")
+    def activate(x, kind):
+        return jnp.tanh(x) if kind == "tanh" else x
+
+
+    def forward(x):
+        return activate(x, "tanh")
+    ```
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def layer(x):
+        return jnp.dot(x, jnp.ones((2, 2)))
+
+
+    def network(x):
+        return jax.nn.tanh(layer(x))
+    ```
+
+    ```python
+    import jax
+
+
+    def shuffled(key, x):
+        return x[jax.random.permutation(key, x.shape[0])]
+    ```
 
     ```python
     import jax
@@ -216,10 +185,48 @@ def non_array_argument(event: TransformCall | LibraryCall) -> Report | None:
         return jnp.mean(jnp.asarray(losses))
     ```
 
-    Fix: the parameter is named in `static_argnames`, for strings and functions. Unsafe: the function is compiled anew for
-    each value. A list or a tuple becomes an array. Safe: the call raised.
+    ## Not reported
 
-    Proof: the call raises `TypeError`.
+    Numbers, None, pytrees of them, and a default that no call passes.
+
+    ```python
+    import jax
+
+
+    @jax.jit
+    def scaled(x, options, bias=None, mode="shift"):
+        y = x * options["scale"]
+        return y if bias is None or mode != "shift" else y + bias
+
+
+    def forward(x):
+        return scaled(x, {"scale": 2.0}), scaled(x, {"scale": 1}, None)
+    ```
+
+    ## Limitations
+
+    The rule does not model objects of library classes other than modules.
+
+    ## Fix safety
+
+    For strings and functions, jaxlint names the parameter in `static_argnames`. That is unsafe: JAX compiles the function
+    again for each value. A list or a tuple becomes an array. That is safe, because the call raised.
+
+    ## How it is verified
+
+    The call raises `TypeError`.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX403 (`unhashable-static`), JAX404 (`static-arg-mismatch`), JAX405 (`jit-on-method`), JAX406 (`static-arg-in-loop`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/_autosummary/jax.jit.html>
     """
     context = event.context
     if context.presumed or context.caught:

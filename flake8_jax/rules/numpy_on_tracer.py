@@ -1,4 +1,4 @@
-"""JAX203: NumPy or SciPy computes on a traced value. Not modelled: operators, which work."""
+"""JAX203: see the page of ``numpy_on_tracer``."""
 
 from __future__ import annotations
 
@@ -31,13 +31,17 @@ _SCALAR_TYPES = frozenset({
 def numpy_on_tracer(event: LibraryCall) -> Report | None:
     """A NumPy or SciPy function is called on a traced value.
 
-    Why it bites: NumPy asks its argument for the data (`__array__`), and a tracer has none:
-    `TracerArrayConversionError` (<https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerArrayConversionError>),
-    under `jax.grad` alone as well. So do the scalar types, `np.float32(x)`. Some NumPy functions call the array's own
-    method and therefore work, such as `np.sum`, `np.mean`, `np.argmax`, `np.reshape` and `np.shape`; they are not
-    reported.
+    In preview, the rule also covers functions that take JAX arrays, as their annotations say, and return a NumPy result to
+    JAX, as in `jnp.stack([np.roll(x, k) for k in ks])`. Outside tracing that copies data to the host and back.
 
-    Bad:
+    ## Why is this bad?
+
+    NumPy reads the data of its argument (`__array__`), and a tracer has none, so the call raises
+    `TracerArrayConversionError`, also under `jax.grad` alone. Scalar types such as `np.float32(x)` raise too. Some NumPy
+    functions call the array's own method and therefore work, such as `np.sum`, `np.mean`, `np.argmax`, `np.reshape` and
+    `np.shape`; jaxlint does not report those.
+
+    ## Example
 
     ```python
     import jax
@@ -59,8 +63,6 @@ def numpy_on_tracer(event: LibraryCall) -> Report | None:
         morse(jnp.ones((2, 3)))  # raises: TracerArrayConversionError
     ```
 
-    Bad:
-
     ```python
     import jax
     import jax.numpy as jnp
@@ -79,7 +81,7 @@ def numpy_on_tracer(event: LibraryCall) -> Report | None:
         gradient(jnp.ones(3))  # raises: TracerArrayConversionError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -92,7 +94,9 @@ def numpy_on_tracer(event: LibraryCall) -> Report | None:
         return (1.0 - jnp.exp(1.0 - r)) ** 2
     ```
 
-    Also good: NumPy on shapes and constants, its dtypes, the functions that dispatch to the array, and eager code.
+    ## Not reported
+
+    NumPy on shapes and constants, its dtypes, functions that dispatch to the array, and code outside tracing.
 
     ```python
     import jax
@@ -115,15 +119,32 @@ def numpy_on_tracer(event: LibraryCall) -> Report | None:
         return np.asarray(gaussian(x, 1.0)), np.sin(x)
     ```
 
-    In preview: functions that take JAX arrays, as their annotations say, and give what NumPy made of one back to JAX, as in
-    `jnp.stack([np.roll(x, k) for k in ks])`. Where nobody stages them, that is a copy to the host and back.
+    ## Limitations
 
-    Fix: `np.f` becomes `jnp.f` where `jax.numpy` has the function; jaxlint adds the import, and makes arrays of lists, which
-    `jax.numpy` does not take. Safe where every run of the call passes a tracer, so that it always raised, and `jnp.f` takes its
-    arguments. Unsafe otherwise: a caller outside tracing gets a JAX array in JAX's default precision. jaxlint offers no fix
-    where `jnp.f` refuses an option, such as `out=`, `order="F"` or `where=` of a ufunc.
+    The rule does not model operators, which work.
 
-    Proof: calling the staged function raises `TracerArrayConversionError` at the marked line.
+    ## Fix safety
+
+    `np.f` becomes `jnp.f` if `jax.numpy` has the function. jaxlint adds the import and converts lists, which `jax.numpy` does
+    not take. The fix is safe if every run passes a tracer, so that the call always raised, and `jnp.f` takes its arguments.
+    Otherwise it is unsafe: a caller outside tracing gets a JAX array in JAX's default precision. jaxlint offers no fix if
+    `jnp.f` rejects an option such as `out=`, `order="F"` or `where=` of a ufunc.
+
+    ## How it is verified
+
+    Calling the traced function raises `TracerArrayConversionError` on the marked line.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX201 (`host-cast`), JAX202 (`host-item`), JAX204 (`sync-in-staged`), JAX206 (`sync-in-loop`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerArrayConversionError>
     """
     context = event.context
     root = event.name.partition(".")[0]

@@ -1,7 +1,4 @@
-"""JAX516: a NumPy array is written while JAX may still read it.
-
-Limitations: arrays of unknown dtype, arrays that the project does not make, and functions that nobody knows, which may wait.
-"""
+"""JAX516: see the page of ``overwritten_host_buffer``."""
 
 from __future__ import annotations
 
@@ -14,14 +11,16 @@ from flake8_jax.semantics.events.events import OverwrittenBuffer
 
 @rule("JAX516", "error", fixable="sometimes")
 def overwritten_host_buffer(event: OverwrittenBuffer) -> Report | None:
-    """Code writes to a NumPy array that JAX may still read.
+    """The code writes to a NumPy array that JAX may still read.
 
-    Why it bites: a call of JAX returns before the computation is done. On the CPU, JAX reads the memory of a NumPy argument
-    while it computes, and `jax.device_put` may keep that memory for the array that it returns. A write in place changes what
-    JAX computes, from time to time (<https://github.com/jax-ml/jax/issues/37830>). `jnp.array(buf)` does not help, because its
-    copy is asynchronous too. Hand over `buf.copy()`, or wait for the result before the write.
+    ## Why is this bad?
 
-    Bad:
+    A JAX call returns before the computation is done. On the CPU, JAX reads the memory of a NumPy argument while it computes,
+    and `jax.device_put` may keep that memory for the array that it returns. A write in place sometimes changes what JAX
+    computes. `jnp.array(buf)` does not help, because its copy is asynchronous too. Pass `buf.copy()`, or wait for the result
+    before the write.
+
+    ## Example
 
     ```python
     import jax
@@ -51,7 +50,7 @@ def overwritten_host_buffer(event: OverwrittenBuffer) -> Report | None:
         assert wrong > 0
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -73,8 +72,9 @@ def overwritten_host_buffer(event: OverwrittenBuffer) -> Report | None:
         return scores
     ```
 
-    Also good: a result that the program has read before it writes, and an array of 64-bit numbers, which JAX converts to
-    32 bits, so that it has a copy of its own.
+    ## Not reported
+
+    A result that the program reads before it writes, and a 64-bit array, which JAX converts to 32 bits and so copies.
 
     ```python
     import jax
@@ -98,9 +98,30 @@ def overwritten_host_buffer(event: OverwrittenBuffer) -> Report | None:
         return scores
     ```
 
-    Fix: unsafe. The call gets `.copy()` of the array, where the array is an argument of it. That takes time and memory.
+    ## Limitations
 
-    Proof: results differ from those of a copy, from time to time.
+    The rule does not model arrays of unknown dtype, arrays that the project does not make, and unknown functions, which may
+    wait.
+
+    ## Fix safety
+
+    Unsafe. The call gets `.copy()` of the array if the array is its argument. That takes time and memory.
+
+    ## How it is verified
+
+    Results sometimes differ from those of a copy.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX411 (`donated-reuse`), JAX412 (`missing-donation`).
+
+    ## Further reading
+
+    <https://github.com/jax-ml/jax/issues/37830>
     """
     taker = event.taker
     row = Positions(taker.scope.tree.line_starts).row(taker.start)

@@ -1,4 +1,4 @@
-"""JAX601: ``pmap``. Not modelled: which sharding replaces it. The fixer says in the message why there is no fix."""
+"""JAX601: see the page of ``pmap``."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ _MODERN = {
 
 @rule("JAX601", "info", fixable="sometimes", only=Subscription(names=frozenset(_MODERN)))
 def pmap(event: NameUse) -> Report | None:
-    """`jax.pmap` or `equinox.filter_pmap` is used; `jax.jit` with shardings and `jax.shard_map` have replaced it.
+    """The code uses `jax.pmap` or `equinox.filter_pmap`, which `jax.jit` with shardings and `jax.shard_map` have replaced.
 
-    Why it bites: `pmap` wants a leading axis as long as the number of devices, copies its arguments to every device,
-    does not nest in `jit`, and knows only one kind of mesh. `jax.jit` over arrays with a `NamedSharding` needs no
-    change to the function; `jax.shard_map` keeps collectives over a named axis
-    (<https://docs.jax.dev/en/latest/migrate_pmap.html>). `pmap` still works and gives no warning.
+    ## Why is this bad?
 
-    Bad:
+    `pmap` needs a leading axis as long as the number of devices, copies its arguments to every device, does not nest in
+    `jit`, and knows one kind of mesh only. `jax.jit` on arrays with a `NamedSharding` needs no change to the function;
+    `jax.shard_map` keeps collectives over a named axis. `pmap` still works and gives no warning.
+
+    ## Example
 
     ```python
     import functools
@@ -39,7 +40,7 @@ def pmap(event: NameUse) -> Report | None:
         assert mean_square(jnp.ones((n, 4))).shape == (n,)
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -57,7 +58,9 @@ def pmap(event: NameUse) -> Report | None:
         return mean_square(jax.device_put(x, NamedSharding(mesh, PartitionSpec("batch"))))
     ```
 
-    Also good: the name in a text, and collectives under `vmap`.
+    ## Not reported
+
+    The name in a text, and collectives under `vmap`.
 
     ```python
     import jax
@@ -71,11 +74,31 @@ def pmap(event: NameUse) -> Report | None:
     HINT = "on old releases: jax.pmap(center)"
     ```
 
-    Fix: `jax.jit` of `jax.shard_map` over a mesh of all devices, with the same arguments and results, so no caller changes.
-    Unsafe: it raises an error where the mapped axis is shorter than the mesh, and in a program of several processes. Where
-    there is no fix, the message says why (`docs/pmap.md`). `equinox.filter_pmap` has no fix.
+    ## Limitations
 
-    Proof: none needed: it is a move to the supported interface.
+    The rule does not model which sharding replaces it.
+
+    ## Fix safety
+
+    Unsafe. `pmap` becomes `jax.jit` of `jax.shard_map` over a mesh of all devices, with the same arguments and results, so no
+    caller changes. The new code raises if the mapped axis is shorter than the mesh, and in a program with several processes.
+    If there is no fix, the message says why (`docs/pmap.md`). `equinox.filter_pmap` has no fix.
+
+    ## How it is verified
+
+    No proof is needed: the fix moves to the supported interface.
+
+    ## Since
+
+    0.2.0.
+
+    ## Related rules
+
+    JAX605 (`jit-of-pmap`), JAX604 (`missing-gradient-sync`), JAX603 (`unknown-mesh-axis`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/migrate_pmap.html>
     """
     if event.is_import or event.name not in _MODERN:
         return None

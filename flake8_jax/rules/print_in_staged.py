@@ -1,4 +1,4 @@
-"""JAX205: a traced value is printed or logged. Not modelled: writing to files, which is impure-call's."""
+"""JAX205: see the page of ``print_in_staged``."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ _SETTING_UP = frozenset({"__init__", "__post_init__", "setup"})
 def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     """`print`, `logging` or `warnings.warn` shows a traced value.
 
-    Why it bites: the call runs while JAX traces, that is once per compilation, and shows the tracer:
-    `JitTracer(float32[])` instead of a number, and nothing at all on later calls. `jax.debug.print` is compiled into
-    the program and prints the value each time.
+    ## Why is this bad?
 
-    Bad:
+    The call runs at trace time, once per compilation, and shows the tracer: `JitTracer(float32[])`, not a number. Later calls
+    show nothing. `jax.debug.print` is part of the compiled program and prints the value each time.
+
+    ## Example
 
     ```python
     import contextlib
@@ -46,7 +47,7 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
         assert out.getvalue().count("loss") == 1 and "Tracer" in out.getvalue()
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -60,8 +61,10 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
         return w - 0.1 * loss
     ```
 
-    Also good: shapes and other static values, to see when a function is compiled; and eager code. In notebooks, and of what a
-    constructor logs, jaxlint reports nothing: a tracer is what the reader is to see.
+    ## Not reported
+
+    Shapes and other static values, which show when a function is compiled; code outside tracing; and notebooks and logs of a
+    constructor, where the tracer is shown on purpose.
 
     ```python
     import logging
@@ -85,11 +88,31 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
         return w
     ```
 
-    Fix: `print(f"loss {x}")` becomes `jax.debug.print("loss {x}", x=x)`, where the text is a plain or f-string. Safe where
-    every value is traced in every run. Unsafe otherwise: `jax.debug.print` makes an array of a number first. jaxlint offers no
-    fix where a value is a shape, a class or an integer that needs 64 bits.
+    ## Limitations
 
-    Proof: the output holds the text of a tracer, on the first call only.
+    The rule does not model writing to files, which JAX504 covers.
+
+    ## Fix safety
+
+    `print(f"loss {x}")` becomes `jax.debug.print("loss {x}", x=x)` if the text is a plain string or an f-string. The fix is
+    safe if every value is traced in every run. Otherwise it is unsafe: `jax.debug.print` converts a number to an array first.
+    jaxlint offers no fix if a value is a shape, a class or an integer that needs 64 bits.
+
+    ## How it is verified
+
+    The output holds the text of a tracer, in the first call only.
+
+    ## Since
+
+    0.2.0.
+
+    ## Related rules
+
+    JAX110 (`traced-format`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/debugging/print_breakpoint.html>
     """
     context = event.context
     if not context.staged or context.presumed or is_test(context):

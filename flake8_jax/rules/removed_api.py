@@ -1,7 +1,4 @@
-"""JAX801: names that JAX, or a library around it, removed.
-
-Not modelled: attributes of arrays, names put together at run time.
-"""
+"""JAX801: see the page of ``removed_api``."""
 
 from __future__ import annotations
 
@@ -14,18 +11,20 @@ from flake8_jax.semantics.events.events import ApiUse, Span
 
 @rule("JAX801", "error", fixable="sometimes")
 def removed_api(event: ApiUse) -> Report | None:
-    """A name or an argument is used that JAX, or a library around it, has removed, or an argument is missing that it now needs.
+    """The code uses a name or an argument that JAX or a related library has removed, or omits a now required one.
 
-    Why it bites: the import or the call raises as soon as it is reached, perhaps long after an upgrade and deep in a
-    run. (In an annotation that Python does not evaluate it is a note.) Which releases count is said by `target-jax`,
-    or by what the project requires of `jax`: the newest release that it allows, and without an upper bound the newest
-    known one. The table of JAX was made from its [change log](https://docs.jax.dev/en/latest/changelog.html) and checked
-    against its releases; smaller ones, of what is certain, are there for Flax, optax, Orbax, chex, Haiku and NumPyro.
-    A project that holds JAX back and says nothing of such a library is not told of that library. A release of such a
-    library does not count if it requires a newer JAX than the project allows. A name that no release of a module ever had is
-    named, too, if another module of JAX has it; else in preview, because a release that the tables do not know yet may.
+    In an annotation that Python does not evaluate the finding is a warning. A name that no release of a module ever had is
+    reported too, if another module of JAX has it; otherwise only in preview, because a newer release may have it.
 
-    Bad:
+    ## Why is this bad?
+
+    The import or the call raises when Python reaches it, perhaps long after an upgrade and deep in a run. `target-jax`, or
+    what the project requires of `jax`, decides which releases count: the newest allowed release, or the newest known one if
+    there is no upper bound. The table for JAX comes from its change log and was checked against its releases. Smaller tables
+    exist for Flax, optax, Orbax, chex, Haiku and NumPyro. If a project pins JAX but not such a library, jaxlint does not
+    report that library. A release of such a library does not count if it requires a newer JAX than the project allows.
+
+    ## Example
 
     ```python
     import jax
@@ -41,8 +40,6 @@ def removed_api(event: ApiUse) -> Report | None:
         norm({"w": jnp.ones(3)})
     ```
 
-    Bad:
-
     ```python
     import jax.numpy as jnp
 
@@ -55,7 +52,7 @@ def removed_api(event: ApiUse) -> Report | None:
         gate(jnp.ones(3))
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -67,7 +64,9 @@ def removed_api(event: ApiUse) -> Report | None:
         return jnp.sqrt(jax.tree.reduce(jnp.add, squares))
     ```
 
-    Also good: the old name where the new one is missing.
+    ## Not reported
+
+    The old name, if the new one is missing.
 
     ```python
     import jax
@@ -83,10 +82,29 @@ def removed_api(event: ApiUse) -> Report | None:
         from jax.experimental.shard_map import shard_map
     ```
 
-    Fix: safe where another name does the same and every supported release has it: `jax.tree.map`, in place or by its
-    import.
+    ## Limitations
 
-    Proof: reaching the line raises AttributeError, ImportError or (an argument) TypeError.
+    The rule does not model attributes of arrays; names built at run time.
+
+    ## Fix safety
+
+    Safe if another name does the same and every supported release has it: `jax.tree.map`, in place or by its import.
+
+    ## How it is verified
+
+    Reaching the line raises AttributeError, ImportError or (for an argument) TypeError.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX802 (`deprecated-api`), JAX803 (`too-new-api`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/changelog.html>
     """
     change = event.change
     if event.verdict == "never-there":

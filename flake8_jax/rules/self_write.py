@@ -1,9 +1,4 @@
-"""JAX503: staged code sets an attribute of an object that is older than the trace.
-
-Not modelled: counters of host values (an object that hands out numbers is legitimate), setters of properties,
-``__setattr__``, objects of libraries, modules of flax and haiku (those have a state of their own, which their
-transforms carry).
-"""
+"""JAX503: see the page of ``self_write``."""
 
 from __future__ import annotations
 
@@ -18,14 +13,18 @@ from flake8_jax.semantics.events.facts import READ_LATER, UNDONE
 
 @rule("JAX503", "error")
 def self_write(event: Mutation) -> Report | None:
-    """A staged method stores a traced value in `self`, or in another object that outlives the trace.
+    """A traced method stores a traced value in `self`, or in another object that is older than the trace.
 
-    Why it bites: Python runs a staged method only while JAX traces it. The attribute then holds a tracer of a trace that
-    is over: reading it raises `UnexpectedTracerError`, and later calls do not set it again. Return the new value and
-    assign it outside, or make the object a pytree and return a new one. An error where the attribute is computed from
-    itself, or read once the trace is over; a warning where, as far as the project shows, its own trace alone reads it.
+    The finding is an error if the attribute is computed from itself or read after the trace. It is a warning if, as far as
+    the project shows, only its own trace reads it.
 
-    Bad:
+    ## Why is this bad?
+
+    Python runs a traced method at trace time only. The attribute then holds a tracer that is invalid after tracing: reading
+    it raises `UnexpectedTracerError`, and later calls do not set it again. Return the new value and assign it outside, or
+    make the object a pytree and return a new one.
+
+    ## Example
 
     ```python
     from functools import partial
@@ -54,7 +53,7 @@ def self_write(event: Mutation) -> Report | None:
         raise AssertionError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -76,8 +75,10 @@ def self_write(event: Mutation) -> Report | None:
             return y
     ```
 
-    Also good: an object made inside the trace, a pytree that crossed into it (a copy of it is changed, and returned), a
-    host value, and an attribute that is put back.
+    ## Not reported
+
+    An object made inside the trace, a pytree argument (JAX changes and returns a copy), a static value, and an attribute that
+    is restored.
 
     ```python
     import copy
@@ -129,9 +130,30 @@ def self_write(event: Mutation) -> Report | None:
             return x * self.scale
     ```
 
-    Fix: none. The new state has to be returned, through every caller.
+    ## Limitations
 
-    Proof: reading the attribute after the call raises `UnexpectedTracerError`.
+    The rule does not model counters of static values, property setters, `__setattr__`, library objects, and modules of Flax
+    and Haiku, whose transforms carry their state.
+
+    ## Fix safety
+
+    No fix. The new state has to be returned to every caller.
+
+    ## How it is verified
+
+    Reading the attribute after the call raises `UnexpectedTracerError`.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX501 (`global-write`), JAX502 (`captured-mutation`), JAX508 (`cached-tracer`), JAX511 (`stale-static-self`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/errors.html#jax.errors.UnexpectedTracerError>
     """
     if event.how != "attribute" or event.target is None or not leaks(event) or not _keeps(event.target):
         return None

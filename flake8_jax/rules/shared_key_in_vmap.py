@@ -1,4 +1,4 @@
-"""JAX308: every lane of a vmap draws the same numbers. Not modelled: lanes told apart by other means than their key."""
+"""JAX308: see the page of ``shared_key_in_vmap``."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from flake8_jax.semantics.events.events import SharedKey
 
 @rule("JAX308", "warning", opt_in=True)
 def shared_key_in_vmap(event: SharedKey) -> Report | None:
-    """A vmapped or pmapped function consumes a PRNG key that all lanes share.
+    """A function under `vmap` or `pmap` draws from a PRNG key that all batch elements share.
 
-    Why it bites: a key passed with `in_axes` None, or captured, is the same in every lane, so every lane draws the
-    same numbers: an ensemble of equal members, parallel environments that all see the same noise. Sometimes that is
-    meant (common random numbers); if it is not, nothing tells. Split the key over the axis, or fold in the lane's
-    index.
+    The rule is opt-in: none of the judged findings in public code was a mistake, because shared keys are a common way to
+    compare members of a population under equal conditions. In preview, the rule also covers unknown functions (see JAX301).
 
-    Opt-in: of the findings that were judged on public code none was a mistake; shared keys are a common way to compare
-    members of a population on equal terms. In preview, the rule also knows functions that nobody knows (see JAX301).
+    ## Why is this bad?
 
-    Bad:
+    A key that is captured or passed with `in_axes=None` is equal for every batch element, so all of them draw the same
+    numbers: an ensemble has equal members, and parallel environments see equal noise. If that is not intended, nothing shows
+    it. Split the key over the axis, or fold in the index of the element.
+
+    ## Example
 
     ```python
     import jax
@@ -40,8 +41,6 @@ def shared_key_in_vmap(event: SharedKey) -> Report | None:
         assert jnp.all(out == out[0])
     ```
 
-    Bad:
-
     ```python
     import jax
     import jax.numpy as jnp
@@ -56,7 +55,7 @@ def shared_key_in_vmap(event: SharedKey) -> Report | None:
         assert jnp.all(out == out[0])
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -70,7 +69,9 @@ def shared_key_in_vmap(event: SharedKey) -> Report | None:
         return jax.vmap(rollout)(jax.random.split(key, starts.shape[0]), starts)
     ```
 
-    Also good: a shared key into which each lane folds its own index.
+    ## Not reported
+
+    A shared key into which each batch element folds its own index.
 
     ```python
     import jax
@@ -85,9 +86,29 @@ def shared_key_in_vmap(event: SharedKey) -> Report | None:
         return jax.vmap(rollout, in_axes=(None, 0, 0))(key, jnp.arange(starts.shape[0]), starts)
     ```
 
-    Fix: none. Which axis the keys belong to is the author's to say.
+    ## Limitations
 
-    Proof: the lanes are equal.
+    The rule does not model batch elements that differ by something other than their key.
+
+    ## Fix safety
+
+    No fix. Only the author knows which axis the keys belong to.
+
+    ## How it is verified
+
+    The batch elements are equal.
+
+    ## Since
+
+    0.2.0.
+
+    ## Related rules
+
+    JAX302 (`key-reuse-in-loop`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/random-numbers.html>
     """
     if event.context.presumed:
         return None

@@ -1,7 +1,4 @@
-"""JAX507: staged code reads a module-level variable that changes later.
-
-Not modelled: attributes of objects, changes by code that is not part of the project, tables of functions.
-"""
+"""JAX507: see the page of ``stale_global``."""
 
 from __future__ import annotations
 
@@ -14,14 +11,17 @@ from flake8_jax.semantics.events.facts import CHANGED_HERE
 
 @rule("JAX507", "warning")
 def stale_global(event: GlobalRead) -> Report | None:
-    """Staged code reads a module-level variable that other code rebinds, or a list or dict that it changes.
+    """Traced code reads a module variable that other code rebinds, or a list or dict that it changes.
 
-    Why it bites: the value is read while JAX traces and becomes part of the compiled program. A later change has no
-    effect on calls with the same shapes: the program goes on with the old value. Pass it as an argument (a static one,
-    where it decides about Python control flow). jaxlint reports a variable that the project changes after a trace: a
-    setter that nobody calls is for users, who make their settings first.
+    jaxlint reports a variable only if the project changes it after a trace. A setter that the project does not call is for
+    users, who call it first.
 
-    Bad:
+    ## Why is this bad?
+
+    JAX reads the value at trace time and makes it part of the compiled program. A later change has no effect on calls with
+    the same shapes. Pass the value as an argument (a static one if it decides Python control flow).
+
+    ## Example
 
     ```python
     import jax
@@ -48,7 +48,7 @@ def stale_global(event: GlobalRead) -> Report | None:
         assert jnp.array_equal(forward(jnp.ones(2)), before)
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -59,8 +59,10 @@ def stale_global(event: GlobalRead) -> Report | None:
         return x * scale + offset
     ```
 
-    Also good: constants, a registry of functions, what is filled when it is first asked for, what only eager code reads, and
-    a cell of a notebook that does all of this to show it.
+    ## Not reported
+
+    Constants, a registry of functions, a table filled on first use, variables that only code outside tracing reads, and a
+    notebook cell that shows this effect.
 
     ```python
     import jax
@@ -105,9 +107,29 @@ def stale_global(event: GlobalRead) -> Report | None:
         return len(results)
     ```
 
-    Fix: none. The value has to become an argument, through every caller.
+    ## Limitations
 
-    Proof: the change has no effect on the next call.
+    The rule does not model attributes of objects; changes by code outside the project; tables of functions.
+
+    ## Fix safety
+
+    No fix. The value has to become an argument of every caller.
+
+    ## How it is verified
+
+    The change has no effect on the next call.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX409 (`captured-constant`), JAX511 (`stale-static-self`), JAX504 (`impure-call`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html#pure-functions>
     """
     is_key = isinstance(event.value, Array) and event.value.dtype == "key"
     return Report(

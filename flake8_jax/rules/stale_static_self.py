@@ -1,8 +1,4 @@
-"""JAX511: compiled code reads an attribute, or a variable of an enclosing function, that is rebound after the trace.
-
-Limitations: changes that nothing in the project makes; a call with other shapes, which JAX traces anew; Flax modules that
-compiled code captures and an optimizer updates.
-"""
+"""JAX511: see the page of ``stale_static_self``."""
 
 from __future__ import annotations
 
@@ -15,12 +11,16 @@ from flake8_jax.semantics.events.events import StaleRead
 def stale_static_self(event: StaleRead) -> Report | None:
     """Compiled code reads an attribute or an enclosing variable that other code rebinds after the trace.
 
-    Why it bites: `self` is static in a jitted method, and a closure is no argument, so JAX reads their values once, while it
-    traces. They are constants of the compiled program. A later assignment has no effect on calls with the same shapes: a
-    target network stays at its first weights, without a word. jaxlint reports a reading only if the project calls the same
-    compiled function again after the assignment, on the same object.
+    jaxlint reports a read only if the project calls the same compiled function again after the assignment, on the same
+    object.
 
-    Bad:
+    ## Why is this bad?
+
+    `self` is static in a jitted method, and a captured variable is not an argument, so JAX reads their values once, at trace
+    time. They are constants of the compiled program. A later assignment silently has no effect on calls with the same shapes:
+    a target network keeps its first weights.
+
+    ## Example
 
     ```python
     from functools import partial
@@ -48,7 +48,7 @@ def stale_static_self(event: StaleRead) -> Report | None:
         assert agent.value(jnp.ones(3)) == before
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     from functools import partial
@@ -76,7 +76,9 @@ def stale_static_self(event: StaleRead) -> Report | None:
         return before, agent.value(agent.target, jnp.ones(3))
     ```
 
-    Also good: a function that is compiled anew after the change, and an attribute that is set before the first call alone.
+    ## Not reported
+
+    A function that is compiled again after the change, and an attribute that is set before the first call only.
 
     ```python
     import jax
@@ -104,9 +106,31 @@ def stale_static_self(event: StaleRead) -> Report | None:
         return before, model.predict(x)
     ```
 
-    Fix: none. The value has to become an argument, through every caller.
+    ## Limitations
 
-    Proof: the reading runs only while JAX traces, so a later value never reaches the compiled program.
+    The rule does not model changes that nothing in the project makes; calls with other shapes, which JAX traces again; Flax
+    modules that compiled code captures and an optimizer updates.
+
+    ## Fix safety
+
+    No fix. The value has to become an argument of every caller.
+
+    ## How it is verified
+
+    The read runs at trace time only, so a later value never reaches the compiled program.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX409 (`captured-constant`), JAX507 (`stale-global`), JAX501 (`global-write`), JAX502 (`captured-mutation`), JAX503
+    (`self-write`), JAX508 (`cached-tracer`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/faq.html#how-to-use-jit-with-methods>
     """
     written = event.written
     row = Positions(written.scope.tree.line_starts).row(written.start)

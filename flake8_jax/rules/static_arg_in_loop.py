@@ -1,5 +1,4 @@
-"""JAX406: a static argument that takes another value in every iteration. Not modelled: how many values an unknown iterable
-has, static arguments of transforms that nobody calls here."""
+"""JAX406: see the page of ``static_arg_in_loop``."""
 
 from __future__ import annotations
 
@@ -15,15 +14,19 @@ from flake8_jax.semantics.events.facts import iterates
 
 @rule("JAX406", "info")
 def static_arg_in_loop(event: TransformCall) -> Report | None:
-    """A loop passes another value of a static argument to a jitted function in every iteration.
+    """A loop passes a different value of a static argument to a jitted function in every iteration.
 
-    Why it bites: `jit` keeps one compiled program for every value of its static arguments
-    (<https://docs.jax.dev/en/latest/jit-compilation.html#marking-arguments-as-static>). A step counter, or a learning
-    rate computed from it, is a new value each time: every iteration traces and compiles, which takes far longer than the
-    step, and all the programs are kept. Make the argument an ordinary, traced one. If the function branches on it, use
-    `jnp.where` or `jax.lax.cond`; if it is a length, pad to one.
+    The level is info: none of three findings in other projects was worth a change. There the argument indexed a Python list,
+    or took few values.
 
-    Bad:
+    ## Why is this bad?
+
+    `jit` keeps one compiled program for each value of its static arguments. A step counter, or a learning rate computed from
+    it, is a new value each time, so every iteration traces and compiles, which takes far longer than the step, and JAX keeps
+    all the programs. Make it an ordinary, traced argument. If the function branches on it, use `jnp.where` or `jax.lax.cond`;
+    if it is a length, pad to a fixed one.
+
+    ## Example
 
     ```python
     from functools import partial
@@ -49,7 +52,7 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
         assert sgd._cache_size() == 6  # one compilation for every step
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -66,7 +69,9 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
         return w
     ```
 
-    Also good: a few values that are meant, and numbers that take few values.
+    ## Not reported
+
+    A few intended values, and numbers that take few values.
 
     ```python
     from functools import partial
@@ -87,12 +92,30 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
         return x
     ```
 
-    The level is a note: in none of three places of other projects the finding was worth a change. There the argument indexed a
-    Python list, or took few values.
+    ## Limitations
 
-    Fix: none. The function has to work with a tracer, which is more than an edit.
+    The rule does not model how many values an unknown iterable has; static arguments of transforms that this code does not
+    call.
 
-    Proof: the number of compilations grows with the iterations.
+    ## Fix safety
+
+    No fix. The function has to work with a tracer, which is more than an edit.
+
+    ## How it is verified
+
+    The number of compilations grows with the iterations.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX403 (`unhashable-static`), JAX404 (`static-arg-mismatch`), JAX405 (`jit-on-method`), JAX413 (`non-array-argument`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/jit-compilation.html#marking-arguments-as-static>
     """
     context = event.context
     if not compiles(event) or context.staged or context.presumed or is_test(context) or event.statics is None:

@@ -1,4 +1,4 @@
-"""JAX404: ``static_*`` and ``donate_*`` that do not fit the function. Not modelled: signatures with ``*args``."""
+"""JAX404: see the page of ``static_arg_mismatch``."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from flake8_jax.semantics.events.events import RootMet
 
 @rule("JAX404", "error", fixable="sometimes", raises="another error")
 def static_arg_mismatch(event: RootMet) -> Report | None:
-    """`static_argnums`, `static_argnames` or `donate_*` speak of parameters that the jitted function does not have.
+    """`static_argnums`, `static_argnames` or `donate_*` names parameters that the jitted function does not have.
 
-    Why it bites: `jax.jit` checks positions and names against the signature and raises `ValueError` for what is not
-    there, and for an argument that is static and donated at once
-    (<https://docs.jax.dev/en/latest/_autosummary/jax.jit.html>).
+    ## Why is this bad?
 
-    Bad:
+    `jax.jit` checks positions and names against the signature. It raises `ValueError` for missing ones, and for an argument
+    that is both static and donated.
+
+    ## Example
 
     ```python
     from functools import partial
@@ -37,7 +38,7 @@ def static_arg_mismatch(event: RootMet) -> Report | None:
         build()  # raises: ValueError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     from functools import partial
@@ -58,9 +59,30 @@ def static_arg_mismatch(event: RootMet) -> Report | None:
     last = jax.jit(lambda x, n: x**n, static_argnums=-1)
     ```
 
-    Fix: the parameters with the nearest names, all of the call at once. Unsafe: they may not be the ones that were meant.
+    ## Limitations
 
-    Proof: applying `jax.jit` raises `ValueError`.
+    The rule does not model signatures with `*args`.
+
+    ## Fix safety
+
+    Unsafe. jaxlint writes the parameters with the closest names, for all of the call at once. They may not be the intended
+    ones.
+
+    ## How it is verified
+
+    Applying `jax.jit` raises `ValueError`.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX403 (`unhashable-static`), JAX405 (`jit-on-method`), JAX406 (`static-arg-in-loop`), JAX413 (`non-array-argument`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/_autosummary/jax.jit.html>
     """
     if event.name != "jax.jit" or event.context.presumed or event.context.caught:
         return None

@@ -1,7 +1,4 @@
-"""JAX206: every iteration of a training loop waits for the device, for a value that nobody needs yet.
-
-Not modelled: how long an iteration takes, but for the loops in it.
-"""
+"""JAX206: see the page of ``sync_in_loop``."""
 
 from __future__ import annotations
 
@@ -28,22 +25,19 @@ _READING_METHODS = frozenset({"item", "tolist"})
 def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Indexing) -> Report | None:
     """A loop that dispatches compiled work reads a result on the host in every iteration.
 
-    Why it bites: a compiled call returns at once, and the device works while Python goes on to prepare the next one.
-    `float(loss)`, `.item()`, `np.asarray(loss)` and `print(loss)` wait for the value: the device then
-    idles while Python runs, and Python while the device does. Read every N steps, or after the loop. jaxlint reports the
-    first read since the last compiled call, since the others no longer wait.
+    jaxlint reports a value that is only added up, kept, printed or logged, in a loop whose iterations pass on a state. It
+    reports the first read after the last compiled call, because later reads do not wait. The level is info: 4 of 12 findings
+    in other projects were worth a change. In preview, the rule also reports results of unknown functions, and a loop that
+    indexes a NumPy array by a JAX array, which copies the index to the host each time; 6 of 16 of these findings were worth a
+    change.
 
-    jaxlint reports a value that is only added up, kept, printed or logged, in a loop whose iterations hand on a state. It
-    reports nothing where the value is needed at once (a test looks at it, another function gets it), where an iteration
-    takes long anyway (it runs an epoch or a compiled loop), where it waits anyway (a test reads a result, `env.step` gets an
-    action), in loops of at most 100 iterations (1,000 for what is printed) or in `__init__`.
+    ## Why is this bad?
 
-    It is a note: in 4 of 12 places of other projects it was worth a change.
+    A compiled call returns at once, and the device works while Python prepares the next one. `float(loss)`, `.item()`,
+    `np.asarray(loss)` and `print(loss)` wait for the value: the device is idle while Python runs, and Python is idle while
+    the device works. Read every N steps or after the loop.
 
-    In preview, the rule also reports results of functions that nobody knows, and a loop that indexes an array of NumPy by one
-    of JAX: it copies the index to the host each time. In 6 of 16 places of other projects these were worth a change.
-
-    Bad:
+    ## Example
 
     ```python
     import jax
@@ -93,7 +87,7 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
         assert fit(jnp.ones(2), jax.random.key(0), 4).shape == (2,)
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -116,8 +110,11 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
         return w, [float(loss) for loss in history]
     ```
 
-    Also good: reading what no compiled call of the loop has produced, what decides how the loop goes on, asserting, and
-    reading after a wait.
+    ## Not reported
+
+    A result that no compiled call of the loop produced, a value that the loop needs at once (a test or another function uses
+    it), iterations that take long or wait anyway (an epoch, a compiled loop, `env.step`), loops of at most 100 iterations
+    (1,000 for printing), `__init__`, assertions, and reads after a wait.
 
     ```python
     import jax
@@ -154,9 +151,29 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
         return w
     ```
 
-    Fix: none. Where to read instead is the author's choice.
+    ## Limitations
 
-    Proof: the time per step, with the reading and without, in the steady state.
+    The rule does not model how long an iteration takes, except for loops in it.
+
+    ## Fix safety
+
+    No fix. The author decides where to read.
+
+    ## How it is verified
+
+    The time per step, with and without the read, in the steady state.
+
+    ## Since
+
+    0.2.0.
+
+    ## Related rules
+
+    JAX201 (`host-cast`), JAX202 (`host-item`), JAX203 (`numpy-on-tracer`), JAX204 (`sync-in-staged`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/async_dispatch.html>
     """
     context = event.context
     if not _repeats(context):

@@ -1,4 +1,4 @@
-"""JAX204: a transfer or a wait is asked for while tracing. Not modelled: ``np.asarray``, which is numpy-on-tracer's."""
+"""JAX204: see the page of ``sync_in_staged``."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ _WAITING = _SYNCHRONISING | {"device_get"}
 def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     """`jax.device_get`, `block_until_ready` or `copy_to_host_async` is used on a traced value.
 
-    Why it bites: while JAX traces there is nothing to wait for and nothing to copy. `jax.device_get` and
-    `jax.block_until_ready` give the tracer back unchanged, so the code looks synchronous and is not; the methods
-    `x.block_until_ready()` and `x.copy_to_host_async()` do not exist on tracers and raise `AttributeError`.
+    ## Why is this bad?
 
-    Bad:
+    At trace time there is nothing to wait for or to copy. `jax.device_get` and `jax.block_until_ready` return the tracer
+    unchanged, so the code looks synchronous but is not. The methods `x.block_until_ready()` and `x.copy_to_host_async()` do
+    not exist on tracers and raise `AttributeError`.
+
+    ## Example
 
     ```python
     import jax
@@ -48,7 +50,7 @@ def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
         push(1.0)  # raises: AttributeError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -67,7 +69,10 @@ def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
         return jax.device_get(y)
     ```
 
-    Also good: in the host function of a callback, and on what is concrete while tracing.
+    ## Not reported
+
+    The host function of a callback, and concrete values at trace time. If the result goes into `np.asarray`, `float` or
+    `.item()` at once, the rules on those report it.
 
     ```python
     import jax
@@ -82,12 +87,30 @@ def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
         return y + np.asarray([1.0, 2.0])
     ```
 
-    Where the result goes into `np.asarray`, `float` or `.item()` at once, the finding is theirs, since they raise for a tracer.
+    ## Limitations
 
-    Fix: jaxlint drops the call: `jax.device_get(x)` becomes `x`. Safe where every run of the function is traced. Unsafe where a
-    caller outside tracing may wait for the value or need the NumPy array.
+    The rule does not model `np.asarray`, which JAX203 covers.
 
-    Proof: the function gives back the tracer, and the method raises `AttributeError`.
+    ## Fix safety
+
+    jaxlint removes the call: `jax.device_get(x)` becomes `x`. The fix is safe if every run of the function is traced.
+    Otherwise it is unsafe: a caller outside tracing may wait for the value or need the NumPy array.
+
+    ## How it is verified
+
+    The function returns the tracer, and the method raises `AttributeError`.
+
+    ## Since
+
+    0.2.0.
+
+    ## Related rules
+
+    JAX201 (`host-cast`), JAX202 (`host-item`), JAX203 (`numpy-on-tracer`), JAX206 (`sync-in-loop`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/async_dispatch.html>
     """
     context = event.context
     if context.presumed or not context.staged:

@@ -1,4 +1,4 @@
-"""JAX902: what is timed includes a compilation. Not modelled: the compilation cache on disk, callers out of sight."""
+"""JAX902: see the page of ``timing_compile``."""
 
 from __future__ import annotations
 
@@ -10,13 +10,18 @@ from flake8_jax.semantics.events.facts import WARM
 
 @rule("JAX902", "info")
 def timing_compile(event: Timed) -> list[Report] | None:
-    """The first call of a jitted function is timed, and so is its compilation.
+    """A timer includes the first call of a jitted function, and so its compilation.
 
-    Why it bites: `jit` traces and compiles when a function is called for the first time with arguments of some shape,
-    which takes a thousand times as long as a call. A timer around that call tells of the compiler, and a mean over a few
-    calls does as well. Call the function once before the clock is started.
+    The level is info: none of 6 findings in other projects was worth a change. They timed one long run, or the compilation
+    itself.
 
-    Bad:
+    ## Why is this bad?
+
+    `jit` traces and compiles a function at its first call with arguments of some shape, which takes about a thousand times as
+    long as a call. A timer around that call measures the compiler, and so does a mean over a few calls. Call the function
+    once before you start the timer.
+
+    ## Example
 
     ```python
     import time
@@ -45,7 +50,7 @@ def timing_compile(event: Timed) -> list[Report] | None:
         assert first > 5 * timeit.timeit(lambda: attention(q, q, q).block_until_ready(), number=1)
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import time
@@ -68,8 +73,10 @@ def timing_compile(event: Timed) -> list[Report] | None:
         return time.perf_counter() - start
     ```
 
-    Also good: the first call told apart from the others, a time that the program calls that of compiling, and a program that
-    compiles once in a long run.
+    ## Not reported
+
+    A first call that is measured by itself, a time that the program calls compilation, a program that compiles once in a long
+    run, the top level of a script or notebook, and timers that JAX901 reports.
 
     ```python
     import time
@@ -105,15 +112,29 @@ def timing_compile(event: Timed) -> list[Report] | None:
         return w, time.time() - start
     ```
 
-    At the top level of a script or notebook, where a program that runs once tells how long it took, jaxlint reports nothing,
-    nor where async-timing reports the same timer.
+    ## Limitations
 
-    The level is a note: in none of 6 places of other projects the finding was worth a change. The others timed one long run
-    each, or the compilation itself.
+    The rule does not model the compilation cache on disk; unknown callers.
 
-    Fix: none. What a call to warm up may be given is the author's to say.
+    ## Fix safety
 
-    Proof: the first measurement is many times the second.
+    No fix. Only the author knows which arguments suit a warm-up call.
+
+    ## How it is verified
+
+    The first measurement is many times the second.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX901 (`async-timing`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/benchmarking.html>
     """
     context = event.context
     if context.staged or context.presumed or (context.inner is None and not context.loop) or event.pending is not None:

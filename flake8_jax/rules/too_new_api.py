@@ -1,4 +1,4 @@
-"""JAX803: names that the oldest supported JAX lacks. Not modelled: as for removed-api."""
+"""JAX803: see the page of ``too_new_api``."""
 
 from __future__ import annotations
 
@@ -34,12 +34,15 @@ _SCRIPT = "# /// script"
 def too_new_api(event: ApiUse) -> Report | None:
     """A name, an argument or a form of call is newer than the oldest JAX that the project supports.
 
-    Why it bites: who installs that release gets an ImportError, AttributeError or TypeError. Which one is the oldest is
-    said by the lower bound of `target-jax`, or of what the project (or the script itself) requires of `jax`; without
-    one, nothing is reported. A project's bound that is too low is reported once, where what needs the newest release is first
-    used, with the number of other uses.
+    A bound that is too low is reported once per project, at the first use that needs the newest release, with the number of
+    other uses.
 
-    Bad:
+    ## Why is this bad?
+
+    Users with that release get an ImportError, AttributeError or TypeError. The oldest release is the lower bound of
+    `target-jax`, or of what the project (or the script) requires of `jax`. Without one, jaxlint reports nothing.
+
+    ## Example
 
     ```python
     # /// script
@@ -59,7 +62,7 @@ def too_new_api(event: ApiUse) -> Report | None:
             assert tiled(jnp.ones(2), n=3).shape == (6,)
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     # /// script
@@ -76,7 +79,9 @@ def too_new_api(event: ApiUse) -> Report | None:
         return jnp.tile(x, n)
     ```
 
-    Also good: the new name where it exists.
+    ## Not reported
+
+    The new name behind a check that it exists.
 
     ```python
     # /// script
@@ -90,10 +95,30 @@ def too_new_api(event: ApiUse) -> Report | None:
         from jax.experimental.shard_map import shard_map
     ```
 
-    Fix: unsafe, for `@jax.jit(…)`: it becomes `@functools.partial(jax.jit, …)`. Other code has to choose between
-    requiring a newer JAX and an older spelling.
+    ## Limitations
 
-    Proof: none here: it needs the older release. The table was made by asking releases of JAX.
+    The rule does not model attributes of arrays; names built at run time.
+
+    ## Fix safety
+
+    Unsafe. `@jax.jit(…)` becomes `@functools.partial(jax.jit, …)`. Other code has to require a newer JAX or use an older
+    spelling.
+
+    ## How it is verified
+
+    No proof, because it needs the older release. The table was made by running releases of JAX.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX801 (`removed-api`), JAX802 (`deprecated-api`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/changelog.html>
     """
     if event.verdict != "too-new" or event.lacking is None or event.postponed:
         return None

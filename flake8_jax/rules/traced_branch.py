@@ -1,4 +1,4 @@
-"""JAX101: Python takes a branch on a traced value. Not modelled: ``__bool__`` of user classes."""
+"""JAX101: see the page of ``traced_branch``."""
 
 from __future__ import annotations
 
@@ -29,15 +29,19 @@ _ADVICE = {
 
 @rule("JAX101", "error", fixable="sometimes", raises="tracer error", only=Subscription(presumed=True))
 def traced_branch(event: TruthTest) -> Report | None:
-    """Python asks a traced value for its truth, which it does not have.
+    """Python tests the truth value of a tracer.
 
-    Why it bites: while JAX traces a function, its arrays are tracers: they have a shape and a dtype, but no value.
-    `if`, `elif`, a conditional expression, `assert`, `and`/`or`/`not`, a chained comparison, `match`, a
-    comprehension's `if` and `x in (1, 2)` all call `bool()` on what they test, and a tracer answers with
-    `TracerBoolConversionError` (<https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerBoolConversionError>).
-    The function need not be decorated itself: it is enough that some caller stages it.
+    In preview, the rule also covers losses, activations and densities that the project does not call, and methods of pytree
+    classes that hold arrays, unless the test checks an argument.
 
-    Bad:
+    ## Why is this bad?
+
+    While JAX traces a function, its arrays are tracers: they have a shape and a dtype, but no value. `if`, `elif`, a
+    conditional expression, `assert`, `and`/`or`/`not`, a chained comparison, `match`, a comprehension's `if` and `x in (1,
+    2)` all call `bool()` on what they test, and a tracer raises `TracerBoolConversionError`. The function itself needs no
+    decorator: it is enough that a caller is traced.
+
+    ## Example
 
     ```python
     import jax
@@ -60,8 +64,6 @@ def traced_branch(event: TruthTest) -> Report | None:
         step(jnp.ones(3), jnp.ones(3))  # raises: TracerBoolConversionError
     ```
 
-    Bad:
-
     ```python
     import jax
     import jax.numpy as jnp
@@ -79,7 +81,7 @@ def traced_branch(event: TruthTest) -> Report | None:
         move(jnp.int32(3), 1)  # raises: TracerBoolConversionError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -96,8 +98,10 @@ def traced_branch(event: TruthTest) -> Report | None:
         return w - 0.1 * clip_norm(g, 1.0)
     ```
 
-    Also good: what is known while JAX traces. Shapes, dtypes and lengths are Python values; so is the answer to
-    `is None` and `isinstance`, and so are static arguments.
+    ## Not reported
+
+    Static values: shapes, dtypes, lengths, `is None`, `isinstance` and static arguments. Outside tracing an array has a
+    value, and under `jax.grad` alone a tracer has one too.
 
     ```python
     from functools import partial
@@ -123,8 +127,6 @@ def traced_branch(event: TruthTest) -> Report | None:
         return jnp.sum(batch["x"])
     ```
 
-    Also good: outside of a trace an array has a value, and under `jax.grad` alone a tracer has one too.
-
     ```python
     import jax
     import jax.numpy as jnp
@@ -145,16 +147,32 @@ def traced_branch(event: TruthTest) -> Report | None:
         return x
     ```
 
-    In preview: losses, activations and densities that nothing in the project calls are taken for staged, and so are methods
-    of pytree classes that hold arrays, unless the test checks an argument.
+    ## Limitations
 
-    Fix: unsafe. A conditional expression or a two-armed assignment becomes `jnp.where` if both values are finite,
-    with their gradients, wherever the other one is taken. It becomes `jax.lax.cond` if they are no arrays, or hold a
-    quotient, a root, a logarithm or a call of unknown code. `and`, `or` and `not` become `jnp.logical_and`,
-    `jnp.logical_or` and `jnp.logical_not`. There is no fix for values that are functions, may be None, or have
-    different shapes.
+    The rule does not model `__bool__` of user classes.
 
-    Proof: calling the staged function raises `TracerBoolConversionError` at the marked line.
+    ## Fix safety
+
+    Unsafe. A conditional expression or an `if`/`else` assignment becomes `jnp.where` if both values and their gradients are
+    finite wherever the other one is chosen. It becomes `jax.lax.cond` if the values are not arrays, or contain a quotient, a
+    root, a logarithm or a call of unknown code. `and`, `or` and `not` become `jnp.logical_and`, `jnp.logical_or` and
+    `jnp.logical_not`. There is no fix for values that are functions, may be None, or have different shapes.
+
+    ## How it is verified
+
+    Calling the traced function raises `TracerBoolConversionError` on the marked line.
+
+    ## Since
+
+    0.2.0.
+
+    ## Related rules
+
+    JAX102 (`traced-while`), JAX111 (`builtin-on-tracer`), JAX112 (`where-on-static`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerBoolConversionError>
     """
     context = event.context
     if event.how == "while" or not speaks_of_method(context) or not is_traced_array(event.value):

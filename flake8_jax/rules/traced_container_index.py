@@ -1,4 +1,4 @@
-"""JAX108: a host container is indexed by a traced value. Not modelled: ``__getitem__`` of user classes."""
+"""JAX108: see the page of ``traced_container_index``."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from flake8_jax.semantics.events.events import Indexing
 def traced_container_index(event: Indexing) -> Report | None:
     """A Python list, tuple or string, or a NumPy array, is indexed by a traced value.
 
-    Why it bites: the container lives in Python and needs an integer now, while the index gets its value only when the
-    compiled program runs: `TracerIntegerConversionError`, or `TracerArrayConversionError` for NumPy arrays
-    (<https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerIntegerConversionError>). The usual places are the
-    loop index of `jax.lax.fori_loop` and tables made with NumPy.
+    A finding on a NumPy array is a note: in 7 of 7 findings in other projects the array was itself traced by then.
 
-    Bad:
+    ## Why is this bad?
+
+    The container lives in Python and needs an integer now, but the index has a value only when the compiled program runs:
+    `TracerIntegerConversionError`, or `TracerArrayConversionError` for NumPy arrays. Typical places are the loop index of
+    `jax.lax.fori_loop` and tables made with NumPy.
+
+    ## Example
 
     ```python
     import jax
@@ -39,8 +42,6 @@ def traced_container_index(event: Indexing) -> Report | None:
         apply_layers({"first": eye, "second": eye}, jnp.ones(3))  # raises: TracerIntegerConversionError
     ```
 
-    Bad:
-
     ```python
     import jax
     import numpy as np
@@ -57,7 +58,7 @@ def traced_container_index(event: Indexing) -> Report | None:
         gain(2)  # raises: TracerArrayConversionError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -78,7 +79,9 @@ def traced_container_index(event: Indexing) -> Report | None:
         return jax.lax.fori_loop(0, 2, lambda i, x: jnp.tanh(layers[i] @ x), x)
     ```
 
-    Also good: an index that Python knows.
+    ## Not reported
+
+    A static index.
 
     ```python
     import jax
@@ -95,12 +98,31 @@ def traced_container_index(event: Indexing) -> Report | None:
         return total / u.shape[0]
     ```
 
-    Fix: unsafe. A NumPy array becomes `jnp.asarray(table)[i]`, which clamps an index out of bounds instead of
-    raising. The item has the dtype of the table, where a number of Python took the dtype of its operand.
+    ## Limitations
 
-    A finding on a NumPy array is a note: in 7 of 7 places of other projects the array was traced itself by then.
+    The rule does not model `__getitem__` of user classes.
 
-    Proof: calling the staged function raises the exception at the marked line.
+    ## Fix safety
+
+    Unsafe. A NumPy array becomes `jnp.asarray(table)[i]`, which clamps an out-of-range index instead of raising. The item has
+    the dtype of the table, whereas a Python number took the dtype of its operand.
+
+    ## How it is verified
+
+    Calling the traced function raises the exception on the marked line.
+
+    ## Since
+
+    0.2.0.
+
+    ## Related rules
+
+    JAX103 (`traced-range`), JAX105 (`traced-shape`), JAX106 (`data-dependent-shape`), JAX107 (`traced-slice`), JAX109
+    (`traced-hash`), JAX110 (`traced-format`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerIntegerConversionError>
     """
     context = event.context
     if event.mode != "load" or not speaks(context):

@@ -1,4 +1,4 @@
-"""JAX110: a traced value meets a format spec. Not modelled: specs that are not known until run time, under ``%``."""
+"""JAX110: see the page of ``traced_format``."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ _TEXT_CONVERSIONS = frozenset("rsa")
 def traced_format(event: Formatting) -> Report | None:
     """A traced value is formatted with a format spec such as `:.3f` or `%.2f`.
 
-    Why it bites: a spec needs the number, and a tracer has none to give: `TypeError: unsupported format string passed
-    to …Tracer.__format__`, and `ConcretizationTypeError` for `%`. It raises under `jax.grad` alone as well. Without a
-    spec the tracer itself is shown, once, while tracing (see print-in-staged). `jax.debug.print` takes specs and
-    prints the value on every call.
+    ## Why is this bad?
 
-    Bad:
+    A format spec needs the number, but a tracer has none: `TypeError: unsupported format string passed to
+    …Tracer.__format__`, or `ConcretizationTypeError` for `%`. This also raises under `jax.grad` alone. Without a spec, Python
+    shows the tracer once, at trace time (see JAX205). `jax.debug.print` takes format specs and prints the value on every
+    call.
+
+    ## Example
 
     ```python
     import jax
@@ -37,8 +39,6 @@ def traced_format(event: Formatting) -> Report | None:
     def demonstrate():
         step(jnp.ones(2), jnp.ones((3, 2)))  # raises: TypeError
     ```
-
-    Bad:
 
     ```python
     import jax
@@ -58,7 +58,7 @@ def traced_format(event: Formatting) -> Report | None:
         gradient(jnp.ones(2))  # raises: ConcretizationTypeError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -72,7 +72,9 @@ def traced_format(event: Formatting) -> Report | None:
         return w - 0.1 * loss
     ```
 
-    Also good: shapes, plain fields and values that Python has.
+    ## Not reported
+
+    Shapes, plain fields and static values.
 
     ```python
     import jax
@@ -92,9 +94,29 @@ def traced_format(event: Formatting) -> Report | None:
         return f"{encode(x).mean():.3f}" + "%.2f" % x.sum()
     ```
 
-    Fix: none. `jax.debug.print` prints, but it gives no text that Python could use.
+    ## Limitations
 
-    Proof: calling the staged function raises `TypeError` or `ConcretizationTypeError` at the marked line.
+    The rule does not model `%` specs that are unknown until run time.
+
+    ## Fix safety
+
+    No fix. `jax.debug.print` prints, but returns no text.
+
+    ## How it is verified
+
+    Calling the traced function raises `TypeError` or `ConcretizationTypeError` on the marked line.
+
+    ## Since
+
+    0.2.0.
+
+    ## Related rules
+
+    JAX109 (`traced-hash`), JAX108 (`traced-container-index`), JAX205 (`print-in-staged`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/_autosummary/jax.debug.print.html>
     """
     context = event.context
     if not speaks(context) or not _raises(event.value, event.how, event.spec):

@@ -1,4 +1,4 @@
-"""JAX109: a traced value is hashed. Not modelled: user classes with a ``__hash__`` of their own."""
+"""JAX109: see the page of ``traced_hash``."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ _WHERE = {
 
 @rule("JAX109", "error", raises="tracer error")
 def traced_hash(event: Hashing) -> Report | None:
-    """A traced value is hashed: as a dict key, as an element of a set, or to look something up.
+    """A traced value is hashed: as a dict key, as an element of a set, or for a lookup.
 
-    Why it bites: two tracers with equal values cannot be told to be equal while JAX traces, so they have no hash:
-    `TypeError: unhashable type`. That holds under `jax.grad` alone as well.
+    ## Why is this bad?
 
-    Bad:
+    JAX cannot compare two tracers at trace time, so tracers have no hash: `TypeError: unhashable type`. This also raises
+    under `jax.grad` alone.
+
+    ## Example
 
     ```python
     import jax
@@ -41,7 +43,7 @@ def traced_hash(event: Hashing) -> Report | None:
         distinct(jnp.arange(2.0))  # raises: TypeError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -54,7 +56,9 @@ def traced_hash(event: Hashing) -> Report | None:
         return 1 + (cells[0] != cells[1])
     ```
 
-    Also good: arrays as the values of a dict, and shapes and dtypes as keys.
+    ## Not reported
+
+    Arrays as the values of a dict, and shapes and dtypes as keys.
 
     ```python
     import jax
@@ -69,10 +73,29 @@ def traced_hash(event: Hashing) -> Report | None:
         return found
     ```
 
-    Fix: none. What the hash was for decides what replaces it: `jnp.unique(…, size=…)`, a one-hot sum, or a static
-    key.
+    ## Limitations
 
-    Proof: calling the staged function raises `TypeError` at the marked line.
+    The rule does not model user classes with their own `__hash__`.
+
+    ## Fix safety
+
+    No fix. The replacement depends on the purpose: `jnp.unique(…, size=…)`, a one-hot sum, or a static key.
+
+    ## How it is verified
+
+    Calling the traced function raises `TypeError` on the marked line.
+
+    ## Since
+
+    0.2.0.
+
+    ## Related rules
+
+    JAX108 (`traced-container-index`), JAX110 (`traced-format`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/key-concepts.html#tracing>
     """
     context = event.context
     if event.how not in _WHERE or not speaks(context) or not _needs_tracer_hash(event.value):

@@ -1,4 +1,4 @@
-"""JAX104: Python iterates over the leading axis of a traced array. Not modelled: how long that axis is, if unknown."""
+"""JAX104: see the page of ``traced_iteration``."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ SHORT_AXIS = 32
 
 @rule("JAX104", "warning", opt_in=True)
 def traced_iteration(event: Iteration) -> Report | None:
-    """Python iterates over a traced array, so the loop is unrolled into the program.
+    """Python iterates over a traced array, which unrolls the loop into the program.
 
-    Why it bites: iterating a tracer works: each element becomes a slice of its own, and the body is traced once for
-    every row. The program grows with the axis, and so do the time to trace and the time to compile it. `jax.vmap`,
-    `jax.lax.scan` and `jax.lax.map` trace the body once.
+    ## Why is this bad?
 
-    Bad:
+    Each element of the tracer becomes a slice, and JAX traces the body once per row. The program grows with the axis, and so
+    do tracing and compile time. `jax.vmap`, `jax.lax.scan` and `jax.lax.map` trace the body once.
+
+    ## Example
 
     ```python
     import jax
@@ -37,7 +38,7 @@ def traced_iteration(event: Iteration) -> Report | None:
         assert len(str(long)) > 5 * len(str(short))
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -49,7 +50,9 @@ def traced_iteration(event: Iteration) -> Report | None:
         return jax.vmap(lambda p: jnp.sum(p**2))(jnp.sin(positions))
     ```
 
-    Also good: Python containers of arrays, keys, and axes known to be short.
+    ## Not reported
+
+    Python containers of arrays, keys, and short axes.
 
     ```python
     import jax
@@ -74,9 +77,29 @@ def traced_iteration(event: Iteration) -> Report | None:
         return total + jax.random.normal(first) + jax.random.normal(second)
     ```
 
-    Fix: none. Which of `vmap`, `scan` and `map` fits depends on what the body carries along.
+    ## Limitations
 
-    Proof: the jaxpr grows in proportion to the axis.
+    The rule does not model the length of the axis, if it is unknown.
+
+    ## Fix safety
+
+    No fix. Whether `vmap`, `scan` or `map` fits depends on what the body carries.
+
+    ## How it is verified
+
+    The jaxpr grows in proportion to the axis.
+
+    ## Since
+
+    0.2.0.
+
+    ## Related rules
+
+    JAX408 (`unrolled-loop`), JAX103 (`traced-range`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/control-flow.html>
     """
     context = event.context
     if context.presumed or not context.staged or not is_traced_array(event.value) or _is_short(event.value):

@@ -1,4 +1,4 @@
-"""JAX103: ``range`` with a traced bound. Not modelled: ``itertools.repeat`` and other counters."""
+"""JAX103: see the page of ``traced_range``."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from flake8_jax.semantics.events.events import LibraryCall
 def traced_range(event: LibraryCall) -> Report | None:
     """`range()` gets a traced bound.
 
-    Why it bites: `range` needs Python integers, and a tracer has none to give: `TracerIntegerConversionError`
-    (<https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerIntegerConversionError>). Every argument of a jitted
-    function is traced, plain Python integers included, unless it is declared static.
+    ## Why is this bad?
 
-    Bad:
+    `range` needs Python integers, but a tracer has no value: `TracerIntegerConversionError`. Every argument of a jitted
+    function is traced, also a plain Python integer, unless it is static.
+
+    ## Example
 
     ```python
     import jax
@@ -42,7 +43,7 @@ def traced_range(event: LibraryCall) -> Report | None:
         power_sum(jnp.ones(3), 4)  # raises: TracerIntegerConversionError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -54,7 +55,9 @@ def traced_range(event: LibraryCall) -> Report | None:
         return jax.lax.fori_loop(0, n, lambda k, total: total + x**k, jnp.zeros_like(x))
     ```
 
-    Also good: bounds that are known while JAX traces.
+    ## Not reported
+
+    Static bounds.
 
     ```python
     from functools import partial
@@ -76,10 +79,31 @@ def traced_range(event: LibraryCall) -> Report | None:
         return jnp.stack([x[i, i] for i in range(min(x.shape))])
     ```
 
-    Fix: unsafe. A body that only rebinds names becomes `jax.lax.fori_loop`; a bound that is a parameter of a function
-    jitted in the same file is added to its `static_argnames`, which compiles anew for every value.
+    ## Limitations
 
-    Proof: calling the staged function raises `TracerIntegerConversionError` at the marked line.
+    The rule does not model `itertools.repeat` and other counters.
+
+    ## Fix safety
+
+    Unsafe. A body that only rebinds names becomes `jax.lax.fori_loop`. A bound that is a parameter of a function jitted in
+    the same file is added to its `static_argnames`; JAX then compiles for every value.
+
+    ## How it is verified
+
+    Calling the traced function raises `TracerIntegerConversionError` on the marked line.
+
+    ## Since
+
+    0.2.0.
+
+    ## Related rules
+
+    JAX105 (`traced-shape`), JAX106 (`data-dependent-shape`), JAX107 (`traced-slice`), JAX108 (`traced-container-index`),
+    JAX104 (`traced-iteration`), JAX408 (`unrolled-loop`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerIntegerConversionError>
     """
     context = event.context
     if event.name != "builtins.range" or not speaks(context):

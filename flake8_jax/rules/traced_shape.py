@@ -1,4 +1,4 @@
-"""JAX105: a traced value where XLA needs a shape. Not modelled: shapes of a wrong rank or sign."""
+"""JAX105: see the page of ``traced_shape``."""
 
 from __future__ import annotations
 
@@ -26,13 +26,17 @@ _COUNT_OR_ARRAY = frozenset({("jax.random.choice", "a"), ("jax.random.permutatio
 def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
     """A traced value is used as a shape, a size, a length or an axis.
 
-    Why it bites: XLA compiles for fixed shapes, so every shape must be known while JAX traces: `jnp.zeros(n)`,
-    `x.reshape(n, -1)`, `jnp.arange(n)`, `axis=n` or `jax.random.split(key, n)` with a traced `n` raise a `TypeError`
-    ("Shapes must be 1D sequences of concrete values of integer type") or `ConcretizationTypeError`
-    (<https://docs.jax.dev/en/latest/errors.html#jax.errors.ConcretizationTypeError>). Inside `jax.jit` the result of
-    any `jnp` function is traced, also `jnp.prod(jnp.array(x.shape))`: compute shapes with `math` or NumPy.
+    In preview, the rule also covers methods of pytree classes that hold arrays, and losses, activations and densities that
+    compute a size with `jnp` from static shapes.
 
-    Bad:
+    ## Why is this bad?
+
+    XLA compiles for static shapes, so JAX must know every shape at trace time. With a traced `n`, `jnp.zeros(n)`,
+    `x.reshape(n, -1)`, `jnp.arange(n)`, `axis=n` and `jax.random.split(key, n)` raise a `TypeError` ("Shapes must be 1D
+    sequences of concrete values of integer type") or `ConcretizationTypeError`. Inside `jax.jit` the result of any `jnp`
+    function is traced, also `jnp.prod(jnp.array(x.shape))`: compute shapes with `math` or NumPy.
+
+    ## Example
 
     ```python
     import jax
@@ -47,8 +51,6 @@ def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
     def demonstrate():
         pad_front(jnp.ones(3), 2)  # raises: TypeError
     ```
-
-    Bad:
 
     ```python
     import jax
@@ -65,7 +67,7 @@ def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
         flatten(jnp.ones((2, 3)))  # raises: TypeError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import math
@@ -85,7 +87,9 @@ def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
         return x.reshape(math.prod(x.shape))
     ```
 
-    Also good: arguments that are data and no shape.
+    ## Not reported
+
+    Arguments that are data, not shapes.
 
     ```python
     import jax
@@ -101,14 +105,31 @@ def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
         return base + ramp + jax.lax.fori_loop(0, start, lambda i, s: s + i, 0) + block.sum()
     ```
 
-    In preview: methods of pytree classes that hold arrays are taken for staged, and so are losses, activations and densities,
-    where a size is computed with `jnp` from static shapes.
+    ## Limitations
 
-    Fix: a parameter of a function jitted in the same file is added to its `static_argnames` (unsafe: it compiles anew
-    for every value); `jnp.prod(jnp.array(x.shape))` becomes `math.prod(x.shape)` (safe
-    where every caller traces the function, unsafe otherwise).
+    The rule does not model shapes of a wrong rank or sign.
 
-    Proof: calling the staged function raises `TypeError` or `ConcretizationTypeError` at the marked line.
+    ## Fix safety
+
+    A parameter of a function jitted in the same file is added to its `static_argnames`. That is unsafe: JAX compiles for
+    every value. `jnp.prod(jnp.array(x.shape))` becomes `math.prod(x.shape)`. That is safe if every caller is traced, and
+    unsafe otherwise.
+
+    ## How it is verified
+
+    Calling the traced function raises `TypeError` or `ConcretizationTypeError` on the marked line.
+
+    ## Since
+
+    0.2.0.
+
+    ## Related rules
+
+    JAX103 (`traced-range`), JAX106 (`data-dependent-shape`), JAX107 (`traced-slice`), JAX108 (`traced-container-index`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/errors.html#jax.errors.ConcretizationTypeError>
     """
     if event.context.caught or not (event.context.staged or event.context.presumed):
         return None

@@ -1,4 +1,4 @@
-"""JAX107: a slice with traced bounds. Not modelled: slice objects built elsewhere and passed along."""
+"""JAX107: see the page of ``traced_slice``."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from flake8_jax.semantics.events.events import Slicing
 def traced_slice(event: Slicing) -> Report | None:
     """A slice has a traced start, stop or step.
 
-    Why it bites: the length of `x[i:j]` is a shape, and shapes must be known while JAX traces: "Slice entries must be
-    static integers" (`IndexError`; of a Python list, `TracerIntegerConversionError`). It does not help that the
-    length `j - i` is constant: JAX sees two tracers.
+    ## Why is this bad?
 
-    Bad:
+    The length of `x[i:j]` is a shape, and JAX must know shapes at trace time: "Slice entries must be static integers"
+    (`IndexError`; for a Python list, `TracerIntegerConversionError`). A constant length `j - i` does not help, because JAX
+    sees two tracers.
+
+    ## Example
 
     ```python
     import jax
@@ -32,7 +34,7 @@ def traced_slice(event: Slicing) -> Report | None:
         window(jnp.arange(8.0), 2)  # raises: IndexError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -49,7 +51,9 @@ def traced_slice(event: Slicing) -> Report | None:
         return jnp.where(jnp.arange(row.shape[0]) < length, row, 0.0)
     ```
 
-    Also good: bounds that Python knows, and a traced integer index without a slice.
+    ## Not reported
+
+    Static bounds, and a traced integer index without a slice.
 
     ```python
     import jax
@@ -66,11 +70,31 @@ def traced_slice(event: Slicing) -> Report | None:
         return [x[start : start + size] for start in range(0, x.shape[0], size)]
     ```
 
-    Fix: unsafe. `x[i : i + n]` with a static `n` becomes `jax.lax.dynamic_slice_in_dim(x, i, n)`, which clamps the
-    start instead of shortening the result. An update `x.at[i : i + n]` becomes `x.at[i + jnp.arange(n)]`, but not
-    `x.at[i - 1 : i + 1]`: where `i` is 0, that is an empty slice, but -1 is the last index.
+    ## Limitations
 
-    Proof: calling the staged function raises `IndexError` at the marked line.
+    The rule does not model slice objects that are built elsewhere and passed along.
+
+    ## Fix safety
+
+    Unsafe. `x[i : i + n]` with a static `n` becomes `jax.lax.dynamic_slice_in_dim(x, i, n)`, which clamps the start instead
+    of shortening the result. An update `x.at[i : i + n]` becomes `x.at[i + jnp.arange(n)]`, but not `x.at[i - 1 : i + 1]`:
+    for `i = 0` that is an empty slice, but -1 is the last index.
+
+    ## How it is verified
+
+    Calling the traced function raises `IndexError` on the marked line.
+
+    ## Since
+
+    0.2.0.
+
+    ## Related rules
+
+    JAX103 (`traced-range`), JAX105 (`traced-shape`), JAX106 (`data-dependent-shape`), JAX108 (`traced-container-index`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/_autosummary/jax.lax.dynamic_slice.html>
     """
     context = event.context
     if not speaks(context) or not is_sliceable(event.base):

@@ -1,4 +1,4 @@
-"""JAX102: a Python loop whose condition is traced. Not modelled: loops that end by ``break`` alone."""
+"""JAX102: see the page of ``traced_while``."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from flake8_jax.semantics.events.events import TruthTest
 
 @rule("JAX102", "error", fixable="sometimes", raises="tracer error")
 def traced_while(event: TruthTest) -> Report | None:
-    """A Python `while` loops on a traced condition.
+    """A Python `while` loop has a traced condition.
 
-    Why it bites: Python must know before each round whether to go on, and while JAX traces, the condition has no
-    value: `TracerBoolConversionError`. A loop that depends on data belongs into the compiled program, as
-    `jax.lax.while_loop` (<https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerBoolConversionError>).
+    ## Why is this bad?
 
-    Bad:
+    Python tests the condition before each iteration, but at trace time it has no value: `TracerBoolConversionError`. Write a
+    loop that depends on data as `jax.lax.while_loop`, which is part of the compiled program.
+
+    ## Example
 
     ```python
     import jax
@@ -35,7 +36,7 @@ def traced_while(event: TruthTest) -> Report | None:
         newton_sqrt(jnp.float32(2.0))  # raises: TracerBoolConversionError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -47,7 +48,9 @@ def traced_while(event: TruthTest) -> Report | None:
         return jax.lax.while_loop(lambda x: jnp.abs(x * x - a) > 1e-4, lambda x: 0.5 * (x + a / x), a)
     ```
 
-    Also good: a counter that Python owns unrolls while JAX traces, and under `jax.grad` alone values are known.
+    ## Not reported
+
+    A Python counter, which unrolls at trace time, and values under `jax.grad` alone, which are known.
 
     ```python
     import jax
@@ -72,9 +75,29 @@ def traced_while(event: TruthTest) -> Report | None:
     slope = jax.grad(halve)
     ```
 
-    Fix: unsafe. A loop that only rebinds names that exist before it becomes `jax.lax.while_loop` over those names.
+    ## Limitations
 
-    Proof: calling the staged function raises `TracerBoolConversionError` at the marked line.
+    The rule does not model loops that end only by `break`.
+
+    ## Fix safety
+
+    Unsafe. A loop that only rebinds existing names becomes `jax.lax.while_loop` over those names.
+
+    ## How it is verified
+
+    Calling the traced function raises `TracerBoolConversionError` on the marked line.
+
+    ## Since
+
+    0.2.0.
+
+    ## Related rules
+
+    JAX101 (`traced-branch`), JAX111 (`builtin-on-tracer`), JAX112 (`where-on-static`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerBoolConversionError>
     """
     context = event.context
     if event.how != "while" or not speaks(context) or not is_traced_array(event.value):

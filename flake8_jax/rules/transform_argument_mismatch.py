@@ -1,4 +1,4 @@
-"""JAX706: a transform that does not fit its function or its use. Not modelled: sizes of mapped axes."""
+"""JAX706: see the page of ``transform_argument_mismatch``."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from flake8_jax.semantics.events.events import TransformMismatch
 
 @rule("JAX706", "error", raises="another error")
 def transform_argument_mismatch(event: TransformMismatch) -> Report | None:
-    """`argnums`, `in_axes`, `has_aux` and the like do not fit the function, or the result is unpacked wrongly.
+    """`argnums`, `in_axes`, `has_aux` and so on do not fit the function, or the code unpacks the result wrongly.
 
-    Why it bites: `jax.grad(f, argnums=2)` needs a third positional argument, `jax.vmap(f, in_axes=(0, None))` is called
-    with two, `has_aux=True` is for functions that return a pair, and `jax.value_and_grad(f, has_aux=True)` then gives
-    `((value, aux), gradients)`. Whatever does not fit raises when the function is called
-    (<https://docs.jax.dev/en/latest/_autosummary/jax.value_and_grad.html>,
-    <https://docs.jax.dev/en/latest/_autosummary/jax.vmap.html>).
+    ## Why is this bad?
 
-    Bad:
+    `jax.grad(f, argnums=2)` needs a third positional argument, `jax.vmap(f, in_axes=(0, None))` needs a call with two,
+    `has_aux=True` needs a function that returns a pair, and `jax.value_and_grad(f, has_aux=True)` returns `((value, aux),
+    gradients)`. A mismatch raises when the function is called.
+
+    ## Example
 
     ```python
     import jax
@@ -38,7 +38,7 @@ def transform_argument_mismatch(event: TransformMismatch) -> Report | None:
         update(jnp.ones(2), jnp.ones((3, 2)), jnp.ones(3))  # raises: ValueError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -55,7 +55,9 @@ def transform_argument_mismatch(event: TransformMismatch) -> Report | None:
         return w - 0.1 * grads, value, predicted
     ```
 
-    Also good: axes for a part of a pytree, and keyword arguments, which `vmap` maps over their first axis.
+    ## Not reported
+
+    Axes for a part of a pytree, and keyword arguments, which `vmap` maps over axis 0.
 
     ```python
     import jax
@@ -70,9 +72,30 @@ def transform_argument_mismatch(event: TransformMismatch) -> Report | None:
         return each(params, x), each(params, x, scale=scales)
     ```
 
-    Fix: none. Which side is wrong is the author's choice.
+    ## Limitations
 
-    Proof: the call, or the assignment that unpacks, raises `TypeError` or `ValueError`.
+    The rule does not model sizes of mapped axes.
+
+    ## Fix safety
+
+    No fix. Only the author knows which side is wrong.
+
+    ## How it is verified
+
+    The call, or the assignment that unpacks the result, raises `TypeError` or `ValueError`.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX705 (`control-flow-signature`), JAX707 (`custom-rule-incomplete`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/_autosummary/jax.value_and_grad.html>
+    <https://docs.jax.dev/en/latest/_autosummary/jax.vmap.html>
     """
     if event.context.presumed or event.context.caught:
         return None

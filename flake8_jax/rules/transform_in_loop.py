@@ -1,7 +1,4 @@
-"""JAX410: an eager loop stages or differentiates a Python function anew in every iteration.
-
-Not modelled: how much the function does, how many iterations there are.
-"""
+"""JAX410: see the page of ``transform_in_loop``."""
 
 from __future__ import annotations
 
@@ -16,14 +13,18 @@ from flake8_jax.semantics.events.events import Repetition
 
 @rule("JAX410", "warning", settle=report_gradients_first)
 def transform_in_loop(event: Repetition) -> Report | None:
-    """An eager loop runs `scan` or its kin on a new function, or `grad` or `vmap` without `jit`, in every iteration.
+    """A loop outside tracing runs `scan` or `cond` on a new function, or `grad` or `vmap` without `jit`, in every iteration.
 
-    Why it bites: `scan`, `cond`, `while_loop` and `fori_loop` compile their bodies, and keep what they compiled by the
-    identity of the body: with a new lambda or a local `def` they compile in every iteration. `grad` and `vmap` compile
-    nothing: outside of `jit` every call runs the Python function again and sends its operations to the device one by
-    one (<https://docs.jax.dev/en/latest/jit-compilation.html>). Jit the step of the loop as a whole.
+    A loop with `grad` is a warning, because it trains. `vmap`, and new bodies of `scan` and similar functions, are notes:
+    such loops are often short.
 
-    Bad:
+    ## Why is this bad?
+
+    `scan`, `cond`, `while_loop` and `fori_loop` compile their bodies and cache them by function identity. With a new lambda
+    or a local `def` they compile in every iteration. `grad` and `vmap` compile nothing: outside `jit`, every call runs the
+    Python function again and sends its operations to the device one by one. Jit the whole step of the loop.
+
+    ## Example
 
     ```python
     import jax
@@ -69,7 +70,7 @@ def transform_in_loop(event: Repetition) -> Report | None:
         assert len(ran) == 5
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -92,7 +93,9 @@ def transform_in_loop(event: Repetition) -> Report | None:
         return w
     ```
 
-    Also good: a body with a name of its own, and what runs once.
+    ## Not reported
+
+    A body that is defined once, and code that runs once.
 
     ```python
     import jax
@@ -111,12 +114,29 @@ def transform_in_loop(event: Repetition) -> Report | None:
         return jax.grad(lambda x: jnp.sum(x**2))(x)
     ```
 
-    What a loop differentiates, it trains: that is a warning. `vmap`, and new bodies of `scan` and its kin, are a note: such
-    loops are often short.
+    ## Limitations
 
-    Fix: none. Where the step ends is the author's choice.
+    The rule does not model how much the function does; how many iterations there are.
 
-    Proof: the number of traces grows with the number of iterations.
+    ## Fix safety
+
+    No fix. The author decides where the step ends.
+
+    ## How it is verified
+
+    The number of traces grows with the number of iterations.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX401 (`jit-in-loop`), JAX402 (`jit-per-call`), JAX605 (`jit-of-pmap`), JAX414 (`eager-step`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/jit-compilation.html>
     """
     if event.how == "compiled" or is_test(event.context):
         return None

@@ -1,4 +1,4 @@
-"""JAX602: a collective over an axis that nothing binds. Not modelled: axes bound by code outside the project."""
+"""JAX602: see the page of ``unbound_axis_name``."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from flake8_jax.semantics.events.facts import bound_note
 
 @rule("JAX602", "error", raises="another error")
 def unbound_axis_name(event: UnboundAxis) -> Report | None:
-    """A collective (`psum`, `pmean`, `axis_index` …) runs over an axis name that no transform around it binds.
+    """A collective (`psum`, `pmean`, `axis_index` …) uses an axis name that no enclosing transform binds.
 
-    Why it bites: `jax.lax.pmean(x, "batch")` needs a `vmap`, `pmap` or `shard_map` around it that gives that name to an
-    axis. Under `jit` alone there is none, and tracing raises `NameError: unbound axis name`. With `jax.jit` over
-    sharded arrays no collective is needed at all: the compiler inserts it.
+    ## Why is this bad?
 
-    Bad:
+    `jax.lax.pmean(x, "batch")` needs an enclosing `vmap`, `pmap` or `shard_map` that gives an axis that name. Under `jit`
+    alone, tracing raises `NameError: unbound axis name`. With `jax.jit` on sharded arrays no collective is needed: the
+    compiler inserts it.
+
+    ## Example
 
     ```python
     import jax
@@ -33,7 +35,7 @@ def unbound_axis_name(event: UnboundAxis) -> Report | None:
         train_step(jnp.ones(2), jnp.ones((3, 2)))  # raises: NameError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -48,7 +50,9 @@ def unbound_axis_name(event: UnboundAxis) -> Report | None:
     parallel_step = jax.jit(jax.vmap(train_step, in_axes=(None, 0), axis_name="batch"))
     ```
 
-    Also good: a name that the caller gives, and helpers that nobody here stages.
+    ## Not reported
+
+    A name that the caller passes, and helpers that the project does not trace.
 
     ```python
     import jax
@@ -68,9 +72,29 @@ def unbound_axis_name(event: UnboundAxis) -> Report | None:
     single = jax.jit(normalise)
     ```
 
-    Fix: none. Which transform should bind the axis is the author's choice.
+    ## Limitations
 
-    Proof: tracing raises `NameError: unbound axis name`.
+    The rule does not model axes bound by code outside the project.
+
+    ## Fix safety
+
+    No fix. The author decides which transform binds the axis.
+
+    ## How it is verified
+
+    Tracing raises `NameError: unbound axis name`.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX604 (`missing-gradient-sync`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/_autosummary/jax.lax.psum.html>
     """
     context = event.context
     if context.presumed or context.caught or not context.staged:

@@ -1,4 +1,4 @@
-"""JAX403: a static argument that has no hash. Not modelled: see ``semantics.domain.hashing``."""
+"""JAX403: see the page of ``unhashable_static``."""
 
 from __future__ import annotations
 
@@ -13,13 +13,19 @@ from flake8_jax.semantics.events.events import TransformCall
 
 @rule("JAX403", "error", fixable="sometimes", raises="another error")
 def unhashable_static(event: TransformCall) -> Report | None:
-    """A list, a dict, an array or an object without a hash is passed to a static argument of a jitted function.
+    """A static argument of a jitted function gets a list, a dict, an array or another value without a hash.
 
-    Why it bites: `jit` looks compiled code up by the values of the static arguments, so they need a hash. A list, a
-    dict or an array has none, and the call raises `ValueError: Non-hashable static arguments`
-    (<https://docs.jax.dev/en/latest/_autosummary/jax.jit.html>). Pass a tuple or a frozen dataclass.
+    The finding is a warning for an object that only an annotation describes. In preview, the rule also warns if the
+    annotations of a class, or of most subclasses of a base, say that the fields hold arrays.
 
-    Bad:
+    ## Why is this bad?
+
+    `jit` looks compiled code up by the values of the static arguments, so they need a hash. A list, a dict or an array has
+    none, and the call raises `ValueError: Non-hashable static arguments`. Pass a tuple or a frozen dataclass. A class that
+    defines only `__eq__` has no hash, as a dataclass that is not frozen. The hash of a frozen dataclass is made from its
+    fields.
+
+    ## Example
 
     ```python
     from functools import partial
@@ -40,9 +46,6 @@ def unhashable_static(event: TransformCall) -> Report | None:
     def demonstrate():
         prepare(jnp.ones((2, 2)))  # raises: ValueError
     ```
-
-    Also bad: an object without a hash. Python takes the hash from a class that only defines `__eq__`, as a dataclass does that
-    is not frozen, and the hash of a frozen one is made of its fields.
 
     ```python
     from dataclasses import dataclass
@@ -70,8 +73,6 @@ def unhashable_static(event: TransformCall) -> Report | None:
         squares(jnp.ones(2))  # raises: ValueError
     ```
 
-    Also bad:
-
     ```python
     from dataclasses import dataclass
     from functools import partial
@@ -98,7 +99,7 @@ def unhashable_static(event: TransformCall) -> Report | None:
         decay(jnp.ones(2))  # raises: ValueError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     from functools import partial
@@ -115,7 +116,9 @@ def unhashable_static(event: TransformCall) -> Report | None:
         return standardise(x, axes=(0, 1))
     ```
 
-    Also good: a list for an argument that is traced.
+    ## Not reported
+
+    A list for a traced argument, and objects that compare by identity, by their own hash, or by hashable fields.
 
     ```python
     import jax
@@ -129,8 +132,6 @@ def unhashable_static(event: TransformCall) -> Report | None:
     def both(a, b):
         return total([a, b])
     ```
-
-    Also good: objects that compare by identity, by a hash of their own, or by fields that have one.
 
     ```python
     from dataclasses import dataclass, field
@@ -170,14 +171,31 @@ def unhashable_static(event: TransformCall) -> Report | None:
         return apply(Config(2, [1]), x) + apply(Table([1]), x) + apply(Named("a"), x)
     ```
 
-    Of an object that only an annotation knows, the finding is a warning. In preview, the rule also warns where the annotations
-    of a class, or of most subclasses of a base, say that the fields hold arrays.
+    ## Limitations
 
-    Fix: a list literal becomes a tuple. Safe where the function only iterates over it, counts it, reads one element, or passes
-    it on as a shape or an axis. Unsafe where it does something else with it. jaxlint offers no fix where the function compares
-    it with a list, adds a list to it or calls a method of lists, or where an element has no hash.
+    See `semantics.domain.hashing`.
 
-    Proof: the call raises `ValueError`.
+    ## Fix safety
+
+    A list literal becomes a tuple. The fix is safe if the function only iterates over it, takes its length, reads one
+    element, or passes it on as a shape or an axis. Otherwise it is unsafe. jaxlint offers no fix if the function compares it
+    with a list, adds a list to it or calls a list method, or if an element has no hash.
+
+    ## How it is verified
+
+    The call raises `ValueError`.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX404 (`static-arg-mismatch`), JAX405 (`jit-on-method`), JAX406 (`static-arg-in-loop`), JAX413 (`non-array-argument`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/_autosummary/jax.jit.html>
     """
     context = event.context
     if context.presumed or context.caught or event.statics is None or not event.name.endswith(".jit"):

@@ -1,4 +1,4 @@
-"""JAX603: a ``PartitionSpec`` that does not fit its mesh. Not modelled: meshes set as a context."""
+"""JAX603: see the page of ``unknown_mesh_axis``."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from flake8_jax.semantics.events.events import MeshMismatch
 def unknown_mesh_axis(event: MeshMismatch) -> Report | None:
     """A `PartitionSpec` names an axis that its mesh does not have, or one axis twice.
 
-    Why it bites: the names of a spec are looked up in the mesh when the sharding is made, so a slip of the pen raises
-    `ValueError` there, and an axis used for two dimensions `DuplicateSpecError`
-    (<https://docs.jax.dev/en/latest/notebooks/Distributed_arrays_and_automatic_parallelization.html>).
+    ## Why is this bad?
 
-    Bad:
+    JAX looks the names of a spec up in the mesh when it makes the sharding. A misspelled name raises `ValueError`, and an
+    axis used for two dimensions raises `DuplicateSpecError`.
+
+    ## Example
 
     ```python
     import jax
@@ -33,7 +34,7 @@ def unknown_mesh_axis(event: MeshMismatch) -> Report | None:
         place(np.ones((2, 2)))  # raises: ValueError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -47,7 +48,9 @@ def unknown_mesh_axis(event: MeshMismatch) -> Report | None:
         return jax.device_put(x, NamedSharding(mesh, P(("data", "model"), None)))
     ```
 
-    Also good: a mesh that comes from elsewhere.
+    ## Not reported
+
+    A mesh from elsewhere.
 
     ```python
     import jax
@@ -58,9 +61,29 @@ def unknown_mesh_axis(event: MeshMismatch) -> Report | None:
         return jax.device_put(x, NamedSharding(mesh, P(axis)))
     ```
 
-    Fix: the axis of the mesh with the nearest name. Unsafe: it may be another axis that was meant.
+    ## Limitations
 
-    Proof: making the sharding raises `ValueError`, or `DuplicateSpecError`.
+    The rule does not model meshes set as a context.
+
+    ## Fix safety
+
+    Unsafe. jaxlint writes the axis of the mesh with the closest name, which may not be the intended one.
+
+    ## How it is verified
+
+    Making the sharding raises `ValueError` or `DuplicateSpecError`.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX601 (`pmap`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/notebooks/Distributed_arrays_and_automatic_parallelization.html>
     """
     if event.context.presumed or event.context.caught:
         return None

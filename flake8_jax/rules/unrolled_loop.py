@@ -1,4 +1,4 @@
-"""JAX408: a Python loop in staged code is unrolled into the program. See ``semantics.unrolling`` for what is not modelled."""
+"""JAX408: see the page of ``unrolled_loop``."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from flake8_jax.semantics.events.facts import IN_NEST
 
 @rule("JAX408", "warning", fixable="sometimes")
 def unrolled_loop(event: UnrolledLoop) -> Report | None:
-    """A Python loop in compiled code runs 32 times or more, and every iteration becomes code of its own.
+    """A Python loop in compiled code runs 32 times or more, and JAX compiles a copy of its body for each iteration.
 
-    Why it bites: Python loops are gone once JAX has traced them: what is compiled is the body, again and again. The time
-    to trace and to compile grows with the number of iterations, faster than in proportion, and so does the program.
-    `jax.lax.fori_loop` and `jax.lax.scan` trace the body once; where no iteration needs the one before, so does
-    `jax.vmap`. Loops inside of one another multiply; the outermost one is reported. The number from which on a loop is
-    reported is the option `unroll-threshold`.
+    Nested loops multiply; jaxlint reports the outermost one. The option `unroll-threshold` sets the number.
 
-    Bad:
+    ## Why is this bad?
+
+    JAX unrolls Python loops at trace time: the compiled program contains the body again and again. Tracing and compile time
+    grow faster than the number of iterations, and so does the program. `jax.lax.fori_loop` and `jax.lax.scan` trace the body
+    once; so does `jax.vmap` if iterations do not depend on each other.
+
+    ## Example
 
     ```python
     import jax
@@ -48,7 +50,7 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
         assert str(jax.make_jaxpr(smooth)(jnp.ones(4))).count(" = sub ") == 36
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -63,8 +65,9 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
         return jax.lax.fori_loop(0, 100, body_fun, u)
     ```
 
-    Also good: few iterations, a list of layers that differ from one another, a loop that computes nothing but numbers of
-    Python, and one outside of what is compiled.
+    ## Not reported
+
+    Few iterations, a list of layers that differ, a loop that computes only Python numbers, and a loop outside compiled code.
 
     ```python
     import jax
@@ -101,10 +104,30 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
         return x
     ```
 
-    Fix: `for … in range(…)` becomes `jax.lax.fori_loop` where the body does nothing but compute the next values of its
-    variables (unsafe: they have to keep their shapes and dtypes, and the counter is then an array).
+    ## Limitations
 
-    Proof: the jaxpr holds the body as often as the loop runs it.
+    See `semantics.trackers.unrolling`.
+
+    ## Fix safety
+
+    Unsafe. `for … in range(…)` becomes `jax.lax.fori_loop` if the body only computes the next values of its variables. They
+    must keep their shapes and dtypes, and the counter becomes an array.
+
+    ## How it is verified
+
+    The jaxpr holds the body as often as the loop runs it.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX104 (`traced-iteration`), JAX103 (`traced-range`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/control-flow.html>
     """
     if _is_in_handler(event):
         return None

@@ -1,4 +1,4 @@
-"""JAX703: formulas that lose digits, or overflow, where JAX has a function that does not. Not modelled: ranges."""
+"""JAX703: see the page of ``unstable_expression``."""
 
 from __future__ import annotations
 
@@ -39,23 +39,24 @@ def report_first(candidates: list[Candidate]) -> list[Candidate]:
 
 @rule("JAX703", "warning", fixable="sometimes", settle=report_first, only=Subscription(presumed=True))
 def unstable_expression(event: Computation) -> Report | None:
-    """A formula overflows or loses its digits at the extremes, and a stable function for it exists.
+    """A formula overflows or loses digits for extreme values, and a stable function for it exists.
 
-    Why it bites: `log(softmax(x))` is `-inf` as soon as a logit is some hundred below the largest, `log(sum(exp(x)))`
-    overflows at 89 in `float32`, `log(1 + x)` and `exp(x) - 1` are zero for every `x` below 6e-8, `x * log(x)` is NaN
-    at zero. `jax.nn.log_softmax`, `jax.scipy.special.logsumexp`, `jnp.log1p`, `jnp.expm1` and
-    `jax.scipy.special.xlogy` compute the same and stay exact, and so do their gradients. `exp(x) / sum(exp(x))` is NaN where an
-    `x` is above 88, `log(1 - sigmoid(x))` is `-inf` above 17, `log(1 - tanh(x)**2)` beyond 9, and `log(prod(p))` as soon as the
-    product is below 1e-45. The cosine of two vectors, as a dot product over lengths, is 1.0000001 for some parallel ones,
-    and `arccos` of that is NaN.
+    In preview, because too few repositories have them: `log(prod(x))`, `exp(x) / (1 + exp(x))`, the gradient of `1 / (1 +
+    exp(-x))`, `mean(x**2) - mean(x)**2`, `x * (log(x) - log(y))`, `x * (log(x) - y)`, `log(1 - exp(x))`, angles whose
+    gradient is infinite, and losses with a floor. `log(softmax(x) + eps)` and `log(clip(sigmoid(x), eps, 1 - eps))` are
+    finite, but their gradients become zero if the probability is far below `eps`, so training does not correct the worst
+    predictions.
 
-    In preview, because too few repositories have them to judge: `log(prod(x))`, `exp(x) / (1 + exp(x))`, the gradient of
-    `1 / (1 + exp(-x))`, `mean(x**2) - mean(x)**2`, `x * (log(x) - log(y))`, `x * (log(x) - y)`, `log(1 - exp(x))`, angles whose
-    gradient is infinite, and losses with a floor: `log(softmax(x) + eps)` and `log(clip(sigmoid(x), eps, 1 - eps))` are finite,
-    but their gradients vanish where the probability is far below `eps`, so the worst predictions are not corrected. An entropy
-    `p * log(p + eps)` does not need the gradient there.
+    ## Why is this bad?
 
-    Bad:
+    `log(softmax(x))` is `-inf` if a logit is some hundred below the largest, `log(sum(exp(x)))` overflows at 89 in `float32`,
+    `log(1 + x)` and `exp(x) - 1` are zero for every `x` below 6e-8, and `x * log(x)` is NaN at zero. `jax.nn.log_softmax`,
+    `jax.scipy.special.logsumexp`, `jnp.log1p`, `jnp.expm1` and `jax.scipy.special.xlogy` compute the same and stay exact, and
+    so do their gradients. `exp(x) / sum(exp(x))` is NaN if an `x` is above 88, `log(1 - sigmoid(x))` is `-inf` above 17,
+    `log(1 - tanh(x)**2)` above 9, and `log(prod(p))` if the product is below 1e-45. The cosine of two vectors, as a dot
+    product over lengths, is 1.0000001 for some parallel ones, and `arccos` of that is NaN.
+
+    ## Example
 
     ```python
     import jax
@@ -69,8 +70,6 @@ def unstable_expression(event: Computation) -> Report | None:
     def demonstrate():
         assert jnp.isinf(nll(jnp.array([0.0, 200.0]), 0))
     ```
-
-    Bad:
 
     ```python
     import jax
@@ -98,7 +97,7 @@ def unstable_expression(event: Computation) -> Report | None:
         assert jnp.isnan(angle(same, same))
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -127,7 +126,10 @@ def unstable_expression(event: Computation) -> Report | None:
         return m + jnp.log(jnp.sum(jnp.exp(x - m)))
     ```
 
-    Also good: an entropy with a floor, what is known to be small, and what is never small, such as a whole number.
+    ## Not reported
+
+    An entropy with a floor (`p * log(p + eps)`), which does not need the gradient there, values that are known to be small,
+    and values that are never small, such as integers.
 
     ```python
     import jax
@@ -152,10 +154,30 @@ def unstable_expression(event: Computation) -> Report | None:
         return jnp.log(jnp.sum(jnp.exp(shifted), axis=-1)) - shifted[label]
     ```
 
-    Fix: the stable function; `axis`, `keepdims`, `where` and `dtype` are passed by name. Unsafe: the last digits change, and a
-    function such as `jax.nn.softmax` takes no booleans.
+    ## Limitations
 
-    Proof: at an extreme argument the formula gives infinity, NaN or a wrong digit, and the stable function does not.
+    The rule does not model ranges of values.
+
+    ## Fix safety
+
+    Unsafe. jaxlint writes the stable function and passes `axis`, `keepdims`, `where` and `dtype` by name. The last digits
+    change, and functions such as `jax.nn.softmax` reject booleans.
+
+    ## How it is verified
+
+    At an extreme argument the formula gives infinity, NaN or a wrong digit, and the stable function does not.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX702 (`where-nan-grad`), JAX704 (`nan-comparison`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/jax.nn.html>
     """
     if not _is_meant(event) or is_test_file(event.context.scope.path):
         return None

@@ -1,5 +1,4 @@
-"""JAX407: a jitted function that gets arrays of another shape in every iteration. Limitations: ranks, loaders other than
-PyTorch's, slices of arrays of unknown length."""
+"""JAX407: see the page of ``varying_shape_in_loop``."""
 
 from __future__ import annotations
 
@@ -14,20 +13,21 @@ from flake8_jax.semantics.events.facts import iterates
 
 @rule("JAX407", "warning", settle=report_compilations)
 def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
-    """A jitted function is called in a loop with shapes that depend on the loop.
-
-    Why it bites: a compiled program is made for one set of shapes. `f(x[:i])`, an array that grows by a concatenation, a
-    list that grows by an `append`: each iteration brings a shape that was not there before, and traces and compiles the
-    function again, which takes far longer than running it. The same holds for an array that the jitted function itself
-    returns longer (`cache = step(cache, x)`). Where only the last batch is smaller (`range(0, 100, 32)`), the function
-    compiles twice. Pad to a fixed size and mask what is not there, write into a buffer with `x.at[i].set(…)`, or round sizes
-    up to a few buckets.
+    """A loop calls a jitted function with shapes that depend on the iteration.
 
     In preview, the rule also reports batches of PyTorch's `DataLoader` without `drop_last`, and an index by a boolean mask
-    outside of compiled code: JAX compiles the index again for each number of elements. In 2 of 3 places of other projects
-    the finding was worth a change.
+    outside compiled code, which JAX compiles for each number of elements. In other projects, 2 of 3 of these findings were
+    worth a change.
 
-    Bad:
+    ## Why is this bad?
+
+    JAX compiles a program for one set of shapes. `f(x[:i])`, an array that grows by a concatenation, or a list that grows by
+    an `append` has a new shape in each iteration, so JAX traces and compiles the function again, which takes far longer than
+    running it. The same holds for an array that the jitted function itself returns longer (`cache = step(cache, x)`). If only
+    the last batch is smaller (`range(0, 100, 32)`), the function compiles twice. Pad to a fixed size and mask the rest, write
+    into a buffer with `x.at[i].set(…)`, or round sizes up to a few buckets.
+
+    ## Example
 
     ```python
     import jax
@@ -51,25 +51,6 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
         assert spread._cache_size() == 7  # one compilation for every length
     ```
 
-    Good:
-
-    ```python
-    import jax
-    import jax.numpy as jnp
-
-
-    @jax.jit
-    def spread(x, end):
-        seen = jnp.arange(x.shape[0]) < end
-        return jnp.max(x, where=seen, initial=-jnp.inf) - jnp.min(x, where=seen, initial=jnp.inf)
-
-
-    def expanding(x):
-        return jnp.stack([spread(x, end) for end in range(1, x.shape[0] + 1)])
-    ```
-
-    Bad: the jitted function itself returns a longer array.
-
     ```python
     import jax
     import jax.numpy as jnp
@@ -92,7 +73,22 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
         assert extended._cache_size() == 6
     ```
 
-    Good: a buffer of the full size.
+    ## Use instead
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def spread(x, end):
+        seen = jnp.arange(x.shape[0]) < end
+        return jnp.max(x, where=seen, initial=-jnp.inf) - jnp.min(x, where=seen, initial=jnp.inf)
+
+
+    def expanding(x):
+        return jnp.stack([spread(x, end) for end in range(1, x.shape[0] + 1)])
+    ```
 
     ```python
     import jax
@@ -111,7 +107,9 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
         return cache
     ```
 
-    Also good: windows of one size, and sizes rounded up.
+    ## Not reported
+
+    Windows of one size, and sizes that are rounded up.
 
     ```python
     import jax
@@ -135,9 +133,29 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
         return out
     ```
 
-    Fix: none. What the padding may be is the author's to say.
+    ## Limitations
 
-    Proof: the number of compilations grows with the iterations (a smaller last batch: two).
+    The rule does not model ranks; loaders other than PyTorch's; slices of arrays of unknown length.
+
+    ## Fix safety
+
+    No fix. Only the author knows a suitable padding.
+
+    ## How it is verified
+
+    The number of compilations grows with the iterations (for a smaller last batch: two).
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX415 (`growing-array-in-loop`), JAX106 (`data-dependent-shape`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/jit-compilation.html>
     """
     context = event.context
     if isinstance(event, MaskedIndex):

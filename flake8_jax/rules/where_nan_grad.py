@@ -1,4 +1,4 @@
-"""JAX702: a guard that keeps the value finite but not the gradient. Not modelled: masks whose test is not in sight."""
+"""JAX702: see the page of ``where_nan_grad``."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from flake8_jax.semantics.events.singularities import (
 
 @rule("JAX702", "error", fixable="sometimes", only=Subscription(where=frozenset({"staged"}), presumed=True))
 def where_nan_grad(event: Computation) -> Report | None:
-    """`jnp.where` hides a value that is not finite, but its gradient is NaN all the same.
+    """`jnp.where` masks a value that is not finite, but its gradient is still NaN.
 
-    Why it bites: both branches of `where` are computed and differentiated, and the derivative of the branch not taken
-    is multiplied by zero. For `sqrt`, `log` or a division at its singular point that is `0 * inf`, so the gradient is
-    NaN though the value is right
-    (<https://docs.jax.dev/en/latest/faq.html#gradients-contain-nan-where-using-where>). Guard the argument as well. A test of
-    the result comes too late, too: `where(isnan(y), 0, y)`, `nan_to_num(y)` and `nansum(y)` hide the NaN of `sqrt(x)` or
-    `0 / 0`, and the gradient keeps it. (The gradient of `log(x)` is finite where `x` is negative.) And `exp(x)` in the branch
-    that is not taken has an infinite gradient where `x` is above 88, as in `where(x > 0, x, expm1(x))`: a warning.
+    In preview, because too few repositories have them: tests of the result, overflow (a warning), products with a logarithm
+    such as `where(p == 0, 0, p * log_q)`, and losses, activations and densities that the project does not differentiate.
 
-    Tests of the result and overflow are in preview, because too few repositories have them to judge, and so are products with
-    a logarithm, `where(p == 0, 0, p * log_q)`, and losses, activations and densities that nothing in the project
-    differentiates.
+    ## Why is this bad?
 
-    Bad:
+    JAX computes and differentiates both branches of `where`, and multiplies the derivative of the branch that is not chosen
+    by zero. For `sqrt`, `log` or a division at its singular point that is `0 * inf`, so the gradient is NaN although the
+    value is right. Mask the operand too. A test of the result is too late as well: `where(isnan(y), 0, y)`, `nan_to_num(y)`
+    and `nansum(y)` hide the NaN of `sqrt(x)` or `0 / 0`, but the gradient keeps it. (The gradient of `log(x)` is finite for
+    negative `x`.) `exp(x)` in the branch that is not chosen has an infinite gradient above 88, as in `where(x > 0, x,
+    expm1(x))`.
+
+    ## Example
 
     ```python
     import jax
@@ -50,8 +50,6 @@ def where_nan_grad(event: Computation) -> Report | None:
     def demonstrate():
         assert jnp.isnan(force(0.0)) and jnp.isfinite(force(4.0))
     ```
-
-    Bad:
 
     ```python
     import jax
@@ -72,7 +70,7 @@ def where_nan_grad(event: Computation) -> Report | None:
         assert jnp.isnan(jax.grad(elu)(jnp.array([1.0, 100.0]))).any()
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -94,7 +92,10 @@ def where_nan_grad(event: Computation) -> Report | None:
     force = jax.grad(length)
     ```
 
-    Also good: what is never singular, what is not differentiated, and what a bound keeps away from the point.
+    ## Not reported
+
+    Operations that are never singular, values that are not differentiated, and operands that a bound keeps away from the
+    singular point.
 
     ```python
     import jax
@@ -110,10 +111,29 @@ def where_nan_grad(event: Computation) -> Report | None:
     slope = jax.grad(gate)
     ```
 
-    Fix: the operand of the branch gets a guard of its own, `jnp.where(guard, x, 1.0)`. Unsafe: elsewhere in the branch
-    the operand may be used for other ends.
+    ## Limitations
 
-    Proof: the gradient is NaN at the guarded point, and finite beside it.
+    The rule does not model masks whose test is not visible.
+
+    ## Fix safety
+
+    Unsafe. The operand gets its own mask, `jnp.where(guard, x, 1.0)`. The branch may use the operand for other purposes too.
+
+    ## How it is verified
+
+    The gradient is NaN at the masked point and finite beside it.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX703 (`unstable-expression`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/faq.html#gradients-contain-nan-where-using-where>
     """
     if not event.differentiated:
         return None

@@ -1,7 +1,4 @@
-"""JAX112: ``where`` with a condition that Python knows.
-
-Limitations: branches that an earlier statement computes, comparisons of numbers that a caller may pass as arrays.
-"""
+"""JAX112: see the page of ``where_on_static``."""
 
 from __future__ import annotations
 
@@ -21,18 +18,19 @@ from flake8_jax.semantics.events.facts import CHOSEN_BY_DATA
 
 @rule("JAX112", "warning", fixable="sometimes")
 def where_on_static(event: LibraryCall) -> Report | None:
-    """`jnp.where` chooses by a condition that Python knows while it traces.
+    """`jnp.where` has a condition that is a Python bool at trace time.
 
-    Why it bites: `where` is not a branch. Python computes both values, whatever the condition is; the result has the wider
-    dtype and the broadcast shape of the two, and a NaN in the gradient of the value that is not chosen reaches the
-    result. If one of them is None, the call raises `TypeError`. A condition such as `scale is None`, a flag or a
-    comparison of strings is a Python bool, so a Python `if` runs one side only
-    (<https://docs.jax.dev/en/latest/_autosummary/jax.numpy.where.html>).
-
-    This rule is a preview: it names 5 places in 282 repositories, too few to judge it. In all 5, Python computes a value that
+    The rule is in preview: it reports 5 places in 282 repositories, too few to judge. In all 5, Python computes a value that
     it does not need.
 
-    Bad:
+    ## Why is this bad?
+
+    `where` is not a branch. Python computes both values for any condition, the result has the promoted dtype and the
+    broadcast shape of both, and a NaN in the gradient of the value that is not chosen reaches the result. If one value is
+    None, the call raises `TypeError`. A condition such as `scale is None`, a flag or a comparison of strings is a Python
+    bool, so a Python `if` runs one side only.
+
+    ## Example
 
     ```python
     import jax
@@ -49,8 +47,6 @@ def where_on_static(event: LibraryCall) -> Report | None:
         assert jnp.isnan(gradient).all()
     ```
 
-    Bad:
-
     ```python
     import jax
     import jax.numpy as jnp
@@ -65,7 +61,7 @@ def where_on_static(event: LibraryCall) -> Report | None:
         attend(jnp.ones(3))  # raises: TypeError
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -78,7 +74,9 @@ def where_on_static(event: LibraryCall) -> Report | None:
         return x if mask is None else x * mask
     ```
 
-    Also good: values that cost nothing, conditions on data, and a NumPy mask.
+    ## Not reported
+
+    Values that cost nothing, conditions on data, and a NumPy mask.
 
     ```python
     import jax
@@ -102,9 +100,30 @@ def where_on_static(event: LibraryCall) -> Report | None:
         return fast(jnp.ones((4, 4)), train=True), slow(jnp.ones(3), True)
     ```
 
-    Fix: the call becomes `a if condition else b`. Unsafe: the dtype and the shape of the result may change.
+    ## Limitations
 
-    Proof: both values are computed, or the call raises `TypeError`.
+    The rule does not model branches that an earlier statement computes; comparisons of numbers that a caller may pass as
+    arrays.
+
+    ## Fix safety
+
+    Unsafe. The call becomes `a if condition else b`. The dtype and the shape of the result may change.
+
+    ## How it is verified
+
+    Both values are computed, or the call raises `TypeError`.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX101 (`traced-branch`), JAX102 (`traced-while`), JAX111 (`builtin-on-tracer`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/_autosummary/jax.numpy.where.html>
     """
     parameters = CHOOSING.get(event.name)
     context = event.context

@@ -1,4 +1,4 @@
-"""JAX701: a 64-bit dtype that JAX will not give. Not modelled: flags set by the shell that starts the program."""
+"""JAX701: see the page of ``x64_disabled``."""
 
 from __future__ import annotations
 
@@ -49,14 +49,17 @@ def report_first(candidates: list[Candidate]) -> list[Candidate]:
 
 @rule("JAX701", "warning", settle=report_first)
 def x64_disabled(event: WideDtype) -> Report | None:
-    """A 64-bit dtype is asked for, but nothing in the project enables 64-bit dtypes.
+    """The code asks for a 64-bit dtype, but the project does not enable 64-bit dtypes.
 
-    Why it bites: by default JAX computes in 32 bits, and a request for `float64` or `int64` gives an array of half the
-    width with no more than a warning, once
-    (<https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html#double-64bit-precision>). Enable them before
-    the first array is made, `jax.config.update("jax_enable_x64", True)` or `JAX_ENABLE_X64=1`, or ask for 32 bits.
+    Of several calls in one function jaxlint reports the first.
 
-    Bad:
+    ## Why is this bad?
+
+    By default JAX computes in 32 bits. A request for `float64` or `int64` gives an array of half the width, with one warning
+    at most. Enable 64 bits before the first array is made, with `jax.config.update("jax_enable_x64", True)` or
+    `JAX_ENABLE_X64=1`, or ask for 32 bits.
+
+    ## Example
 
     ```python
     import jax.numpy as jnp
@@ -70,7 +73,7 @@ def x64_disabled(event: WideDtype) -> Report | None:
         assert orbit(3).dtype == jnp.float32
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -86,8 +89,10 @@ def x64_disabled(event: WideDtype) -> Report | None:
         return orbit(3)
     ```
 
-    Also good: 64 bits on the host, dtypes that follow an argument, and `float` itself, which asks for the default of JAX (the
-    string `"float"` asks for `float64`).
+    ## Not reported
+
+    64 bits on the host, dtypes that follow an argument, `float` itself, which asks for JAX's default (the string `"float"`
+    asks for `float64`), numbers that 32 bits hold exactly, indices, averages, and values that a function only plots.
 
     ```python
     import jax.numpy as jnp
@@ -104,12 +109,25 @@ def x64_disabled(event: WideDtype) -> Report | None:
         return jnp.zeros(n, dtype=float)
     ```
 
-    Numbers that 32 bits hold exactly are fine too, and so are indices, averages, and what a function only draws. Of several
-    calls in one function jaxlint reports the first.
+    ## Limitations
 
-    Fix: none. Whether the precision is needed is the author's choice.
+    The rule does not model flags set by the shell that starts the program.
 
-    Proof: the dtype of the result has 32 bits.
+    ## Fix safety
+
+    No fix. The author decides whether the precision is needed.
+
+    ## How it is verified
+
+    The dtype of the result has 32 bits.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html#double-64bit-precision>
     """
     if event.context.presumed:
         return None

@@ -1,7 +1,4 @@
-"""JAX709: a derivative that is zero for all inputs.
-
-Limitations: leaves of which some are dead, arguments behind `functools.partial` with keywords, Equinox's filtered transforms.
-"""
+"""JAX709: see the page of ``zero_gradient_argument``."""
 
 from __future__ import annotations
 
@@ -16,16 +13,17 @@ from flake8_jax.semantics.events.events import TransformCall
 
 @rule("JAX709", "error")
 def zero_gradient_argument(event: TransformCall) -> Report | None:
-    """`jax.grad` or its kin differentiates by an argument that the result does not depend on smoothly.
+    """`jax.grad` or a similar transform differentiates by an argument on which the result does not depend smoothly.
 
-    Why it bites: the gradient is zero for every input, and JAX does not say so: the loss never falls, and `adamw` moves the
-    parameters by weight decay alone. The function does not use the argument, for example because it reads `self.weights` in its
-    place. Or it uses the argument only in `argmax`, `round`, a comparison or `stop_gradient`, whose derivatives are zero
-    (<https://docs.jax.dev/en/latest/automatic-differentiation.html>).
+    The rule is in preview: it reports 2 places in 282 repositories, too few to judge. Both are defects.
 
-    This rule is a preview: it names 2 places in 282 repositories, too few to judge it. Both are defects.
+    ## Why is this bad?
 
-    Bad:
+    The gradient is zero for every input, and JAX does not say so: the loss never decreases, and `adamw` changes the
+    parameters by weight decay only. The function does not use the argument, for example because it reads `self.weights`
+    instead. Or it uses the argument only in `argmax`, `round`, a comparison or `stop_gradient`, whose derivatives are zero.
+
+    ## Example
 
     ```python
     import jax
@@ -47,8 +45,6 @@ def zero_gradient_argument(event: TransformCall) -> Report | None:
         assert (Linear().gradient(jnp.ones((2, 3)), jnp.zeros(2)) == 0).all()
     ```
 
-    Bad:
-
     ```python
     import jax
     import jax.numpy as jnp
@@ -67,7 +63,7 @@ def zero_gradient_argument(event: TransformCall) -> Report | None:
         assert (train(params, jnp.ones((8, 3)), jnp.zeros(8, int)) == params).all()
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -85,7 +81,9 @@ def zero_gradient_argument(event: TransformCall) -> Report | None:
             return jax.grad(self.loss)(self.weights, x, y)
     ```
 
-    Also good: one path is enough, and one leaf.
+    ## Not reported
+
+    One smooth path, or one used leaf, is enough.
 
     ```python
     import jax
@@ -110,9 +108,30 @@ def zero_gradient_argument(event: TransformCall) -> Report | None:
         return jax.grad(quantized)(w, x), jax.grad(frozen)(params, x), jax.grad(picked)(w)
     ```
 
-    Fix: none. Which value the function was to use, only the author knows.
+    ## Limitations
 
-    Proof: the gradient is zero for random arguments.
+    The rule does not model pytrees with some unused leaves; arguments of `functools.partial` with keywords; Equinox's
+    filtered transforms.
+
+    ## Fix safety
+
+    No fix. Only the author knows which value the function should use.
+
+    ## How it is verified
+
+    The gradient is zero for random arguments.
+
+    ## Since
+
+    The release after 0.2.0.
+
+    ## Related rules
+
+    JAX708 (`integer-grad`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/automatic-differentiation.html>
     """
     context, positions = event.context, event.differentiated
     if not positions or context.presumed or context.caught or is_test(context) or not event.sure:

@@ -26,9 +26,9 @@ def lacks(rule: Rule) -> Iterator[str]:
     if not rule.doc:
         yield "a page: the docstring of its function"
     elif not bad or len(bad) == len(examples):
-        yield "a Bad and a Good example on its page"
+        yield "an Example and a Use instead on its page"
     elif not all(example.oracle_file for example in bad):
-        yield "`def demonstrate()` in a Bad example on its page"
+        yield "`def demonstrate()` in an Example of its page"
     if rule.name not in map(subject, PROGRAMS):
         yield f"a program: data/{rule.name.replace('-', '_')}.py"
     if (rule.name in all_oracles()) == bool(unproved().get(rule.name)):
@@ -64,7 +64,9 @@ def test_what_a_rule_lacks_is_named() -> None:
     ]
     fixable = next(rule for rule in all_rules() if rule.name in all_fixers())
     assert list(lacks(dataclasses.replace(fixable, fixable="never"))) == ["`fixable`, for it has a fixer"]
-    half = dataclasses.replace(known, doc=known.doc.replace("\nGood:", "\nElse:").replace("\nAlso good:", "\nElse:"))
-    assert list(lacks(half)) == ["a Bad and a Good example on its page"]
+    half = dataclasses.replace(
+        known, doc=known.doc.replace("## Use instead", "## Else").replace("## Not reported", "## Else")
+    )
+    assert list(lacks(half)) == ["an Example and a Use instead on its page"]
     silent = dataclasses.replace(known, doc=known.doc.replace("def demonstrate(", "def show("))
-    assert list(lacks(silent)) == ["`def demonstrate()` in a Bad example on its page"]
+    assert list(lacks(silent)) == ["`def demonstrate()` in an Example of its page"]

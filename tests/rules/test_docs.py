@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from support.jax_programs import Program, Runner
 from support.pages import Example, parse_page
+from support.wording import private_words
 
 from flake8_jax.core.registry import Rule
 from flake8_jax.rules import all_rules
@@ -19,6 +21,22 @@ EXAMPLES = [
 ]
 
 
+TITLES = (
+    "Why is this bad?",
+    "Example",
+    "Use instead",
+    "Not reported",
+    "Limitations",
+    "Fix safety",
+    "How it is verified",
+    "Since",
+    "Related rules",
+    "JAX documentation",
+    "Further reading",
+)
+OPTIONAL = {"Not reported", "Related rules", "JAX documentation", "Further reading"}
+
+
 @pytest.mark.parametrize(("rule", "example"), EXAMPLES)
 def test_example_is_linted_as_its_labels_say(rule: Rule, example: Example, check: Callable[..., None]) -> None:
     check({file.name: file.text for file in example.files}, opt_in=frozenset({rule.name}))
@@ -28,21 +46,34 @@ def test_example_is_linted_as_its_labels_say(rule: Rule, example: Example, check
 def test_page_is_complete(rule: Rule) -> None:
     page = parse_page(rule.doc)
     assert page.summary.endswith("."), "the first line is one sentence"
-    titles = [section.title for section in page.sections]
-    assert titles[0] == "Why it bites"
-    assert [title for title in titles if title in ("Why it bites", "Fix", "Proof")] == ["Why it bites", "Fix", "Proof"]
+    titles = [section.title for section in page.sections if section.title]
+    assert titles == [title for title in TITLES if title in titles], "each section once, in one order"
+    assert set(TITLES) - set(titles) <= OPTIONAL
     kinds = {example.kind for example in page.examples}
     assert {"bad", "good"} <= kinds
     for example in page.examples:
         names = {label.rule for label in example.labels}
         assert rule.name in names if example.kind == "bad" else not names
-        assert (example.oracle_file is not None) == (example.kind == "bad"), "a Bad example demonstrates its defect"
+        assert (example.oracle_file is not None) == (example.kind == "bad"), "a bad example demonstrates its defect"
+
+
+@pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.name)
+def test_related_rules_exist(rule: Rule) -> None:
+    known = {other.code: other.name for other in all_rules()}
+    for code, name in re.findall(r"(JAX\d{3}) \(`([a-z0-9-]+)`\)", parse_page(rule.doc).section("Related rules") or ""):
+        assert known[code] == name and code != rule.code
+
+
+@pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.name)
+def test_pages_have_no_private_words(rule: Rule) -> None:
+    prose = [part for number, part in enumerate(re.split(r"```(?:python)?\n", rule.doc)) if number % 2 == 0]
+    assert private_words("\n".join(prose)) == []
 
 
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.name)
 def test_fixable_rules_say_how(rule: Rule) -> None:
-    text = parse_page(rule.doc).section("Fix") or ""
-    says_none = text.strip().startswith("none")
+    text = parse_page(rule.doc).section("Fix safety") or ""
+    says_none = text.startswith("No fix.")
     assert says_none == (rule.fixable == "never")
 
 

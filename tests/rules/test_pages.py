@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from support.pages import ExampleFile, Label, labels_of, parse_page
 
-PAGE = """Somebody does something.
+PAGE = """Something happens.
 
-Why it bites: because. Bad: is no title here.
+More about it. ## is not a heading here.
 
-Bad: in one file.
+## Why is this bad?
+
+Because.
+
+## Example
+
+In one file.
 
 ```python
 def demonstrate():
     broken()  # expect: first-rule, second-rule
     raise ValueError  # raises: ValueError
 ```
-
-Bad:
 
 ```python
 # file: main.py
@@ -28,25 +32,31 @@ def demonstrate():
     assert x
 ```
 
-Good:
+## Use instead
 
 ```python
-Bad: int = 3  # a name, no title
+## a comment, not a heading
+x = 3
 ```
 
-Fix: safe.
+## Fix safety
+
+Safe.
 It helps.
 
-Proof: it raises.
+## How it is verified
+
+It raises.
 """
 
 
 def test_summary_and_sections() -> None:
     page = parse_page(PAGE)
-    assert page.summary == "Somebody does something."
-    assert page.section("Fix") == " safe.\nIt helps."
-    assert page.section("Proof") == " it raises."
-    assert page.section("Also good") is None
+    assert page.summary == "Something happens."
+    assert page.section("Fix safety") == "Safe.\nIt helps."
+    assert page.section("How it is verified") == "It raises."
+    assert page.section("Not reported") is None
+    assert page.sections[0].text == "More about it. ## is not a heading here."
 
 
 def test_examples() -> None:
@@ -56,12 +66,12 @@ def test_examples() -> None:
     assert [file.name for file in several.files] == ["main.py", "pkg/helper.py"]
     assert several.labels == {Label("pkg/helper.py", 1, "first-rule")}
     assert (several.raises, several.oracle_file) == (None, "pkg/helper.py")
-    assert good.files == (ExampleFile("example.py", "Bad: int = 3  # a name, no title\n"),)
+    assert good.files == (ExampleFile("example.py", "## a comment, not a heading\nx = 3\n"),)
     assert good.oracle_file is None
 
 
 def test_indented_fences_are_dedented() -> None:
-    page = parse_page("S.\n\nGood:\n\n    ```python\n    if x:\n        y\n    ```\n")
+    page = parse_page("S.\n\n## Use instead\n\n    ```python\n    if x:\n        y\n    ```\n")
     assert page.examples[0].files[0].text == "if x:\n    y\n"
 
 

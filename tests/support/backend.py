@@ -20,7 +20,7 @@ from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
 
 RULES = (
     *OWN_RULES,
-    RuleInfo("JAX101", "traced-branch", "error", "A branch.", "A branch.\n\nWhy it bites."),
+    RuleInfo("JAX101", "traced-branch", "error", "A branch.", "A branch.\n\n## Why is this bad?\n\nIt raises."),
     RuleInfo("JAX203", "numpy-on-tracer", "error", "NumPy.", "NumPy.", fixable="always"),
     RuleInfo("JAX306", "legacy-prng-key", "info", "Old keys.", "Old keys.", opt_in=True),
     RuleInfo("JAX504", "impure-call", "warning", "Impure.", "Impure."),

@@ -3,14 +3,14 @@
 Vocabulary
 ----------
 page      a rule's docstring: markdown whose first line is the summary.
-section   a paragraph that opens with a title and a colon (``Why it bites:``, ``Bad:`` …), and what follows it.
-example   a fenced ``python`` block of a ``Bad:``, ``Good:`` or ``Also good:`` section. It is a complete program of
-          one file, or of several, each of which starts with a line ``# file: name.py``.
+section   a heading (``## Why is this bad?``, ``## Example`` …) and the text below it.
+example   a fenced ``python`` block of the section Example (bad), Use instead (good) or Not reported (also good). It is a
+          complete program of one file, or of several, each of which starts with a line ``# file: name.py``.
 label     a comment ``# expect: rule-name[, rule-name]`` on the line that a finding stands on.
-oracle    ``def demonstrate()`` in a Bad example: it shows the defect on JAX. Where the example holds a comment
+oracle    ``def demonstrate()`` in a bad example: it shows the defect on JAX. Where the example holds a comment
           ``# raises: ExceptionName``, calling it raises that; else it returns, having asserted what is wrong.
 
-Not modelled: nested fences, other languages than Python, examples outside the three sections.
+Limitations: nested fences, other languages than Python, examples outside the three sections.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ Kind = Literal["bad", "good", "also good"]
 MAIN_FILE = "example.py"
 """The name of the file of an example that does not name its files."""
 
-_TITLE = re.compile(r"^(Bad|Good|Also good|Why it bites|Fix|Proof):", re.MULTILINE)
+_TITLE = re.compile(r"^## (\S.*)$", re.MULTILINE)
 _FENCE = re.compile(r"^( *)```python\n(.*?)^ *```[ \t]*$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"^# file: *(\S+)[ \t]*$", re.MULTILINE)
 _EXPECT = re.compile(r"#\s*expect:\s*([a-z0-9-]+(?:\s*,\s*[a-z0-9-]+)*)\s*$")
 _RAISES = re.compile(r"#\s*raises:\s*(\w+)")
 _ORACLE = re.compile(r"^def demonstrate\(", re.MULTILINE)
-_KINDS: dict[str, Kind] = {"Bad": "bad", "Good": "good", "Also good": "also good"}
+_KINDS: dict[str, Kind] = {"Example": "bad", "Use instead": "good", "Not reported": "also good"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """``title`` is empty for what comes before the first titled paragraph; ``text`` leaves the title out."""
+    """``title`` is empty for the text before the first heading; ``text`` leaves the heading out."""
 
     title: str
     text: str
@@ -115,7 +115,7 @@ def labels_of(file: str, text: str) -> list[Label]:
 
 
 def _sections(text: str) -> list[Section]:
-    """Titled paragraphs; what looks like a title inside a fence does not count."""
+    """The sections; a heading inside a fence does not count."""
     prose = _FENCE.sub(lambda fence: " " * len(fence[0]), text)
     starts = [(match.start(), match.end(), match[1]) for match in _TITLE.finditer(prose)]
     if not starts:
@@ -124,7 +124,7 @@ def _sections(text: str) -> list[Section]:
     if text[: starts[0][0]].strip():
         found.append(Section("", text[: starts[0][0]].strip()))
     for (_, end, title), following in zip(starts, [*(start for start, _, _ in starts[1:]), len(text)], strict=True):
-        found.append(Section(title, text[end:following].strip("\n")))
+        found.append(Section(title, text[end:following].strip()))
     return found
 
 
