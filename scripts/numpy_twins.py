@@ -34,6 +34,11 @@ HEADER = """\
 
 [twins]
 """
+FILLED = """
+# Functions that take arrays without elements, but whose twins do not.
+
+[filled]
+"""
 FLAG = (True, False)
 MASK = VECTOR > 0.4
 OPTIONS: dict[str, tuple[Any, ...]] = {
@@ -223,6 +228,16 @@ class Pair:
     def twin_takes(self, positional: list[Any], keywords: dict[str, Any]) -> bool:
         return works(self.twin, positional, keywords)
 
+    def twin_takes_empty(self) -> bool:
+        """The twin takes arrays without elements wherever the function does."""
+        if fails(lambda: self.twin(*self.positional)):
+            return True  # it takes no such call at all
+        return all(self._takes_empty_along(axis) for axis in (0, -1))
+
+    def _takes_empty_along(self, axis: int) -> bool:
+        emptied = jax.tree.map(lambda value: _emptied(value, axis), self.positional)
+        return not runs(self.host, emptied, {}) or not fails(lambda: jax.block_until_ready(self.twin(*emptied)))
+
     def kind_of_data(self, index: int) -> str:
         """What the twin takes in place of an argument that the function needs."""
         value = self.positional[index]
@@ -262,6 +277,11 @@ class Pair:
         if all(self.twin_takes(*given(made)) for made in lists):
             return "any"
         return "array" if all(self.twin_takes(*given(np.asarray(made))) for made in lists) else "number"
+
+
+def _emptied(value: Any, axis: int) -> Any:
+    """An array without its elements along an axis; another value as it is."""
+    return np.take(value, (), axis) if is_array(value) and np.ndim(value) else value
 
 
 def _word(value: Any) -> str:
@@ -370,7 +390,7 @@ def pair_of(name: str, twin_name: str) -> Pair | None:
 def text() -> str:
     import scipy
 
-    lines, unknown = [], []
+    lines, filled, unknown = [], [], []
     for name, twin in twins():
         pair = pair_of(name, twin)
         if name in BY_HAND:
@@ -379,9 +399,11 @@ def text() -> str:
             unknown.append(name)
         else:
             lines.append(f'"{name}" = "{line_of(pair)}"')
+        if pair is not None and not pair.twin_takes_empty():
+            filled.append(f'"{name}" = ""')
     print(f"no sample runs: {' '.join(unknown)}", file=sys.stderr)
     head = HEADER.format(jax=jax.__version__, numpy=np.__version__, scipy=scipy.__version__)
-    return head + "\n".join(lines) + "\n"
+    return head + "\n".join(lines) + "\n" + FILLED + "\n".join(filled) + "\n"
 
 
 def main() -> int:

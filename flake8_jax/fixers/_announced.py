@@ -122,6 +122,10 @@ LOOKUP = Announced(
     "the item is an array, so its dtype decides promotion and overflow, and an index out of range is clamped",
     May.DTYPE | May.KIND | May.RAISE | May.ROUNDING | May.OVERFLOW,
 )
+REPLACED = Announced(
+    "if the array holds no floats, the result gets the common dtype of array and value",
+    May.DTYPE | May.VALUES | May.ROUNDING,
+)
 COUNTED = Announced("the length is an array, not a Python number", May.DTYPE | May.KIND)
 MASKED = Announced(
     "the elements are added in another order, and the maximum or minimum of no elements is infinite",
@@ -135,6 +139,7 @@ ON_HOST = Announced(
     "callers outside tracing get a Python number in double precision",
     May.DTYPE | May.KIND | May.VALUES | May.ROUNDING,
 )
+NO_EMPTY = Announced("an empty array is an error", May.RAISE)
 ARRAYS_ONLY = Announced("it takes only arrays and fewer options", May.DTYPE | May.KIND | May.RAISE | May.ROUNDING)
 ONE_SHAPE = Announced("the elements must be numbers or arrays of one shape", May.RAISE)
 JAX_DTYPES = Announced(
@@ -208,6 +213,7 @@ SHARD_MAP = Announced(
     May.RAISE,
 )
 REPLACED_IN_TESTS = Announced("a test replaces the function under its old name", May.VALUES | May.RAISE)
+LACKED_BEFORE = Announced("older releases of the library may lack the new name", May.RAISE)
 OLDER = Announced("the older function may behave differently", May.VALUES | May.RAISE)
 NO_EXPORT = Announced("`jax.export` rejects functions that print", May.RAISE | May.PRINT)
 NEVER_RUN = Announced("a function that is traced but never run prints nothing", May.PRINT)

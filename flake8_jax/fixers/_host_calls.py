@@ -96,4 +96,4 @@ def _renamed(source: FixSource, call: ir.Call, twin: str, imports: Imports) -> t
     # The tracer that leads here is in one of the arguments; where there is one, it is that.
     values: dict[int, Value] = {id(data[0]): Array(ABSTRACT)} if len(data) == 1 else {}
     made = twin_call(source, call, imports, name, twin, values)
-    return made.edits, made.fits and name.startswith("numpy.")
+    return made.edits, made.fits and made.takes_empty and name.startswith("numpy.")

@@ -26,12 +26,8 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import target_names, uses
 from flake8_jax.fixers._source import FixSource
+from flake8_jax.semantics.trackers.key_words import mentions_equal_draws
 
-_SAID = re.compile(
-    r"common[ _]random|\bcrn\b|antithetic|\bpaired\b|determinis|reproducib|(equal|identical|same)[ _\w]{0,12}[ _]"
-    r"(draw|noise|key|seed|sample|random|number|dropout|mask|batch|stream|perturbation)",
-    re.IGNORECASE,
-)
 _COMPARING = re.compile(r"assert|allclose|isclose|array_equal|array_equiv|assertEqual|tree_all|chex\.")
 _INVERSE = re.compile(r"(?:^|_)(?:inverse|inv|invert|undo|reverse|un|de)_?(?=[a-z])")
 _OPPOSITES = (("encode", "decode"), ("encrypt", "decrypt"), ("forward", "backward"), ("forward", "inverse"))
@@ -51,7 +47,7 @@ def is_said_to_be_equal(source: FixSource, node: ir.Node) -> bool:
     start = source.line_start(start)
     while start and source.text[source.line_start(start - 1) : start].lstrip().startswith("#"):
         start = source.line_start(start - 1)
-    return _SAID.search(source.text, start, source.line_end(end)) is not None
+    return mentions_equal_draws(source.text[start : source.line_end(end)])
 
 
 def are_meant_to_be_equal(source: FixSource, first: ir.Expr, second: ir.Expr) -> bool:

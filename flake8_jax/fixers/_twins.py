@@ -41,12 +41,14 @@ _NO_DTYPES = frozenset({"object", "str", "bytes"})
 
 @dataclass
 class TwinCall:
-    """A call of the twin under construction. ``fits`` turns false with the first argument of which nobody knows."""
+    """A call of the twin under construction. ``fits`` turns false with the first argument of which nobody knows. takes_empty:
+    the twin takes arrays without elements wherever the function does."""
 
     source: FixSource
     imports: Imports
     edits: list[Edit] = field(default_factory=list)
     fits: bool = True
+    takes_empty: bool = True
 
     def wrap(self, node: ir.Expr) -> None:
         """Make an array of an argument."""
@@ -75,6 +77,7 @@ def twin_call(
         return made
     if known.parameters is None:
         raise Refused
+    made.takes_empty = known.takes_empty
     position = 0
     for argument in call.args:
         if argument.star == 2:

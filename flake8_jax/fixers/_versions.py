@@ -16,6 +16,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import (
+    LACKED_BEFORE,
     NEW_MODULE,
     NO_MESH,
     REPLACED_IN_TESTS,
@@ -30,7 +31,7 @@ from flake8_jax.fixers._imports import Imports, add_import
 from flake8_jax.fixers._names import identifiers
 from flake8_jax.fixers._source import FixSource, Refused
 from flake8_jax.knowledge import load
-from flake8_jax.knowledge.history import load_histories
+from flake8_jax.knowledge.history import Change, load_histories
 from flake8_jax.semantics.events.events import ApiUse
 
 _SPEAKING = ("jit", "vmap", "grad", "shard_map", "make_mesh", "set_mesh", "Array", "Device")
@@ -54,11 +55,19 @@ def replaced(event: ApiUse, source: FixSource) -> Fix | None:
         return None
     if is_patched(source, last):
         return decided(fix, safe=False, otherwise=REPLACED_IN_TESTS)
+    if not _all_have(event, change):
+        return decided(fix, safe=False, otherwise=LACKED_BEFORE)
     judge = _SAME_CALLS.get(event.name)
     if judge is None:
         return fix
     certain, otherwise = judge
     return decided(fix, safe=all(certain(source, use) for use in _uses(event, source)), otherwise=otherwise)
+
+
+def _all_have(event: ApiUse, change: Change) -> bool:
+    """Every supported release surely has the replacement. A project that names no lowest release may run with an old one, in
+    which the old name works. This counts unless the newest release has removed the old name."""
+    return event.support.lowest is not None or change.since == () or event.verdict == "removed"
 
 
 def is_patched(source: FixSource, last: str) -> bool:

@@ -1,4 +1,4 @@
-"""JAX505: ``x[i] = v`` becomes ``x = x.at[i].set(v)``.
+"""JAX505: ``x[i] = v`` becomes ``x = x.at[i].set(v)``, and with a traced mask for ``i`` ``x = jnp.where(i, v, x)``.
 
 The fix binds the name to a new array, so it is safe where this name alone refers to the old one. It is not offered where
 nothing reads the name afterwards, where the assignment would raise, and in Pallas kernels, whose references take items.
@@ -10,14 +10,25 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
-from flake8_jax.fixers._announced import INDEX_FIRST, NEGATIVE, NUMPY_CALLER, OTHER_REFERENCES, OWNER, TWICE, decided
+from flake8_jax.fixers._announced import (
+    INDEX_FIRST,
+    NEGATIVE,
+    NUMPY_CALLER,
+    OTHER_REFERENCES,
+    OWNER,
+    REPLACED,
+    TWICE,
+    decided,
+)
 from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._masks import selected
 from flake8_jax.fixers._references import is_local_array, is_read_after
 from flake8_jax.fixers._safety import is_kernel, selects_each_item_once, takes_no_attribute
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.fixers._staging import is_surely_array
 from flake8_jax.fixers._updates import rebindable
+from flake8_jax.semantics.domain.values import holds_traced_mask
 from flake8_jax.semantics.events.events import Store
 
 _METHODS = {"+": "add", "*": "multiply", "/": "divide", "**": "power"}
@@ -46,11 +57,31 @@ def fix(event: Store, source: FixSource) -> Fix | None:
     kept = [(part.start, part.end) for part in (target.value, target.index, statement.value)]
     if source.lost_comments(statement.start, statement.end, kept):
         return None
+    if event.index is not None and holds_traced_mask(event.index):
+        return _by_mask(event, source, target, statement, method)
     text = f"{array} = {array}.at[{source.slice(target.index)}].{method}({value})"
     fix = Fix(
         f"Replace the assignment with `.at[…].{method}(…)`", "safe", (Edit(statement.start, statement.end, text),)
     )
     return _decided(fix, source, target, statement)
+
+
+def _by_mask(
+    event: Store, source: FixSource, target: ir.Subscript, statement: ir.Assign | ir.AugAssign, method: str
+) -> Fix | None:
+    """``x[mask] = v`` becomes ``x = jnp.where(mask, v, x)``: ``.at`` takes no traced mask.
+
+    Raises:
+        Refused: the new array would be lost, or cannot be assigned.
+    """
+    imports = Imports(source, target)
+    is_subtraction = isinstance(statement, ir.AugAssign) and statement.op == "-"
+    text = None if is_subtraction else selected(source, imports, target, event.base, method, statement.value)
+    if text is None:
+        return None
+    edit = Edit(statement.start, statement.end, f"{source.slice(target.value)} = {text}")
+    fix = Fix("Select by the mask with `jnp.where`", "safe", (edit, *imports.edits))
+    return decided(_decided(fix, source, target, statement), safe=False, otherwise=REPLACED)
 
 
 def _is_for_numpy(source: FixSource, statement: ir.Stmt) -> bool:

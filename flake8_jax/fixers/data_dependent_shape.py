@@ -1,15 +1,19 @@
-"""JAX106: a reduction over ``x[mask]`` becomes a reduction over ``x`` with ``where=mask``.
+"""JAX106: a reduction over ``x[mask]`` becomes a reduction over ``x`` with ``where=mask``, and an update of ``x.at[mask]`` a
+``jnp.where``.
 
 Not modelled: reductions along an axis, masks of another rank than the array, results that keep the masked shape.
 """
 
 from __future__ import annotations
 
+import msgspec
+
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
-from flake8_jax.fixers._announced import COUNTED, MASKED, unsafe
+from flake8_jax.fixers._announced import COUNTED, MASKED, REPLACED, unsafe
 from flake8_jax.fixers._expressions import Effect, condition, effect
 from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._masks import selected
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.semantics.domain.values import Array
 from flake8_jax.semantics.events.events import Indexing, LibraryCall, MethodCall
@@ -20,7 +24,11 @@ _EXTREME = frozenset(["max", "min"])
 
 @repair("data-dependent-shape")
 def fix(event: Indexing | LibraryCall | MethodCall, source: FixSource) -> Fix | None:
-    if not isinstance(event, Indexing) or event.mode != "load" or isinstance(event.at.index, ir.Tuple):
+    if not isinstance(event, Indexing) or isinstance(event.at.index, ir.Tuple):
+        return None
+    if event.mode == "at":
+        return _updated(event, source)
+    if event.mode != "load":
         return None
     base, mask = event.base, event.index
     ranks = {v.ndim for v in (base, mask) if isinstance(v, Array) and v.ndim is not None}
@@ -48,6 +56,22 @@ def fix(event: Indexing | LibraryCall | MethodCall, source: FixSource) -> Fix | 
     text = f"{imports.spell(f'jax.numpy.{name}')}({array}, where={where})"
     edit = Edit(call.start, call.end, text)
     return unsafe("Reduce over the whole array with `where=`", MASKED, (edit, *imports.edits))
+
+
+def _updated(event: Indexing, source: FixSource) -> Fix | None:
+    """``x.at[mask].set(0)`` is ``jnp.where(mask, 0, x)``."""
+    at, method = event.at.value, source.parent(event.at)
+    call = source.parent(method)
+    if not isinstance(at, ir.Attribute) or not isinstance(method, ir.Attribute) or not isinstance(call, ir.Call):
+        return None
+    if call.func is not method or len(call.args) != 1 or call.args[0].keyword or call.args[0].star:
+        return None
+    imports = Imports(source, event.at)
+    target = msgspec.structs.replace(event.at, value=at.value)
+    text = selected(source, imports, target, event.base, method.attr, call.args[0].value)
+    if text is None or source.comments(call.start, call.end):
+        return None
+    return unsafe("Select by the mask with `jnp.where`", REPLACED, (Edit(call.start, call.end, text), *imports.edits))
 
 
 def _count(source: FixSource, imports: Imports, event: Indexing) -> Fix | None:

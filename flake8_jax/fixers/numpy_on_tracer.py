@@ -1,12 +1,13 @@
 """JAX203: ``np.f(x)`` becomes ``jnp.f(x)``. Limitations: functions without a twin, calls that the twin refuses.
 
-The fix is safe where every run of the call gives it a tracer (it raised) and the twin surely takes the arguments.
+The fix is safe where every run of the call gives it a tracer (it raised) and the twin surely takes the arguments, arrays
+without elements included.
 """
 
 from __future__ import annotations
 
 from flake8_jax.core.findings import Fix
-from flake8_jax.fixers._announced import ARRAYS_ONLY, JAX_DTYPES, decided
+from flake8_jax.fixers._announced import ARRAYS_ONLY, JAX_DTYPES, NO_EMPTY, decided
 from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, repair
@@ -55,6 +56,7 @@ def fix(event: LibraryCall, source: FixSource) -> Fix | None:
         fix = decided(fix, safe=False, otherwise=ARRAYS_ONLY)
     elif not holds_surely_a_tracer(source, call):
         fix = decided(fix, safe=False, otherwise=JAX_DTYPES)
+    fix = decided(fix, safe=made.takes_empty, otherwise=NO_EMPTY)
     return with_consequences(source, call, fix)
 
 

@@ -6,7 +6,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.domain.values import REF, Array, External, UnionValue, Value
+from flake8_jax.semantics.domain.values import REF, Array, External, UnionValue, Value, holds_traced_mask
 from flake8_jax.semantics.events.events import Context, Store
 from flake8_jax.semantics.events.facts import TAKES_ITEMS
 
@@ -83,8 +83,8 @@ def array_item_assignment(event: Store) -> Report | None:
     `x[i] = v` becomes `x = x.at[i].set(v)`; an augmented assignment becomes `x = x.at[i].add(v)` and so on. The fix is safe
     if `x` is a local name for a new JAX array that no other name, container or view refers to, and if an augmented assignment
     cannot select an item twice. Otherwise it is unsafe: other references keep the old values, and a caller may pass a NumPy
-    array. jaxlint offers no fix if nothing reads `x` afterwards, for `m.T`, for fields of frozen classes, NamedTuples and
-    properties, and in Pallas kernels.
+    array. With a traced mask, `x[x < 0] = 0` becomes `x = jnp.where(x < 0, 0, x)`, which is unsafe. jaxlint offers no fix if
+    nothing reads `x` afterwards, for `m.T`, for fields of frozen classes, NamedTuples and properties, and in Pallas kernels.
 
     ## How it is verified
 
@@ -111,7 +111,9 @@ def array_item_assignment(event: Store) -> Report | None:
     if event.how == "item-delete":
         return Report(event.at, f"This deletes {subject}, but JAX arrays are immutable; use jnp.delete")
     update = _UPDATES.get(event.op, "set")
-    message = f"This assigns to {subject}, but JAX arrays are immutable; use .at[…].{update}(…)"
+    is_mask = event.index is not None and holds_traced_mask(event.index)
+    advice = "jnp.where(mask, …)" if is_mask else f".at[…].{update}(…)"
+    message = f"This assigns to {subject}, but JAX arrays are immutable; use {advice}"
     if not _is_declared(event.base):
         return Report(event.at, message)
     return None if _uses_refs(context) else Report(event.at, message, "warning", preview=True, unless=TAKES_ITEMS)

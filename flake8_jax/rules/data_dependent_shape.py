@@ -10,7 +10,6 @@ from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.rules._binding import bind
 from flake8_jax.rules._tracers import contains_tracer, is_none, quote, speaks_of_method
 from flake8_jax.semantics.domain.values import (
-    ABSTRACT,
     Array,
     HostArray,
     ListValue,
@@ -18,6 +17,7 @@ from flake8_jax.semantics.domain.values import (
     TupleValue,
     UnionValue,
     Value,
+    holds_traced_mask,
     holds_tracer,
 )
 from flake8_jax.semantics.events.events import Indexing, LibraryCall, MethodCall
@@ -128,7 +128,8 @@ def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report |
     ## Fix safety
 
     Unsafe. `x[mask].sum()` and `jnp.mean(x[mask])` become `jnp.sum(x, where=mask)` and `jnp.mean(x, where=mask)`; the order
-    of the additions may change. The other forms need a decision about padding.
+    of the additions may change. `x.at[x < 0].set(0)` becomes `jnp.where(x < 0, 0, x)`. The other forms need a decision about
+    padding.
 
     ## How it is verified
 
@@ -160,7 +161,7 @@ def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report |
 
 
 def _masked(event: Indexing) -> Report | None:
-    if event.mode not in ("load", "at") or not _is_array_like(event.base) or not _holds_mask(event.index):
+    if event.mode not in ("load", "at") or not _is_array_like(event.base) or not holds_traced_mask(event.index):
         return None
     mask = quote(event.context, _mask_among(event.at.index, event.index), "the mask")
     advice = (
@@ -172,7 +173,7 @@ def _masked(event: Indexing) -> Report | None:
 def _mask_among(node: ir.Expr, index: Value) -> ir.Expr:
     """The mask in ``x[mask, :]``."""
     if isinstance(node, ir.Tuple) and isinstance(index, TupleValue) and len(node.elts) == len(index.elts):
-        return next((part for part, value in zip(node.elts, index.elts) if _holds_mask(value)), node)
+        return next((part for part, value in zip(node.elts, index.elts) if holds_traced_mask(value)), node)
     return node
 
 
@@ -202,15 +203,6 @@ def _depends_on_traced_data(
 def _is_traced_here(value: Value, *, ambient: bool) -> bool:
     """A tracer, or a captured array that omnistaging makes one as soon as jnp computes with it."""
     return contains_tracer(value) or (ambient and isinstance(value, (Array, HostArray)))
-
-
-def _holds_mask(index: Value) -> bool:
-    """A traced boolean array, alone or among the indices."""
-    if isinstance(index, TupleValue):
-        return any(_holds_mask(element) for element in index.elts)
-    if isinstance(index, UnionValue):
-        return all(_holds_mask(member) for member in index.members)
-    return isinstance(index, Array) and index.dtype == "bool" and index.level == ABSTRACT
 
 
 def _is_array_like(base: Value) -> bool:

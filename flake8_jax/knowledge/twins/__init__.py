@@ -16,6 +16,8 @@ kind       what follows a parameter's colon::
     'a'|'b'|None  only these constants; ``number`` stands for any number
     ?             not known
 
+filled     functions that take arrays without elements, but whose twins raise on them (section ``[filled]``).
+
 ``scripts/numpy_twins.py`` writes ``numpy.toml``. Limitations: options that only fail together.
 """
 
@@ -44,9 +46,11 @@ class TwinParameter:
 
 @dataclass(frozen=True, slots=True)
 class Twin:
-    """What the twin takes. ``parameters`` is None where it takes no call on tracers."""
+    """What the twin takes. ``parameters`` is None where it takes no call on tracers. takes_empty: also arrays without elements,
+    where the function does."""
 
     parameters: tuple[TwinParameter, ...] | None
+    takes_empty: bool = True
 
     def at(self, position: int) -> TwinParameter | None:
         """The parameter that takes the positional argument with this number, if one does."""
@@ -61,18 +65,21 @@ class Twin:
 
 def twin_calls(name: str) -> Twin | None:
     """What the twin of a NumPy or SciPy function takes; None where nobody has tried. ``name``: canonical."""
-    line = _lines().get(name)
-    return None if line is None else _parse(line)
+    twins, filled = _tables()
+    line = twins.get(name)
+    return None if line is None else _parse(line, name not in filled)
 
 
 @cache
-def _lines() -> dict[str, str]:
+def _tables() -> tuple[dict[str, str], dict[str, str]]:
+    """The lines of the section ``[twins]``, and those of ``[filled]``, by function."""
     text = resources.files(__package__).joinpath("numpy.toml").read_text(encoding="utf-8")
-    return dict(_ENTRY.findall(text))
+    twins, _, filled = text.partition("\n[filled]\n")
+    return dict(_ENTRY.findall(twins)), dict(_ENTRY.findall(filled))
 
 
 @cache
-def _parse(line: str) -> Twin:
+def _parse(line: str, takes_empty: bool) -> Twin:
     if line == "-":
         return Twin(None)
     parts = [part.strip() for part in line.split(",")] if line else []
@@ -93,4 +100,4 @@ def _parse(line: str) -> Twin:
                     variadic=name.startswith("*"),
                 )
             )
-    return Twin(tuple(found))
+    return Twin(tuple(found), takes_empty)

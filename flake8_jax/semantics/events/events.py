@@ -203,7 +203,7 @@ StoreKind = Literal["item", "item-augmented", "item-delete"]
 
 
 class Store(msgspec.Struct, frozen=True, eq=False):
-    """An item is assigned to or deleted. base: the container.
+    """An item is assigned to or deleted. base: the container; index: None for what is deleted.
     What is put into something older than the running trace, items or not, is a Mutation as well."""
 
     context: Context
@@ -214,6 +214,7 @@ class Store(msgspec.Struct, frozen=True, eq=False):
     name: str
     op: str
     """The operator of an augmented assignment, else the empty string."""
+    index: Value | None = None
 
 
 KeyEffect = Literal["consume", "split"]

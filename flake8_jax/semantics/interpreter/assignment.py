@@ -77,7 +77,7 @@ def store_item(m: Machine, change: Change, index: Value) -> None:
         change = msgspec.structs.replace(change, target=base)
     if m.bus.wants(Store):
         how: StoreKind = "item-augmented" if change.how == "item-augmented" else "item"
-        m.bus.emit(Store(m.path.context(frame.scope), node, how, base, value, "", change.op))
+        m.bus.emit(Store(m.path.context(frame.scope), node, how, base, value, "", change.op, index))
         if not isinstance(base, (Array, Tree, UnionValue)):
             m.bus.note(TAKES_ITEMS, frame.scope, node.start)
     if isinstance(base, External):

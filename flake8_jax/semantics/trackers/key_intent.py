@@ -25,7 +25,6 @@ Limitations: a result that is bound to a name of the module and never read count
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -52,6 +51,7 @@ from flake8_jax.semantics.trackers.key_alternatives import are_alternatives
 from flake8_jax.semantics.trackers.key_children import is_split
 from flake8_jax.semantics.trackers.key_names import is_of_key, parts_of_target, words_of
 from flake8_jax.semantics.trackers.key_pairs import are_compared, elements_are_compared, shuffles_each
+from flake8_jax.semantics.trackers.key_words import states_equal_draws
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.stack import Link, Place
@@ -128,14 +128,6 @@ def _is_evaluation(body: list[ir.Stmt], here: Place) -> bool:
     return not changing.isdisjoint(read) and carried.isdisjoint(_reached_from(statement_at(body, node), inside))
 
 
-_SAID = re.compile(
-    r"#.*\b(?:fixed|same|constant|shared|identical|common)\b.{0,30}\b(?:key|rng|seed|noise|random)|#.*\bpaired\b"
-    r"|#.*\b(?:key|rng|seed|noise)s?\b.{0,20}\b(?:fixed|shared|the same)\b",
-    re.IGNORECASE,
-)
-_DENIED = re.compile(r"\b(?:not|never|avoid|no|todo|fixme|bug|wrong|instead)\b|n't\b", re.IGNORECASE)
-
-
 def _is_said(body: list[ir.Stmt], place: Place) -> bool:
     """A comment at the statement, or in the line above, says that the key is the same on purpose."""
     statement, text = statement_at(body, place.node), place.scope.text
@@ -146,8 +138,7 @@ def _is_said(body: list[ir.Stmt], place: Place) -> bool:
     if not text[above:start].lstrip().startswith("#"):
         above = start
     end = text.find("\n", statement.end)
-    said = _SAID.search(text[above : end if end >= 0 else len(text)])
-    return said is not None and _DENIED.search(said.string[said.start() :].partition("\n")[0]) is None
+    return states_equal_draws(text[above : end if end >= 0 else len(text)])
 
 
 def _is_lost(body: list[ir.Stmt], here: Place, there: Place) -> bool:

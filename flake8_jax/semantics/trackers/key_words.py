@@ -1,0 +1,39 @@
+"""Words by which authors say that draws are equal on purpose: whether a rule reports them, and whether a fix changes them.
+
+Vocabulary
+----------
+stated      a comment at the use says that the key, or what it draws, is the same. The rules then report no error.
+mentioned   a text speaks of equal draws in any way, in names and strings as well. Then no fix gives them other keys: a wrong
+            guess costs one fix that is not offered. What is stated is mentioned, too, unless a comment denies it.
+
+Limitations: English words only.
+"""
+
+from __future__ import annotations
+
+import re
+
+_ALIKE = r"(?:fixed|same|constant|shared|identical|common)"
+_SOURCE = r"(?:key|rng|seed|noise|random)"
+_DRAWN = r"(?:draw|sample|number|dropout|mask|batch|stream|perturbation)"
+_STATED = re.compile(
+    rf"#.*\b{_ALIKE}\b.{{0,30}}\b{_SOURCE}|#.*\bpaired\b|#.*\b(?:key|rng|seed|noise)s?\b.{{0,20}}\b(?:fixed|shared|the same)\b",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(r"\b(?:not|never|avoid|no|todo|fixme|bug|wrong|instead)\b|n't\b", re.IGNORECASE)
+_MENTIONED = re.compile(
+    r"common[ _]random|\bcrn\b|antithetic|\bpaired\b|determinis|reproducib|"
+    rf"(?:equal|identical|same)[ _\w]{{0,12}}[ _](?:{_SOURCE}|{_DRAWN})",
+    re.IGNORECASE,
+)
+
+
+def states_equal_draws(comments: str) -> bool:
+    """Whether the comments in some lines say that the key, or what it draws, is the same on purpose."""
+    said = _STATED.search(comments)
+    return said is not None and _DENIED.search(said.string[said.start() :].partition("\n")[0]) is None
+
+
+def mentions_equal_draws(text: str) -> bool:
+    """Whether a text speaks of equal draws in names, strings or comments."""
+    return _MENTIONED.search(text) is not None or any(states_equal_draws(line) for line in text.splitlines())
