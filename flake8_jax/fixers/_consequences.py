@@ -26,8 +26,14 @@ from flake8_jax.syntax.lower import lower
 
 
 def with_consequences(source: FixSource, node: ir.Expr, fix: Fix) -> Fix:
-    """The fix of an expression, and with it what its new value forces."""
+    """The fix of an expression, and with it what its new value forces.
+
+    Raises:
+        Refused: the program inspects the new value, and would find a tracer.
+    """
     flow = follow(source, node)
+    if flow.inspected:
+        raise Refused
     edits = list(fix.edits)
     sentences: list[str] = []
     for call, names in flow.passed:

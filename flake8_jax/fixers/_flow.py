@@ -6,6 +6,9 @@ carries     an expression that is traced because a part of it is: arithmetic, co
             of array libraries.
 host call   a call that would raise on the tracer: NumPy, ``math``, ``float``, ``.item()``. *passed*: the value goes
             through it, so it has to be repaired as well.
+inspected   the program asks what the value is: by ``isinstance``, ``type`` or ``is True``, or in a text that it goes on
+            with (an f-string, ``str(…)``). A tracer gives another answer than a number. A text that is printed, logged or
+            raised does not count.
 dependent   an ``if``, conditional expression, ``while`` or ``for … in range`` that tests what the value carries.
 
 Not modelled: other functions, containers, names that are bound again in between.
@@ -22,21 +25,37 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._expressions import ARRAY_METHODS, guards
 from flake8_jax.fixers._host_calls import is_host_call
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._names import target_names
-from flake8_jax.fixers._source import FixSource
+from flake8_jax.fixers._names import target_names, uses
+from flake8_jax.fixers._source import STATEMENTS, FixSource
 
+_SHOWING = frozenset({
+    "print", "pprint", "warn", "log", "debug", "info", "warning", "error", "exception", "critical", "write", "callback",
+})  # fmt: skip
+"""Functions and methods, by name, whose texts somebody reads."""
+_INSPECTING = frozenset({"str", "repr", "format", "isinstance", "type"})
 Dependent = ir.If | ir.IfExp | ir.While | ir.For
 _STATIC = frozenset(["shape", "ndim", "dtype", "size", "aval", "sharding"])
 _CARRYING = (ir.BinOp, ir.Compare, ir.BoolOp, ir.UnaryOp, ir.List, ir.Tuple)
 _ARRAY_LIBRARIES = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.", "numpy.")
 
 
+def _is_string(node: msgspec.Struct) -> bool:
+    return isinstance(node, ir.JoinedStr) or (isinstance(node, ir.Constant) and node.kind == "str")
+
+
+def _is_boolean(node: msgspec.Struct) -> bool:
+    return isinstance(node, ir.Constant) and node.kind == "bool"
+
+
 @dataclass
 class Flow:
-    """What was found; filled while following. passed: calls, with the variables that led there."""
+    """What was found; filled while following. passed: calls, with the variables that led there. inspected: the program asks
+    what the value is. counted: the value takes part in arithmetic."""
 
     passed: list[tuple[ir.Call, frozenset[str]]] = field(default_factory=list)
     dependents: list[Dependent] = field(default_factory=list)
+    inspected: bool = False
+    counted: bool = False
 
 
 def follow(source: FixSource, start: ir.Expr) -> Flow:
@@ -50,8 +69,33 @@ def follow(source: FixSource, start: ir.Expr) -> Flow:
     return found
 
 
+def is_inspected(source: FixSource, start: ir.If | ir.IfExp | ir.While | ir.For) -> bool:
+    """Whether what a branch chooses, or a loop computes, is inspected behind it in the same function."""
+    follower = _Follower(source, start)
+    if isinstance(start, ir.IfExp):
+        follower.climb(start)
+    else:
+        follower.names += [(name, start.end) for name in sorted(uses(start).binds)]
+    while follower.names:
+        follower.readers(*follower.names.pop())
+    return follower.flow.inspected
+
+
+def _is_message(source: FixSource, node: msgspec.Struct) -> bool:
+    """A text is raised, printed, logged or written: whoever reads it sees that it shows a tracer."""
+    for above in source.ancestors(node):
+        if isinstance(above, STATEMENTS):
+            return isinstance(above, (ir.Raise, ir.Assert))
+        if isinstance(above, ir.Call):
+            func = above.func
+            name = func.attr if isinstance(func, ir.Attribute) else func.id if isinstance(func, ir.Name) else ""
+            if name in _SHOWING:
+                return True
+    return False
+
+
 class _Follower:
-    def __init__(self, source: FixSource, start: ir.Expr) -> None:
+    def __init__(self, source: FixSource, start: ir.Expr | ir.If | ir.While | ir.For) -> None:
         self.source = source
         around = source.functions(start)
         self.function = around[0] if around else None
@@ -73,6 +117,9 @@ class _Follower:
             elif isinstance(above, (ir.Assign, ir.AnnAssign, ir.AugAssign)):
                 self._assigned(above)
                 return
+            elif self._asks_of(node, above):
+                self.flow.inspected = self.flow.inspected or not _is_message(self.source, above)
+                return
             elif not self._carries(node, above):
                 return
             node = above
@@ -89,6 +136,23 @@ class _Follower:
         if isinstance(above, ir.Argument):
             return not above.star and above.keyword not in ("axis", "shape", "dtype")
         return isinstance(above, ir.Call) and self._through(node, above)
+
+    def _asks_of(self, node: msgspec.Struct, above: msgspec.Struct) -> bool:
+        """``f"{node}"``, ``str(node)``, ``"…".format(node)``, ``"…" % node``, ``isinstance(node, …)``, ``node is True``."""
+        if isinstance(above, ir.FormattedValue):
+            return True
+        if isinstance(above, ir.Compare):
+            sides = [above.left, *above.comparators]
+            return bool({"is", "is not"} & set(above.ops)) and any(_is_boolean(side) for side in sides)
+        if isinstance(above, (ir.BinOp, ir.UnaryOp)):
+            self.flow.counted = self.flow.counted or above.op not in ("&", "|", "^", "not")
+            return isinstance(above, ir.BinOp) and above.op == "%" and above.right is node and _is_string(above.left)
+        call = self.source.parent(above) if isinstance(above, ir.Argument) else None
+        if not isinstance(call, ir.Call):
+            return False
+        if isinstance(call.func, ir.Attribute):
+            return call.func.attr == "format" and _is_string(call.func.value)
+        return isinstance(call.func, ir.Name) and call.func.id in _INSPECTING
 
     def _through(self, node: msgspec.Struct, call: ir.Call) -> bool:
         imports = Imports(self.source, call)

@@ -24,6 +24,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import LOOPS, Announced, unsafe
 from flake8_jax.fixers._comments import Remarks, block_span, is_own_line, statement_end
 from flake8_jax.fixers._expressions import Effect
+from flake8_jax.fixers._flow import is_inspected
 from flake8_jax.fixers._names import binder_before, bound_before, fresh, read_outside, surely_binds, target_names, uses
 from flake8_jax.fixers._selection import Setting, assignment, setting
 from flake8_jax.fixers._source import Comment, FixSource, Refused
@@ -193,6 +194,8 @@ def convert_while(source: FixSource, node: ir.While) -> Fix:
         Refused: see the module's vocabulary.
     """
     source.enclosing_function(node)
+    if is_inspected(source, node):
+        raise Refused
     parts = _parts(node)
     use = setting(source, node)
     check_steps(use, parts.body)
@@ -266,7 +269,7 @@ def convert_for_range(source: FixSource, node: ir.For, announced: Announced = LO
         Refused: see the module's vocabulary.
     """
     function = source.enclosing_function(node)
-    if node.orelse or node.is_async or not isinstance(node.target, ir.Name):
+    if node.orelse or node.is_async or not isinstance(node.target, ir.Name) or is_inspected(source, node):
         raise Refused
     bounds = _bounds(node.iter)
     use = setting(source, node)

@@ -23,11 +23,27 @@ from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import STATEMENTS, FixSource, Use
 from flake8_jax.fixers._staging import is_surely_array, may_hold_argument
 from flake8_jax.knowledge import load
+from flake8_jax.semantics.events.events import LibraryCall
 
 _NUMBERS = frozenset({"float", "int", "uint", "bool", "complex", "double", "single"})
 _OF_NUMBERS = frozenset({"zeros", "ones", "empty", "eye", "identity", "arange"})
 _FROZEN = frozenset({"typing.NamedTuple", "flax.struct.dataclass", "flax.struct.PyTreeNode", "equinox.Module"})
 _ALWAYS_NUMBERS = frozenset({"linspace", "sqrt", "exp", "log", "sin", "cos"})
+
+
+# --- names ------------------------------------------------------------------------------------------
+
+
+def is_called_by_name(event: LibraryCall, source: FixSource) -> bool:
+    """A call spells the function that it calls, by an import or as a builtin. A variable, a parameter, an entry of a table or a
+    ``partial`` may stand for another function elsewhere, or bind arguments of its own."""
+    func = event.at.func
+    written = Imports(source, event.at).resolve(func)
+    if written is not None:
+        return load().canonical(written) == load().canonical(event.name)
+    if not isinstance(func, ir.Name) or f"builtins.{func.id}" != event.name or func.id in source.module.bound_names:
+        return False
+    return scope_of(source, func) is None
 
 
 # --- NumPy arrays, and containers ------------------------------------------------------------------
@@ -94,7 +110,7 @@ def may_be_tree(source: FixSource, node: ir.Expr, depth: int = 8) -> bool:
         return True
     if not may_hold_argument(source, node, owner):
         values = [
-            _given(s, node.id) for s in binders(source, owner, node.id) if isinstance(s, (ir.Assign, ir.AnnAssign))
+            given(s, node.id) for s in binders(source, owner, node.id) if isinstance(s, (ir.Assign, ir.AnnAssign))
         ]
         return any(value is not None and may_be_tree(source, value, depth - 1) for value in values)
     definition = source.parent(owner)
@@ -104,7 +120,7 @@ def may_be_tree(source: FixSource, node: ir.Expr, depth: int = 8) -> bool:
     return not uses or not all(_gives_array(use, owner, node.id, depth - 1) for use in uses)
 
 
-def _given(statement: ir.Assign | ir.AnnAssign, name: str) -> ir.Expr | None:
+def given(statement: ir.Assign | ir.AnnAssign, name: str) -> ir.Expr | None:
     """What an assignment gives a name: of ``a, b = x, y``, the element for it."""
     target = statement.targets[0] if isinstance(statement, ir.Assign) else statement.target
     value = statement.value

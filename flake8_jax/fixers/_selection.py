@@ -25,7 +25,7 @@ from flake8_jax.fixers._finite import is_finite, is_surely_real, written_shape
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._integers import is_integer
 from flake8_jax.fixers._names import uses
-from flake8_jax.fixers._safety import may_be_tree
+from flake8_jax.fixers._safety import given, may_be_tree
 from flake8_jax.fixers._source import FixSource, Refused
 from flake8_jax.fixers._staging import is_surely_array
 from flake8_jax.knowledge import load
@@ -46,7 +46,7 @@ class Setting:
         return condition(self.source, test, self.imports, self.traced)
 
     def kind(self, node: ir.Expr) -> Kind:
-        if self._is_function(node):
+        if self._is_function(node) or self._may_be_none_or_text(node):
             return Kind.UNFIT
         known = kind(node, self.imports, self.numbers)
         if known is not Kind.UNKNOWN:
@@ -66,6 +66,38 @@ class Setting:
         owner = scope_of(self.source, node)
         bound = binders(self.source, owner if owner is not None else self.source.module, node.id)
         return any(isinstance(b, (ir.FunctionDef, ir.ClassDef)) for b in bound) or node.id in self.called()
+
+    def _may_be_none_or_text(self, node: ir.Expr) -> bool:
+        """A name that a statement above gives None, text or the like, and no later one on the same path binds again."""
+        if not isinstance(node, ir.Name):
+            return False
+        owner = scope_of(self.source, node)
+        bound = binders(self.source, owner if owner is not None else self.source.module, node.id)
+        for statement in sorted((b for b in bound if b.start < node.start), key=lambda b: -b.start):
+            if isinstance(statement, (ir.Assign, ir.AnnAssign)):
+                value = given(statement, node.id)
+                if value is not None and kind(value, self.imports, self.numbers) is Kind.UNFIT:
+                    return True
+            above = self.source.place(statement).owner
+            if any(above is around for around in self.source.ancestors(node)):
+                return False
+        return False
+
+    def structure(self, node: ir.Expr) -> tuple[str, ...] | None:
+        """Of a list, tuple or dict that is written out, here or where a name is bound for the only time: what the branches of a
+        ``cond`` have to agree in. None where the text does not show it."""
+        if isinstance(node, ir.Name):
+            owner = scope_of(self.source, node)
+            bound = binders(self.source, owner if owner is not None else self.source.module, node.id)
+            above = [b for b in bound if b.start < node.start]
+            value = given(above[0], node.id) if len(above) == 1 and isinstance(above[0], ir.Assign) else None
+            return self.structure(value) if value is not None and not isinstance(value, ir.Name) else None
+        if isinstance(node, ir.Dict):
+            keys = [self.source.slice(key) if key is not None else "**" for key in node.keys]
+            return None if "**" in keys else ("dict", *sorted(keys))
+        if isinstance(node, (ir.List, ir.Tuple)) and not any(isinstance(e, ir.Starred) for e in node.elts):
+            return type(node).__name__, str(len(node.elts))
+        return None
 
     def called(self) -> set[str]:
         """The names that the function around calls."""
@@ -172,7 +204,7 @@ def suits_where(use: Setting, values: list[ir.Expr]) -> bool:
 def check_shapes(use: Setting, values: list[ir.Expr]) -> None:
     """Raises Refused where the text shows that values have different shapes: one branch cannot give both."""
     shapes = {shape for value in values if (shape := written_shape(value, use.imports)) is not None}
-    if len(shapes) > 1:
+    if len(shapes) > 1 or len({key for value in values if (key := use.structure(value)) is not None}) > 1:
         raise Refused
 
 

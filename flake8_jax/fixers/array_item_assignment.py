@@ -18,6 +18,7 @@ from flake8_jax.fixers._announced import (
     OWNER,
     REPLACED,
     TWICE,
+    WRAPS,
     decided,
 )
 from flake8_jax.fixers._expressions import Effect, effect
@@ -28,7 +29,7 @@ from flake8_jax.fixers._safety import is_kernel, selects_each_item_once, takes_n
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.fixers._staging import is_surely_array
 from flake8_jax.fixers._updates import rebindable
-from flake8_jax.semantics.domain.values import holds_traced_mask
+from flake8_jax.semantics.domain.values import SliceValue, TupleValue, Value, holds_traced_mask, holds_tracer
 from flake8_jax.semantics.events.events import Store
 
 _METHODS = {"+": "add", "*": "multiply", "/": "divide", "**": "power"}
@@ -60,10 +61,18 @@ def fix(event: Store, source: FixSource) -> Fix | None:
     if event.index is not None and holds_traced_mask(event.index):
         return _by_mask(event, source, target, statement, method)
     text = f"{array} = {array}.at[{source.slice(target.index)}].{method}({value})"
-    fix = Fix(
-        f"Replace the assignment with `.at[…].{method}(…)`", "safe", (Edit(statement.start, statement.end, text),)
-    )
-    return _decided(fix, source, target, statement)
+    message = f"Replace the assignment with `.at[…].{method}(…)`"
+    fix = Fix(message, "safe", (Edit(statement.start, statement.end, text),))
+    fix = _decided(fix, source, target, statement)
+    return decided(fix, safe=not _has_traced_bound(event.index), otherwise=WRAPS)
+
+
+def _has_traced_bound(index: Value | None) -> bool:
+    """A slice of the index has a traced bound, which JAX does not take either: it needs another fix as well."""
+    if isinstance(index, TupleValue):
+        return any(_has_traced_bound(part) for part in index.elts)
+    bounds = (index.lower, index.upper, index.step) if isinstance(index, SliceValue) else ()
+    return any(bound is not None and holds_tracer(bound) for bound in bounds)
 
 
 def _by_mask(
@@ -80,7 +89,7 @@ def _by_mask(
     if text is None:
         return None
     edit = Edit(statement.start, statement.end, f"{source.slice(target.value)} = {text}")
-    fix = Fix("Select by the mask with `jnp.where`", "safe", (edit, *imports.edits))
+    fix = Fix("Replace the assignment with `jnp.where`", "safe", (edit, *imports.edits))
     return decided(_decided(fix, source, target, statement), safe=False, otherwise=REPLACED)
 
 

@@ -11,6 +11,7 @@ from flake8_jax.fixers._announced import BUILTIN, OF_MATH, SORTED, unsafe
 from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._host_calls import MATH
 from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._safety import is_called_by_name
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.domain.values import Array, GeneratorValue, ListValue, TupleValue, UnionValue, Value
 from flake8_jax.semantics.events.events import LibraryCall
@@ -24,11 +25,15 @@ _WHOLE = {
     "builtins.sorted": "jax.numpy.sort",
 }
 _TO_INTEGER = frozenset(["ceil", "floor", "trunc"])
+_VIEWS = frozenset(["values", "keys", "items"])
+"""Methods of a dict whose results JAX takes for no sequence."""
 _SPECIAL = {"erf": "erf", "erfc": "erfc", "lgamma": "gammaln", "gamma": "gamma"}
 
 
 @repair("builtin-on-tracer")
 def repaired(event: LibraryCall, source: FixSource) -> Fix | None:
+    if not is_called_by_name(event, source):
+        return None
     imports = Imports(source, event.at)
     fix = _math(source, imports, event) if event.name.startswith("math.") else _builtin(source, imports, event)
     return None if fix is None else with_consequences(source, event.at, fix)
@@ -85,6 +90,8 @@ def _operand(source: FixSource, imports: Imports, argument: ir.Argument, value: 
     node = argument.value
     is_generator = isinstance(node, ir.Comprehension) and node.kind == "generator"
     if isinstance(node, ir.Comprehension) and not is_generator and node.kind != "list":
+        raise Refused
+    if isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) and node.func.attr in _VIEWS:
         raise Refused
     if argument.star:
         if is_generator:

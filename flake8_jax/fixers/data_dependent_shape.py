@@ -71,7 +71,7 @@ def _updated(event: Indexing, source: FixSource) -> Fix | None:
     text = selected(source, imports, target, event.base, method.attr, call.args[0].value)
     if text is None or source.comments(call.start, call.end):
         return None
-    return unsafe("Select by the mask with `jnp.where`", REPLACED, (Edit(call.start, call.end, text), *imports.edits))
+    return unsafe("Replace the update with `jnp.where`", REPLACED, (Edit(call.start, call.end, text), *imports.edits))
 
 
 def _count(source: FixSource, imports: Imports, event: Indexing) -> Fix | None:

@@ -10,6 +10,7 @@ from flake8_jax.core.findings import Fix
 from flake8_jax.fixers._announced import ARRAYS_ONLY, JAX_DTYPES, NO_EMPTY, decided
 from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._safety import is_called_by_name
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.fixers._staging import holds_surely_a_tracer
 from flake8_jax.fixers._twins import twin_call
@@ -39,12 +40,15 @@ _DTYPES = frozenset(
     ]
 )
 
+_WIDE = frozenset({"int64", "uint64", "float64", "complex128", "double", "int_", "uint"})
+"""Those that JAX makes half as wide by default."""
+
 
 @repair("numpy-on-tracer")
 def fix(event: LibraryCall, source: FixSource) -> Fix | None:
     call = event.at
     twin = _twin(event)
-    if twin is None:
+    if twin is None or not is_called_by_name(event, source):
         return None
     imports = Imports(source, call)
     values = {id(node): value for node, value in zip(event.nodes, event.args) if node is not None}
@@ -54,7 +58,7 @@ def fix(event: LibraryCall, source: FixSource) -> Fix | None:
     fix = Fix(f"Use `{short}`", "safe", (*made.edits, *imports.edits))
     if not made.fits:
         fix = decided(fix, safe=False, otherwise=ARRAYS_ONLY)
-    elif not holds_surely_a_tracer(source, call):
+    elif event.name.rpartition(".")[2] in _WIDE or not holds_surely_a_tracer(source, call):
         fix = decided(fix, safe=False, otherwise=JAX_DTYPES)
     fix = decided(fix, safe=made.takes_empty, otherwise=NO_EMPTY)
     return with_consequences(source, call, fix)

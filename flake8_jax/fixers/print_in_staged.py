@@ -27,6 +27,7 @@ from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._printed import decided_print, refuse_static
+from flake8_jax.fixers._safety import is_called_by_name
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall
 
@@ -37,7 +38,7 @@ _LITERAL = re.compile(r"(?P<prefix>[A-Za-z]*)(?P<quote>\"\"\"|'''|\"|')(?P<body>
 
 @repair("print-in-staged")
 def fix(event: LibraryCall | MethodCall, source: FixSource) -> Fix | None:
-    if not isinstance(event, LibraryCall) or event.name != "builtins.print":
+    if not isinstance(event, LibraryCall) or event.name != "builtins.print" or not is_called_by_name(event, source):
         return None
     call = event.at
     imports = Imports(source, call)

@@ -14,6 +14,7 @@ from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import NO_WAIT, decided
 from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._safety import is_called_by_name
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.fixers._staging import is_surely_traced
 from flake8_jax.fixers.host_item import drop_method
@@ -32,7 +33,7 @@ def fix(event: LibraryCall | MethodCall, source: FixSource) -> Fix | None:
 def _dropped(event: LibraryCall | MethodCall, source: FixSource) -> tuple[Fix, ir.Expr] | None:
     """The fix, and the value that is waited for."""
     call = event.at
-    value = _awaited(event)
+    value = _awaited(event, source)
     if value is None:
         return None
     name = f".{event.method}()" if isinstance(event, MethodCall) else f"`{source.slice(call.func)}`"
@@ -51,9 +52,11 @@ def _dropped(event: LibraryCall | MethodCall, source: FixSource) -> tuple[Fix, i
     return Fix(message, "safe", (Edit(call.start, call.end, _spelled(source, value, above)),)), value
 
 
-def _awaited(event: LibraryCall | MethodCall) -> ir.Expr | None:
+def _awaited(event: LibraryCall | MethodCall, source: FixSource) -> ir.Expr | None:
     """The object of the method, or the one argument of the function."""
     call = event.at
+    if isinstance(event, LibraryCall) and not is_called_by_name(event, source):
+        return None
     if isinstance(event, MethodCall):
         return call.func.value if not call.args and isinstance(call.func, ir.Attribute) else None
     if len(call.args) != 1 or call.args[0].star or call.args[0].keyword:

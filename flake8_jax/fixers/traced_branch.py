@@ -12,6 +12,7 @@ from flake8_jax.fixers._announced import CHOOSES, LOGIC, unsafe
 from flake8_jax.fixers._branches import convert_if, convert_ternary
 from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._expressions import Effect, Kind, condition, effect, is_boolean, is_repeatable, test_root
+from flake8_jax.fixers._flow import is_inspected
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._loops import convert_while
 from flake8_jax.fixers._safety import may_be_tree
@@ -41,6 +42,8 @@ def _fix(source: FixSource, root: ir.Node, traced: ir.Node) -> Fix | None:
 def _converted(source: FixSource, root: ir.Node, traced: ir.Node) -> Fix | None:
     """The largest construct around a test, converted. traced: the first operand of it that is."""
     above = source.parent(root)
+    if isinstance(above, (ir.If, ir.IfExp)) and root is above.test and is_inspected(source, above):
+        return None
     if isinstance(above, ir.IfExp) and root is above.test:
         return convert_ternary(source, above, traced)
     if isinstance(above, ir.If) and root is above.test:

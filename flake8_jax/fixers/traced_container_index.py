@@ -8,6 +8,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import LOOKUP, unsafe
+from flake8_jax.fixers._flow import follow
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.semantics.domain.values import Const, HostArray, ListValue, Static, TupleValue, Value
@@ -21,6 +22,8 @@ def fix(event: Indexing, source: FixSource) -> Fix | None:
     imports = Imports(source, event.at)
     base = event.at.value
     if isinstance(base, ir.Tuple) and not source.is_own_parenthesised(base):
+        return None
+    if follow(source, event.at).inspected:
         return None
     opening = f"{imports.spell('jax.numpy.asarray')}("
     edits = (Edit(base.start, base.start, opening), Edit(base.end, base.end, ")"))
