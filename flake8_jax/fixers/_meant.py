@@ -26,7 +26,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import target_names, uses
 from flake8_jax.fixers._source import FixSource
-from flake8_jax.semantics.trackers.key_words import mentions_equal_draws
+from flake8_jax.semantics.domain.equal_draws import mentions_equal_draws
 
 _COMPARING = re.compile(r"assert|allclose|isclose|array_equal|array_equiv|assertEqual|tree_all|chex\.")
 _INVERSE = re.compile(r"(?:^|_)(?:inverse|inv|invert|undo|reverse|un|de)_?(?=[a-z])")

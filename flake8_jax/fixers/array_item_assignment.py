@@ -29,7 +29,8 @@ from flake8_jax.fixers._safety import is_kernel, selects_each_item_once, takes_n
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.fixers._staging import is_surely_array
 from flake8_jax.fixers._updates import rebindable
-from flake8_jax.semantics.domain.values import SliceValue, TupleValue, Value, holds_traced_mask, holds_tracer
+from flake8_jax.semantics.domain.masks import holds_traced_mask
+from flake8_jax.semantics.domain.values import SliceValue, TupleValue, Value, holds_tracer
 from flake8_jax.semantics.events.events import Store
 
 _METHODS = {"+": "add", "*": "multiply", "/": "divide", "**": "power"}

@@ -6,7 +6,8 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.domain.values import REF, Array, External, UnionValue, Value, holds_traced_mask
+from flake8_jax.semantics.domain.masks import holds_traced_mask
+from flake8_jax.semantics.domain.values import REF, Array, External, UnionValue, Value
 from flake8_jax.semantics.events.events import Context, Store
 from flake8_jax.semantics.events.facts import TAKES_ITEMS
 

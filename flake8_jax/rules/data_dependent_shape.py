@@ -9,6 +9,7 @@ from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.rules._binding import bind
 from flake8_jax.rules._tracers import contains_tracer, is_none, quote, speaks_of_method
+from flake8_jax.semantics.domain.masks import holds_traced_mask
 from flake8_jax.semantics.domain.values import (
     Array,
     HostArray,
@@ -17,7 +18,6 @@ from flake8_jax.semantics.domain.values import (
     TupleValue,
     UnionValue,
     Value,
-    holds_traced_mask,
     holds_tracer,
 )
 from flake8_jax.semantics.events.events import Indexing, LibraryCall, MethodCall

@@ -764,15 +764,6 @@ def holds_tracer(value: Value, minimum: int = ABSTRACT) -> bool:
     return isinstance(value, UnionValue) and all(holds_tracer(m, minimum) for m in value.members)
 
 
-def holds_traced_mask(index: Value) -> bool:
-    """A traced boolean array, alone or among the indices."""
-    if isinstance(index, TupleValue):
-        return any(holds_traced_mask(element) for element in index.elts)
-    if isinstance(index, UnionValue):
-        return all(holds_traced_mask(member) for member in index.members)
-    return isinstance(index, Array) and index.dtype == "bool" and index.level == ABSTRACT
-
-
 def hashes_tracer(value: Value, minimum: int = ABSTRACT) -> bool:
     """Hashing the value hashes a tracer: it is one, or a tuple that contains one."""
     if isinstance(value, TupleValue):

@@ -32,6 +32,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.boundary import SEED
 from flake8_jax.semantics.domain.code import last_name, names_read, statement_at
+from flake8_jax.semantics.domain.equal_draws import states_equal_draws
 from flake8_jax.semantics.domain.scopes import is_test_file
 from flake8_jax.semantics.domain.values import (
     FIELD_DEFAULT,
@@ -51,7 +52,6 @@ from flake8_jax.semantics.trackers.key_alternatives import are_alternatives
 from flake8_jax.semantics.trackers.key_children import is_split
 from flake8_jax.semantics.trackers.key_names import is_of_key, parts_of_target, words_of
 from flake8_jax.semantics.trackers.key_pairs import are_compared, elements_are_compared, shuffles_each
-from flake8_jax.semantics.trackers.key_words import states_equal_draws
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.stack import Link, Place
