@@ -30,6 +30,7 @@ ALLOWED: dict[str, set[str]] = {
     "rules": _ANALYSIS,
     "fixers": _ANALYSIS,
     "reporters": {"core"},
+    "mcp_server": {"core"},
     "templates": set(),
     "runtime_checks": {"core", "knowledge"},
     "settings": {"core", "knowledge"},
@@ -39,7 +40,7 @@ ALLOWED: dict[str, set[str]] = {
     "authoring": {"core", "semantics", "rules", "fixers"},
     "pytest_plugin": _PIPELINE,
     "flake8_plugin": _PIPELINE,
-    "cli": _PIPELINE | {"reporters", "runtime_checks", "server", "repair", "history", "templates"},
+    "cli": _PIPELINE | {"reporters", "runtime_checks", "server", "repair", "history", "mcp_server", "templates"},
     "server": _PIPELINE | {"reporters", "runtime_checks", "repair"},
     "__main__": {"cli"},
     "__init__": set(),
@@ -48,6 +49,7 @@ ALLOWED: dict[str, set[str]] = {
 ONLY_IN = {
     "libcst": {"syntax"},
     "jax": {"runtime_checks", "templates"},
+    "mcp": {"mcp_server"},
     "pygls": {"server"},
     "flake8": {"flake8_plugin"},
 }

@@ -35,7 +35,8 @@ from flake8_jax.cli.process import run_to_the_end
 _RUNNING = ("bench", "env", "hotspots", "locate", "mre", "probe", "prove", "pytree", "recompiles", "record", "verify")
 """Commands with a module of their own that start a process with JAX."""
 COMMANDS = (
-    "check", "rule", "rules", "inspect", "config", "clean", "init", "completion", "format", "version", "server", "template",
+    "check", "rule", "rules", "inspect", "config", "clean", "init", "completion", "format", "mcp", "version", "server",
+    "template",
     *_RUNNING,
 )  # fmt: skip
 _ANYWHERE = frozenset({"rule", "rules", "config", "completion", "format", "version", "server", "template"})
@@ -59,6 +60,7 @@ commands:
   config    list the configuration keys, or explain one
   template  print a program to start from: `jaxlint template --list`
   server    the language server, for editors: findings while you type
+  mcp       a server of the Model Context Protocol, through which programs use jaxlint
   clean     remove the cache
   init      set jaxlint up in a project: configuration, pre-commit, CI; it asks first
   completion  print the script that completes commands and options in bash, zsh or fish
@@ -104,7 +106,7 @@ def script() -> NoReturn:
     """The command itself, as the whole process."""
     command, _ = _split(sys.argv[1:])
     # The threads of the server wait for input, which may never come. What runs the user's code has processes to end.
-    run_to_the_end(main, grace=0.0 if command == "server" else 20.0 if command in _RUNNING else 1.0)
+    run_to_the_end(main, grace=0.0 if command == "server" else 20.0 if command in (*_RUNNING, "mcp") else 1.0)
 
 
 def _dispatch(given: list[str]) -> int:
@@ -151,7 +153,7 @@ def _dispatch(given: list[str]) -> int:
         from flake8_jax.cli.server import run as run_server
 
         return run_server(rest)
-    if command in (*_RUNNING, "init", "completion", "template"):
+    if command in (*_RUNNING, "init", "completion", "mcp", "template"):
         run_command = importlib.import_module(f"flake8_jax.cli.{command}").run
         return int(run_command(rest))
     from flake8_jax.cli.check import run as run_check

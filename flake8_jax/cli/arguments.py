@@ -61,6 +61,10 @@ def add_project_options(parser: argparse.ArgumentParser) -> None:
         "--no-respect-gitignore", dest="respect_gitignore", action="store_false", help="look at what git ignores too"
     )
     files.add_argument("--stdin-filename", metavar="FILE", help="the name of what comes on standard input (`-`)")
+    files.add_argument(
+        "--within", metavar="FOLDER",
+        help="read nothing outside of this folder: no configuration, no other files of the project, no links that lead out",
+    )  # fmt: skip
     settings = parser.add_argument_group("configuration")
     settings.add_argument(
         "--config", action="append", default=[], metavar="PATH|KEY=VALUE",
@@ -138,12 +142,16 @@ def resolver_from(args: argparse.Namespace, cwd: str) -> Resolver:
         from flake8_jax.settings.options import convert_options
 
         convert_options({"target-jax": flags.target_jax}, "--target-jax", "", "")
+    within = os.path.realpath(os.path.join(cwd, args.within)) if args.within is not None else None
+    if within is not None and not os.path.isdir(within):
+        raise ConfigError(f"--within {args.within}: there is no such folder")
     return Resolver(
         cwd,
         explicit=files[0] if files else None,
         isolated=args.isolated,
         inline=inline_options(pairs),
         flags=flags,
+        within=within,
     )
 
 

@@ -197,7 +197,9 @@ class Walker:
             if os.path.lexists(os.path.join(folder, ".git")):
                 break
             above = os.path.dirname(folder)
-            if above == folder:  # outside a working tree, what lies above says nothing
+            if (
+                above == folder or folder == self.resolver.within
+            ):  # outside a working tree, what lies above says nothing
                 chain = [directory]
                 break
             folder = above
@@ -242,7 +244,7 @@ class Walker:
                 if ignores.leaves_out(entry.path, is_directory):
                     continue
                 target = os.path.realpath(entry.path) if entry.is_symlink() else os.path.join(real, entry.name)
-                if target in seen:
+                if target in seen or (entry.is_symlink() and self.resolver.leads_out(target)):
                     continue
                 if not is_directory:
                     if _is_file(entry):
@@ -295,12 +297,14 @@ def discover(paths: Iterable[str], walker: Walker, *, force_exclude: bool | None
     """The files asked for by ``paths`` (absolute, files or directories).
 
     A file given by name is taken whatever its suffix and the exclusions, unless ``force_exclude`` (by default
-    the setting of its project) says otherwise. Raises ConfigError through the resolver.
+    the setting of its project) says otherwise. Raises ConfigError, also for a path outside of the resolver's ``within``.
     """
     found = Found()
     seen: set[str] = set()
     folders: dict[str, str] = {}
     for path in paths:
+        if walker.resolver.leads_out(os.path.realpath(path)):
+            raise ConfigError(f"{path} is outside of {walker.resolver.within} (--within); name a path in it")
         if os.path.isdir(path):
             for file in walker.walk(path, seen):
                 found.asked.setdefault(file, False)
@@ -335,7 +339,7 @@ def context_files(asked: Sequence[str], settings: Settings, walker: Walker) -> t
     else:
         limit = _LOOSE_LIMIT
         for directory in sorted({os.path.dirname(path) for path in asked}):
-            top = _package_top(directory)
+            top = _package_top(directory, walker.resolver.within)
             if top is not None:
                 starts.append((top, False))
             elif os.path.basename(directory) not in ("site-packages", "dist-packages"):
@@ -352,10 +356,12 @@ def context_files(asked: Sequence[str], settings: Settings, walker: Walker) -> t
     return files, False
 
 
-def _package_top(directory: str) -> str | None:
-    """The outermost package directory that holds this one, or None outside packages."""
+def _package_top(directory: str, last: str | None = None) -> str | None:
+    """The outermost package directory that holds this one, or None outside packages. last: the outermost that counts."""
     top = None
     while os.path.exists(os.path.join(directory, "__init__.py")):
         top = directory
+        if directory == last:
+            break
         directory = os.path.dirname(directory)
     return top

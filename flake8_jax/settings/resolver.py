@@ -78,15 +78,17 @@ def parents(path: str) -> list[str]:
     return found
 
 
-def _looked_up(directory: str, known: dict[str, str | None], find: Callable[[str], str | None]) -> str | None:
-    """What ``find`` says of the nearest directory, at or above this one, for which it says something."""
+def _looked_up(
+    directory: str, known: dict[str, str | None], find: Callable[[str], str | None], top: str | None = None
+) -> str | None:
+    """What ``find`` says of the nearest directory, at or above this one, for which it says something. top: the last one."""
     passed: list[str] = []
     folder = directory
     while folder not in known:
         passed.append(folder)
         found = find(folder)
         above = os.path.dirname(folder)
-        if found is not None or above == folder:
+        if found is not None or above == folder or folder == top:
             known[folder] = found
         else:
             folder = above
@@ -102,7 +104,8 @@ class Resolver:
     """Finds the settings of a file or directory; asks the disk once per directory.
 
     explicit: a configuration file to use for everything. isolated: use none. inline: ``--config`` pairs.
-    flags: options of the command line. Methods raise ConfigError.
+    flags: options of the command line. within: a folder, absolute and without links, outside of which nothing counts.
+    Methods raise ConfigError.
     """
 
     def __init__(
@@ -113,7 +116,9 @@ class Resolver:
         isolated: bool = False,
         inline: Options | None = None,
         flags: Options | None = None,
+        within: str | None = None,
     ) -> None:
+        self.within = within
         self.cwd = cwd
         self.isolated = isolated
         self.explicit = os.path.join(cwd, explicit) if explicit is not None else None
@@ -131,12 +136,16 @@ class Resolver:
         """The configuration file that counts in an absolute directory."""
         if self.explicit is not None or self.isolated:
             return self.explicit
-        return _looked_up(directory, self._configs, self._config_in)
+        return _looked_up(directory, self._configs, self._config_in, self.within)
+
+    def leads_out(self, real: str) -> bool:
+        """Whether a path without links is outside of ``within``."""
+        return self.within is not None and real != self.within and not real.startswith(os.path.join(self.within, ""))
 
     def _nearest(self, directory: str, names: tuple[str, ...]) -> str | None:
         """The nearest directory, at or above this one, with an entry of one of these names."""
         known = self._roots.setdefault(names, {})
-        return _looked_up(directory, known, lambda folder: folder if _holds(folder, names) else None)
+        return _looked_up(directory, known, lambda folder: folder if _holds(folder, names) else None, self.within)
 
     def project_root_of(self, directory: str) -> str | None:
         """The directory of the version control, or else of the packaging, that ``directory`` is under."""
@@ -145,7 +154,7 @@ class Resolver:
     def _config_in(self, folder: str) -> str | None:
         for name in FILE_NAMES:
             path = os.path.join(folder, name)
-            if os.path.isfile(path) and self._load(path) is not None:
+            if os.path.isfile(path) and not self.leads_out(os.path.realpath(path)) and self._load(path) is not None:
                 return path
         return None
 

@@ -1,0 +1,47 @@
+"""``jaxlint mcp``: the server of the Model Context Protocol, for programs to start."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+from collections.abc import Sequence
+
+from flake8_jax.cli.running import command_parser
+from flake8_jax.cli.said import tell
+
+_EPILOG = """\
+A client starts this command and talks to it over standard input and output. Every path that the client names has to be
+in FOLDER, also after symbolic links are resolved, and jaxlint reads no configuration, project file or link outside of it.
+The tools verify, prove, recompiles and probe run the project's code, and commands that the client names, with your rights.
+With --read-only they are left out, and no file is changed.
+
+This needs the extra `mcp`: pip install 'flake8-jax[mcp]'. docs/mcp.md shows the set-up of clients.
+
+examples:
+  jaxlint mcp ~/src/project
+  jaxlint mcp --read-only .
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    made = command_parser("mcp", "Run a Model Context Protocol server, through which programs use jaxlint.", _EPILOG)
+    made.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="the folder to work in (default: .)")
+    made.add_argument("--read-only", action="store_true", help="leave out what runs code or changes files")
+    return made
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run ``jaxlint mcp``; returns the exit status."""
+    args = parser().parse_args(arguments)
+    folder = os.path.realpath(args.folder)
+    if not os.path.isdir(folder):
+        tell(f"{args.folder} is no folder; name the folder of the project")
+        return 2
+    if importlib.util.find_spec("mcp") is None or importlib.util.find_spec("mcp_types") is None:
+        tell("the server needs the SDK of the protocol: install the extra `mcp`, as in `pip install 'flake8-jax[mcp]'`")
+        return 2
+    from flake8_jax.mcp_server.app import serve
+
+    serve(folder, read_only=args.read_only)
+    return 0
