@@ -25,6 +25,8 @@ import pytest
 
 BATCHES = 3
 """So many processes share the programs of a script, so that every core has something to do."""
+FEW = 40
+"""So many programs share one process: starting another one, with JAX, takes longer than they do."""
 OPTIONAL = {
     "brax", "chex", "diffrax", "distrax", "equinox", "flax", "haiku", "jaxopt", "jaxtyping", "jmp", "lineax", "numpyro",
     "optax", "optimistix",
@@ -120,8 +122,10 @@ class Runner:
 
     def __init__(self, selected: Iterable[Program], folders: pytest.TempPathFactory, cache: Path) -> None:
         self._batches: dict[str, dict[str, Program]] = {}
-        for program in selected:
-            self._batches.setdefault(program.batch, {})[program.name] = program
+        programs = {(program.script, program.name): program for program in selected}.values()
+        self._few = len(programs) <= FEW and "PYTEST_XDIST_WORKER" not in os.environ
+        for program in programs:
+            self._batches.setdefault(self._batch(program), {})[program.name] = program
         self._folders = folders
         self._settings = {
             "JAX_COMPILATION_CACHE_DIR": str(cache),
@@ -131,13 +135,18 @@ class Runner:
         self._pool = ThreadPoolExecutor(1 if "PYTEST_XDIST_WORKER" in os.environ else os.cpu_count())
         self._running: dict[str, Future[dict[str, Any]]] = {}
 
+    def _batch(self, program: Program) -> str:
+        """The process that a program shares. Names of programs tell them apart within one script only."""
+        alone = program.batch == program.name
+        return program.batch if alone or not self._few else program.script.parent.name
+
     def __call__(self, program: Program) -> Any:
         """What the script returned for this program."""
-        for batch in [program.batch] if "PYTEST_XDIST_WORKER" in os.environ else self._batches:
+        for batch in [self._batch(program)] if "PYTEST_XDIST_WORKER" in os.environ else self._batches:
             if batch not in self._running:
                 programs, folder = self._batches[batch].values(), self._folders.mktemp("jax")
                 self._running[batch] = self._pool.submit(run_all, programs, folder, **self._settings)
-        return self._running[program.batch].result()[program.name]
+        return self._running[self._batch(program)].result()[program.name]
 
 
 @pytest.fixture(scope="session")
