@@ -53,6 +53,22 @@ def test_its_licence_is_ours() -> None:
     assert (EXTENSION / "LICENSE").read_text() == (ROOT / "LICENSE").read_text(), "a .vsix needs one of its own"
 
 
+def test_its_readme_has_every_setting_and_command() -> None:
+    contributes = json.loads((EXTENSION / "package.json").read_text())["contributes"]
+    page = (EXTENSION / "README.md").read_text(encoding="utf-8")
+    settings = contributes["configuration"]["properties"]
+    assert [name for name in settings if f"| `{name}` |" not in page] == []
+    assert [one["title"] for one in contributes["commands"] if f"jaxlint: {one['title']}" not in page] == []
+    defaults = {name: setting["default"] for name, setting in settings.items() if setting["default"] is not None}
+    assert [name for name, value in defaults.items() if f"| `{name}` | `{json.dumps(value)}` |" not in page] == []
+
+
+def test_its_icon_is_large_enough() -> None:
+    data = (EXTENSION / json.loads((EXTENSION / "package.json").read_text())["icon"]).read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    assert int.from_bytes(data[16:20], "big") == int.from_bytes(data[20:24], "big") >= 128
+
+
 def test_its_lock_file_names_no_registry() -> None:
     assert '"resolved"' not in (EXTENSION / "package-lock.json").read_text(), (
         "npm asks the one that its user has chosen"
