@@ -90,7 +90,7 @@ def acme(package: Package) -> Path:
 def test_both_kinds_of_rules_report_with_chain_and_fix(acme: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--no-cache", "."]) == 1
     said = capsys.readouterr().out
-    assert "linear.py:7:17: ACM101 inverting `a` is slow" in said
+    assert "linear.py:7:17: ACM101 Inverting `a` is slow" in said
     assert "linear.py:7:17: ACM201 `jnp.linalg.inv(a) @ b` inverts" in said
     assert said.count("= linear.py:5: jax.jit stages predict") == 2
     assert main(["check", "--no-cache", "--fix", "--unsafe-fixes", "."]) == 0

@@ -46,4 +46,4 @@ def explicit_inverse(event: LibraryCall) -> Report | None:
     if not event.args or not contains_tracer(event.args[0]):
         return None
     subject = quote(event.context, event.nodes[0], "the matrix")
-    return Report(event.at, f"inverting {subject} is slow and inexact; solve the system with jnp.linalg.solve")
+    return Report(event.at, f"Inverting {subject} is slow and inexact; solve the system with jnp.linalg.solve")
