@@ -10,21 +10,23 @@ Importing this module loads neither the rules nor the interpreter.
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from flake8_jax.core.call_graph import CallGraph
 from flake8_jax.core.findings import Finding
-from flake8_jax.core.registry import ClashError, Rule, ordered
 from flake8_jax.core.report import RuleInfo
 from flake8_jax.pipeline.cache import Cache, digest
 from flake8_jax.pipeline.installed import Installed, Offer, find_offers, fingerprint
 from flake8_jax.pipeline.installed import load as load_installed
 from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
 from flake8_jax.settings.tables import ConfigError
+
+if TYPE_CHECKING:
+    from flake8_jax.core.registry import Rule
 
 
 @dataclass(frozen=True)
@@ -129,6 +131,8 @@ def _read_catalogue(offers: tuple[Offer, ...]) -> tuple[_Catalogue, tuple[str, .
 
 
 def _described(rule: Rule, package: str) -> RuleInfo:
+    import inspect
+
     file = (inspect.getsourcefile(inspect.unwrap(rule.check)) or "") if package else ""
     return RuleInfo(
         rule.code, rule.name, rule.level, rule.summary, rule.doc, rule.opt_in, rule.fixable, package, file
@@ -137,6 +141,7 @@ def _described(rule: Rule, package: str) -> RuleInfo:
 
 def _every_rule(others: Installed) -> tuple[Rule, ...]:
     """Our rules and those of installed packages. Raises ConfigError where two have one code or name."""
+    from flake8_jax.core.registry import ClashError, ordered
     from flake8_jax.rules import all_rules
 
     if not others.rules:

@@ -19,20 +19,19 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
-import importlib.util
 import os
-import pkgutil
 import re
 import site
 import sys
-import sysconfig
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from flake8_jax.core.registry import Fixer, Rule, declared_fixers, declared_rules
 from flake8_jax.pipeline.cache import digest
+
+if TYPE_CHECKING:
+    from flake8_jax.core.registry import Fixer, Rule
 
 GROUP = "flake8_jax.rules"
 _PREFIX = re.compile(r"[A-Z]{2,3}")
@@ -65,7 +64,7 @@ class Installed:
 
 def site_folders() -> list[str]:
     """The folders in which this interpreter keeps installed packages."""
-    found = [*site.getsitepackages(), *(sysconfig.get_path(name) for name in ("purelib", "platlib"))]
+    found = site.getsitepackages()
     if site.ENABLE_USER_SITE:
         found.append(site.getusersitepackages())
     return [folder for folder in dict.fromkeys(found) if os.path.isdir(folder)]
@@ -117,7 +116,9 @@ def fingerprint(offers: Iterable[Offer]) -> str:
 
 
 def _files_of(module: str) -> Iterator[str]:
-    """The Python files of the package that a module is in. Imports nothing."""
+    """The Python files of the package that a module is in. Imports nothing of it."""
+    import importlib.util
+
     with contextlib.suppress(ImportError, ValueError, AttributeError):
         spec = importlib.util.find_spec(module.partition(".")[0].partition(":")[0])
         if spec is not None and spec.origin is not None and not spec.submodule_search_locations:
@@ -131,6 +132,8 @@ def _files_of(module: str) -> Iterator[str]:
 @functools.lru_cache(maxsize=1)
 def load(offers: tuple[Offer, ...]) -> Installed:
     """Import the rules of the offers. What cannot be used is left out and named."""
+    from flake8_jax.core.registry import declared_fixers, declared_rules
+
     rules: list[Rule] = []
     fixers: list[Fixer] = []
     origins: list[tuple[str, str]] = []
@@ -171,6 +174,8 @@ def _refused(offer: Offer) -> str | None:
 
 def _modules_of(offer: Offer, troubles: list[str]) -> Iterator[ModuleType]:
     """The module that an offer names and, if it is a package, the modules in it whose names do not start with ``_``."""
+    import pkgutil
+
     module = _imported(offer.module, offer, troubles)
     if module is None:
         return

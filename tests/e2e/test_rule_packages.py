@@ -90,9 +90,9 @@ def acme(package: Package) -> Path:
 def test_both_kinds_of_rules_report_with_chain_and_fix(acme: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--no-cache", "."]) == 1
     said = capsys.readouterr().out
-    assert "linear.py:7:17: ACM101 Inverting `a` is slow" in said
-    assert "linear.py:7:17: ACM201 `jnp.linalg.inv(a) @ b` inverts" in said
-    assert said.count("= linear.py:5: jax.jit stages predict") == 2
+    assert "linear.py:7:17: ACM101 (explicit-inverse) Inverting `a` is slow" in said
+    assert "linear.py:7:17: ACM201 (inverse-product) `jnp.linalg.inv(a) @ b` inverts" in said
+    assert said.count("= linear.py:5: `jax.jit` traces `predict`") == 2
     assert main(["check", "--no-cache", "--fix", "--unsafe-fixes", "."]) == 0
     assert "return 2 * jnp.linalg.solve(a, b)\n" in Path("linear.py").read_text(encoding="utf-8")
 
@@ -129,12 +129,12 @@ def test_findings_of_a_changed_package_are_not_taken_from_the_cache(
 ) -> None:
     folder = package("other", "OTH = other.rules", {"rules.py": RULE.format(code="OTH101", name="one", message="old")})
     assert [main(["check", "."]), main(["check", "."])] == [1, 1]
-    assert capsys.readouterr().out.count("OTH101 old") == 2
+    assert capsys.readouterr().out.count("OTH101 (one) old") == 2
     (folder / "rules.py").write_text(RULE.format(code="OTH101", name="one", message="newer"), encoding="utf-8")
     del sys.modules["other.rules"]
     installed.load.cache_clear()
     assert main(["check", "."]) == 1
-    assert "OTH101 newer" in capsys.readouterr().out
+    assert "OTH101 (one) newer" in capsys.readouterr().out
 
 
 def test_a_package_that_fails_to_import_is_named_and_the_rest_goes_on(
