@@ -20,10 +20,12 @@ from pathlib import Path
 
 from rule_index import GROUPS  # beside this file
 
+from flake8_jax import __version__ as VERSION
+
 ROOT = Path(__file__).resolve().parents[1]
 
 RULE = '''\
-"""{code}: TODO say in one line what is wrong. Limitations: TODO say what the rule does not see."""
+"""{code}: see the page of ``{function}``."""
 
 from __future__ import annotations
 
@@ -36,9 +38,11 @@ from flake8_jax.semantics.events.events import LibraryCall
 def {function}(event: LibraryCall) -> Report | None:
     """TODO `jnp.around` is called in traced code.
 
-    Why it bites: TODO say what JAX does, with a link to its documentation.
+    ## Why is this bad?
 
-    Bad:
+    TODO say what JAX does.
+
+    ## Example
 
     ```python
     import jax
@@ -54,7 +58,7 @@ def {function}(event: LibraryCall) -> Report | None:
         assert coarse(jnp.array([0.4]))[0] == 0.0
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax
@@ -66,7 +70,9 @@ def {function}(event: LibraryCall) -> Report | None:
         return jnp.round(x)
     ```
 
-    Also good: outside tracing.
+    ## Not reported
+
+    Calls outside tracing.
 
     ```python
     import jax.numpy as jnp
@@ -74,9 +80,21 @@ def {function}(event: LibraryCall) -> Report | None:
     rounded = jnp.around(jnp.array([0.4]))
     ```
 
-    Fix: {fix}
+    ## Limitations
 
-    Proof: TODO say how running the example shows the defect.
+    TODO say what the rule does not see.
+
+    ## Fix safety
+
+    {fix}
+
+    ## How it is verified
+
+    TODO say how running the example shows the mistake.
+
+    ## Since
+
+    {version}
     """
     if event.name != "jax.numpy.around" or not speaks(event.context):
         return None
@@ -236,7 +254,10 @@ def files_of(name: str, code: str, *, fixer: bool) -> dict[str, str]:
         "code": code,
         "function": function,
         "fixable": ', fixable="sometimes"' if fixer else "",
-        "fix": "safe. TODO say what the fix does, and why it changes nothing." if fixer else "none. TODO say why.",
+        "fix": "TODO say what the fix does, and that it is safe: why nothing changes."
+        if fixer
+        else "No fix. TODO say why.",
+        "version": f"The release after {VERSION}.",
     }
     files = {
         f"flake8_jax/rules/{function}.py": RULE,

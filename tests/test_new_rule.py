@@ -64,6 +64,7 @@ def test_the_new_rule_has_a_page_that_is_true(root: Path) -> None:
     assert (rule.code, rule.name, rule.fixable) == ("JAX417", "round-in-jit", "sometimes")
     test_docs.test_page_is_complete(rule)
     test_docs.test_fixable_rules_say_how(rule)
+    test_docs.test_pages_have_no_private_words(rule)
     programs = [file.text for example in parse_page(rule.doc).examples for file in example.files]
     for text in (*programs, (root / "tests/rules/data/round_in_jit.py").read_text(encoding="utf-8")):
         assert labels_found(rule, text) == {(label.row, label.rule) for label in labels_of("a.py", text)}

@@ -9,9 +9,11 @@ from flake8_jax.authoring import LibraryCall, Report, Subscription, contains_tra
 def explicit_inverse(event: LibraryCall) -> Report | None:
     """A traced matrix is inverted.
 
-    Why is this bad? `jnp.linalg.inv` costs more than solving one system, and it loses accuracy in float32.
+    ## Why is this bad?
 
-    Bad:
+    `jnp.linalg.inv` costs more than solving one system, and it loses accuracy in float32.
+
+    ## Example
 
     ```python
     import jax
@@ -26,7 +28,9 @@ def explicit_inverse(event: LibraryCall) -> Report | None:
     step(jnp.eye(3), jnp.ones(3))
     ```
 
-    Good: solve the system. Outside tracing, the rule reports nothing.
+    ## Use instead
+
+    Solve the system. Outside tracing, the rule reports nothing.
 
     ```python
     import jax

@@ -11,9 +11,11 @@ from flake8_jax.authoring import NodeFacts, NodeReport, rule
 def inverse_product(node: cst.BinaryOperation, facts: NodeFacts) -> NodeReport | None:
     """An inverse is multiplied by a matrix or a vector.
 
-    Why is this bad? `jnp.linalg.solve(a, b)` gives the same, faster and more accurately.
+    ## Why is this bad?
 
-    Bad:
+    `jnp.linalg.solve(a, b)` gives the same, faster and more accurately.
+
+    ## Example
 
     ```python
     import jax.numpy as jnp
@@ -23,7 +25,7 @@ def inverse_product(node: cst.BinaryOperation, facts: NodeFacts) -> NodeReport |
         return jnp.linalg.inv(a) @ b  # expect: inverse-product
     ```
 
-    Good:
+    ## Use instead
 
     ```python
     import jax.numpy as jnp
@@ -38,7 +40,9 @@ def inverse_product(node: cst.BinaryOperation, facts: NodeFacts) -> NodeReport |
         return np.linalg.inv(a) @ b
     ```
 
-    Fix: unsafe. `jnp.linalg.inv(a) @ b` becomes `jnp.linalg.solve(a, b)`, whose last digits differ.
+    ## Fix safety
+
+    Unsafe: `jnp.linalg.inv(a) @ b` becomes `jnp.linalg.solve(a, b)`, whose last digits differ.
     """
     left = node.left
     if not isinstance(node.operator, cst.MatrixMultiply) or not isinstance(left, cst.Call) or len(left.args) != 1:
