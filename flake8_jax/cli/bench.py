@@ -202,6 +202,8 @@ def rate(value: float, unit: str) -> str:
 def _verdict(case: BenchCase, comparison: Comparison) -> list[str]:
     first, second = case.sides[0].name, case.sides[1].name
     band = f"two halves of the calls of one function differ by up to {comparison.band[1]:.3g}× in this run"
+    if comparison.measure == "processor":
+        band += ", by the time that they had the processor"
     if comparison.claim == "none":
         more = "" if case.tight else "; more --seconds or a quieter machine may tell them apart"
         lines = [

@@ -77,12 +77,15 @@ class Side(msgspec.Struct, frozen=True):
 
 class Comparison(msgspec.Struct, frozen=True):
     """ratio: time of the first ÷ time of the second. range: where it lies. band: what two halves of one function's own calls
-    differ by in this run."""
+    differ by in this run. measure: ``wall``, or ``processor`` for the time that the process had the processor.
+    epochs: how often both were compiled."""
 
     ratio: float
     range: tuple[float, float]
     band: tuple[float, float]
     claim: str
+    measure: str = "wall"
+    epochs: int = 1
 
 
 class Agreement(msgspec.Struct, frozen=True):

@@ -15,7 +15,7 @@ jaxlint = pytest.fixture(command)
 def test_two_functions(jaxlint: Command) -> None:
     status, found = data(
         jaxlint, "bench", "train.py:long", "--vs", "train.py:donating", "--case", "f32[n,n], f32[4,n]",
-        "--dim", "n=128", "--rounds", "9",
+        "--dim", "n=128", "--rounds", "40", "--seconds", "5",
     )  # fmt: skip
     assert status == 0 and found["cores"] == 1
     case = found["cases"][0]
@@ -29,7 +29,7 @@ def test_two_functions(jaxlint: Command) -> None:
         assert 0 < first["trace"] + first["lower"] + first["compile"] < first["seconds"]
         assert side["run"]["median"] < first["compile"]
     assert case["comparison"]["claim"] == "faster" and case["comparison"]["ratio"] > 2
-    assert len(slow["samples"]) == 2 * case["rounds"] * slow["calls"] == 18 * slow["calls"]
+    assert len(slow["samples"]) >= 2 * case["rounds"] and case["comparison"]["epochs"] > 2
     assert slow["cost"]["flops"] > 60 * 2 * 128**3 * 0.9 and slow["memory"]["argument"] >= 4 * 128 * 128
     assert 0 < slow["dispatch"] < slow["run"]["median"] and slow["returns"] > 0
     assert found["peak"]["source"] == "measured here" and found["peak"]["flops"] > found["peak"]["bytes"] / 100

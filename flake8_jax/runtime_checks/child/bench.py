@@ -21,6 +21,7 @@ import os
 import statistics
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from flake8_jax.runtime_checks.child import timing
@@ -132,41 +133,77 @@ def _pin(wanted: int | None) -> int:
 def _case(functions: list[Function], inputs: Inputs, heard: Compilations, request: Mapping[str, Any]) -> dict[str, Any]:
     transfer = _transfer(inputs)
     facts: list[dict[str, Any]] = []
-    sides: list[timing.Side] = []
     results: list[Any] = []
     for function in functions:
         known = executables()
         first, result, donates = _first_call(function, inputs, heard, request["roots"])
         results.append(result)
         facts.append({**_identity(function), "first_call": first, "donates": donates, **_program(function, known)})
-        sides.append(_side(function, inputs, donates))
     agreement = _agreement(*results) if len(results) == 2 else None
     del results
-    calls = [timing.calls_for(side)[0] for side in sides]
-    heard.reset()
-    samples = timing.rounds(sides, calls, request["rounds"], request["seconds"])
-    again = heard.of(None)
-    total = sum(len(side.calls()) for side in samples)
+    measures = ("wall", "processor") if _never_sleeps(functions, facts) else ("wall",)
+    plan = _Plan(functions, inputs, [fact["donates"] for fact in facts], measures)
+    cost = sum(fact["first_call"]["seconds"] for fact in facts)
+    epochs = _epochs(plan, cost, heard, request)
     for place, fact in enumerate(facts):
-        own = samples[place].calls()
-        fact.update(calls=calls[place], run=timing.summary(own), samples=own)
-        names = functions[place].event_names
-        during = heard.of(names) if names is not None or len(functions) == 1 else None
-        fact["recompiles"] = _per_call(during, len(own)) if during is not None else _per_call(again, total)
+        own = [call for epoch in epochs for call in epoch.samples[place].calls()]
+        fact.update(run=timing.summary(own), samples=own, calls=epochs[-1].calls[place])
+        fact["recompiles"] = _per_call([epoch.compiled[place] for epoch in epochs], len(own))
         fact.update(_dispatch(functions[place], inputs, fact["donates"]))
+    pairs = [(epoch.samples[0], epoch.samples[-1]) for epoch in epochs]
     return {
         "label": inputs.label,
         "inputs": inputs.text,
         "source": inputs.source,
         "alike": inputs.alike,
-        "rounds": len(samples[0].halves[0]),
-        "tight": timing.is_tight(samples[0], samples[-1]),
+        "rounds": sum(len(epoch.samples[0].halves[0]) for epoch in epochs),
+        "tight": timing.is_tight(pairs, measures),
         "transfer": transfer,
         "sides": facts,
-        "comparison": timing.compare(*samples) if len(sides) == 2 else None,
-        "noise": timing.compare(samples[0], samples[0])["band"],
+        "comparison": timing.compare(pairs, measures) if len(functions) == 2 else None,
+        "noise": timing.compare([(one, one) for one, _ in pairs], measures)["band"],
         "agreement": agreement,
     }
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What is timed, and by which measures."""
+
+    functions: list[Function]
+    inputs: Inputs
+    donates: list[bool]
+    measures: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Epoch:
+    """Samples, and calls in a block, of each function; and what compiled in the meantime."""
+
+    samples: list[timing.Samples]
+    calls: list[int]
+    compiled: list[dict[str, dict[str, float]]]
+
+
+def _epochs(plan: _Plan, cost: float, heard: Compilations, request: Mapping[str, Any]) -> list[_Epoch]:
+    """One where one function is timed, or where compiling again takes too long. cost: seconds of the first calls."""
+    jax: Any = import_jax()
+    budget = request["seconds"]
+    number = min(timing.EPOCHS, 1 + int(budget / max(cost, 1e-6))) if len(plan.functions) == 2 else 1
+    most = max(1, -(-request["rounds"] // number))
+    found: list[_Epoch] = []
+    for _ in range(number):
+        own = plan.inputs
+        if found:
+            jax.clear_caches()
+            own = fresh(own)
+        sides = [_side(function, own, donates) for function, donates in zip(plan.functions, plan.donates)]
+        calls = [timing.calls_for(side)[0] for side in sides]
+        heard.reset()
+        samples = timing.rounds(sides, calls, most, budget / number, plan.measures)
+        names = [function.event_names for function in plan.functions]
+        found.append(_Epoch(samples, calls, [heard.of(own_names) for own_names in names]))
+    return found
 
 
 def _program(function: Function, known: list[Any]) -> dict[str, Any]:
@@ -183,7 +220,20 @@ def _program(function: Function, known: list[Any]) -> dict[str, Any]:
         return found
     facts = (said[0] if said else {}) if isinstance(said, (list, tuple)) else said or {}
     found["cost"] = {name: float(facts[name]) for name in ("flops", "bytes accessed") if facts.get(name, -1) >= 0}
+    if any("callback" in module.to_string() for module in largest.hlo_modules()):
+        found["calls_back"] = True
     return found
+
+
+def _never_sleeps(functions: list[Function], facts: list[dict[str, Any]]) -> bool:
+    """Whether the time of the processor is that of the work: compiled programs without calls of Python, on one processor.
+
+    The facts lose what only this asks for.
+    """
+    calls_back = [fact.pop("calls_back", not fact["memory"]) for fact in facts]
+    alone = hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) == 1
+    compiled = all(function.jitted for function in functions)
+    return alone and compiled and not any(calls_back) and devices()[0].platform == "cpu"
 
 
 def _dispatch(function: Function, inputs: Inputs, donates: bool) -> dict[str, float | None]:
@@ -222,10 +272,10 @@ def _identity(function: Function) -> dict[str, Any]:
     }
 
 
-def _per_call(events: dict[str, dict[str, float]], calls: int) -> dict[str, float]:
+def _per_call(events: list[dict[str, dict[str, float]]], calls: int) -> dict[str, float]:
     """Compilations while steady, for one call: there should be none."""
-    seconds = sum(step["seconds"] for step in events.values())
-    return {"count": events["compile"]["count"] / calls, "seconds": seconds / calls}
+    seconds = sum(step["seconds"] for epoch in events for step in epoch.values())
+    return {"count": sum(epoch["compile"]["count"] for epoch in events) / calls, "seconds": seconds / calls}
 
 
 def _first_call(

@@ -5,14 +5,18 @@ Vocabulary
 side      one of the functions compared. block: a few calls of one side in a row, each timed alone; its time is the lower
           quartile of its calls, because other programs only ever make a call slower.
 round     four blocks: first, second, second, first; every other round the other way about. So a slow spell hits both.
-time      of a side: the lower quartile of its blocks. ratio: time of the first ÷ time of the second.
+measure   ``wall``, or ``processor``: the time that the process had the processor, which other programs do not take from it.
+          The latter only for programs that never sleep, on one processor.
+way       how two series of blocks are compared: by their lower quartiles (``low``), which lets short disturbances go, or by
+          the median of the ratios within each round (``paired``), which lets long ones go.
+ratio     time of the first ÷ time of the second, by the measure and the way with the narrowest band.
 band      how far apart two halves of the *same* side lie in this run, as a ratio: the halves are its two blocks of each
           round, drawn again and again with rounds chosen at random (the bootstrap); 99 % of the draws lie within.
-claim     ``faster`` or ``slower``: the ratio is beyond the band, and 99 % of its own draws are on one side of 1.
+epoch     a part of the run with programs of its own: both functions are compiled anew for it, and get inputs of their own,
+          since where code and data lie in memory makes a program faster or slower by some percent.
+claim     ``faster`` or ``slower``: the ratio is beyond the band, and the ratios of the epochs are on one side of 1 by Student's
+          distribution (99 %). With fewer than three epochs, it is at least ``LEAST_OF_FEW``.
 tight     band and draws are so narrow that more rounds would tell nothing that matters.
-
-Limitations: two programs that compute the same may differ by a few percent all through a run, by where their code lies in
-memory. What is claimed is a difference of the two programs as they were compiled here.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ import os
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 BLOCK_SECONDS = 0.003
@@ -33,6 +37,9 @@ TIGHT = 1.02
 _BATCH = 8
 _DRAWS = 400
 _LOW = 0.25
+EPOCHS, _FEW, LEAST_OF_FEW = 5, 3, 1.1
+_STUDENT = {2: 9.925, 3: 5.841, 4: 4.604}
+"""The factor of the standard error, two-sided 99 %, by degrees of freedom."""
 _BUSY_LOAD = 0.35
 
 Prepare = Callable[[int], list[Any]]
@@ -51,17 +58,19 @@ class Side:
 
 @dataclass(frozen=True)
 class Samples:
-    """Seconds of the calls of one side: for each round its two blocks, in the order in which they ran."""
+    """Seconds of the calls of one side: for each round its two blocks. processor: the same in time of the processor."""
 
     halves: tuple[list[list[float]], list[list[float]]]
+    processor: tuple[list[list[float]], list[list[float]]] = field(default_factory=lambda: ([], []))
 
     def calls(self) -> list[float]:
         """Every call."""
         return [call for half in self.halves for block in half for call in block]
 
-    def times(self, half: int) -> list[float]:
-        """The time of one block of each round."""
-        return [quantile(block, _LOW) for block in self.halves[half]]
+    def times(self, measure: str) -> list[list[float]]:
+        """The times of the blocks, for each half."""
+        halves = self.processor if measure == "processor" else self.halves
+        return [[quantile(block, _LOW) for block in half] for half in halves]
 
 
 def machine_load() -> float:
@@ -79,14 +88,21 @@ def is_busy(load: float) -> bool:
 
 def block(side: Side, calls: int) -> list[float]:
     """Seconds of so many calls in a row, each by itself."""
+    return timed(side, calls)[0]
+
+
+def timed(side: Side, calls: int) -> tuple[list[float], list[float]]:
+    """The same, and the seconds of the processor."""
     items = side.prepare(calls)
-    run, clock = side.run, time.perf_counter
-    found = []
+    run, clock, processor = side.run, time.perf_counter, time.process_time
+    walls, busy = [], []
     for item in items:
+        before = processor()
         started = clock()
         run(item)
-        found.append(clock() - started)
-    return found
+        walls.append(clock() - started)
+        busy.append(processor() - before)
+    return walls, busy
 
 
 def calls_for(side: Side) -> tuple[int, float]:
@@ -96,7 +112,9 @@ def calls_for(side: Side) -> tuple[int, float]:
     return max(1, min(wanted, side.most_calls, MOST_CALLS)), seconds
 
 
-def rounds(sides: Sequence[Side], calls: Sequence[int], most: int, budget: float) -> list[Samples]:
+def rounds(
+    sides: Sequence[Side], calls: Sequence[int], most: int, budget: float, measures: Sequence[str] = ("wall",)
+) -> list[Samples]:
     """Time the sides until what can be said is tight, ``most`` rounds are done, or ``budget`` seconds are over.
 
     One side is timed against itself. At least ``LEAST_ROUNDS`` are done, or ``most`` if that is less.
@@ -113,11 +131,13 @@ def rounds(sides: Sequence[Side], calls: Sequence[int], most: int, budget: float
             count = [0] * len(sides)
             for place in order:
                 half = count[place] if turn % 4 < 2 else 1 - count[place]
-                found[place].halves[half].append(block(sides[place], calls[place]))
+                walls, busy = timed(sides[place], calls[place])
+                found[place].halves[half].append(walls)
+                found[place].processor[half].append(busy)
                 count[place] += 1
             done = turn + 1
             if done >= LEAST_ROUNDS and (
-                time.perf_counter() > deadline or (done % _BATCH == 0 and is_tight(found[0], found[-1]))
+                time.perf_counter() > deadline or (done % _BATCH == 0 and is_tight([(found[0], found[-1])], measures))
             ):
                 break
     finally:
@@ -149,6 +169,7 @@ def summary(values: Sequence[float]) -> dict[str, Any]:
 class _Draws:
     """Logarithms. ratio: of the two sides as measured; ratios: of the draws; same: of halves of one side in the draws."""
 
+    measure: str
     ratio: float
     ratios: Any
     same: Any
@@ -168,12 +189,30 @@ class _Draws:
         return float(np.quantile(self.ratios, 0.005)), float(np.quantile(self.ratios, 0.995))
 
 
-def _drawn(first: Samples, second: Samples) -> _Draws:
+Epochs = Sequence[tuple[Samples, Samples]]
+
+
+def _drawn(epochs: Epochs, measures: Sequence[str]) -> tuple[_Draws, list[float]]:
+    """By the measure and the way whose band is the narrowest: noise alone decides, the ratio has no part in it. And the
+    logarithms of the ratios of the epochs."""
     import numpy as np
 
-    logs = [np.log(np.maximum([side.times(0), side.times(1)], 1e-9)) for side in (first, second)]
-    number = logs[0].shape[1]
-    chosen = np.random.default_rng(0).integers(0, number, (_DRAWS, number))
+    found = []
+    for measure in measures:
+        for ways in zip(*(_both_ways(first, second, measure) for first, second in epochs)):
+            ratios = [draws.ratio for draws in ways]
+            mean = [np.mean([getattr(draws, name) for draws in ways], axis=0) for name in ("ratios", "same")]
+            found.append((_Draws(measure, statistics.fmean(ratios), *mean), ratios))
+    return min(found, key=lambda pair: pair[0].band)
+
+
+def _both_ways(first: Samples, second: Samples, measure: str) -> list[_Draws]:
+    import numpy as np
+
+    one, two = (np.log(np.maximum(side.times(measure), 1e-9)) for side in (first, second))
+    number = one.shape[1]
+    random = np.random.default_rng(number)
+    chosen = random.integers(0, number, (_DRAWS, number))
 
     def low(values: Any) -> Any:
         return np.quantile(values, _LOW, axis=-1)
@@ -181,29 +220,40 @@ def _drawn(first: Samples, second: Samples) -> _Draws:
     def whole(values: Any) -> Any:
         return low(np.concatenate([values[0], values[1]], axis=-1))
 
-    drawn = [np.stack([side[0][chosen], side[1][chosen]]) for side in logs]
-    same = [low(side[0]) - low(side[1]) for side in drawn]
-    return _Draws(float(whole(logs[0]) - whole(logs[1])), whole(drawn[0]) - whole(drawn[1]), np.concatenate(same))
+    ours, theirs = np.stack([one[0][chosen], one[1][chosen]]), np.stack([two[0][chosen], two[1][chosen]])
+    same = np.concatenate([low(side[0]) - low(side[1]) for side in (ours, theirs)])
+    quartiles = _Draws(measure, float(whole(one) - whole(two)), whole(ours) - whole(theirs), same)
+    apart = (one[0] + one[1] - two[0] - two[1]) / 2
+    within = np.concatenate([np.median((side[0] - side[1])[chosen], axis=-1) for side in (one, two)])
+    pairs = _Draws(measure, float(np.median(apart)), np.median(apart[chosen], axis=-1), within)
+    return [quartiles, pairs]
 
 
-def is_tight(first: Samples, second: Samples) -> bool:
+def is_tight(epochs: Epochs, measures: Sequence[str] = ("wall",)) -> bool:
     """Whether more rounds would tell nothing that matters."""
-    draws = _drawn(first, second)
+    draws, _ = _drawn(epochs, measures)
     low, high = draws.spread
     return max(draws.band, (high - low) / 2) < math.log(TIGHT)
 
 
-def compare(first: Samples, second: Samples) -> dict[str, Any]:
-    """What can be said of ``second`` against ``first``.
+def compare(epochs: Epochs, measures: Sequence[str] = ("wall",)) -> dict[str, Any]:
+    """What can be said of the second function against the first.
 
-    ratio: time of the first ÷ time of the second: above 1, the second is the faster. range: of its draws.
+    ratio: time of the first ÷ time of the second: above 1, the second is the faster. range: where it lies. measures: those
+    that mean something here.
     """
-    draws = _drawn(first, second)
+    draws, ratios = _drawn(epochs, measures)
     (low, high), band, ratio = draws.spread, draws.band, draws.ratio
-    claim = "faster" if ratio > band and low > 0 else "slower" if ratio < -band and high < 0 else "none"
+    if len(ratios) >= _FEW:
+        reach = _STUDENT[len(ratios) - 1] * statistics.stdev(ratios) / math.sqrt(len(ratios))
+        low, high = min(low, ratio - reach), max(high, ratio + reach)
+    least = band if len(ratios) >= _FEW else max(band, math.log(LEAST_OF_FEW))
+    claim = "faster" if ratio > least and low > 0 else "slower" if ratio < -least and high < 0 else "none"
     return {
         "ratio": math.exp(ratio),
         "range": [math.exp(low), math.exp(high)],
         "band": [math.exp(-band), math.exp(band)],
         "claim": claim,
+        "measure": draws.measure,
+        "epochs": len(ratios),
     }
