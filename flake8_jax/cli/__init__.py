@@ -47,7 +47,7 @@ _MEANT = {"explain": "jaxlint rule", "lint": "jaxlint check", "fix": "jaxlint ch
 """What other linters call our commands."""
 
 _HELP = """\
-jaxlint finds and repairs the sharp bits of JAX code.
+jaxlint finds and fixes mistakes in JAX code.
 
 usage: jaxlint [check] [options] PATH…
        jaxlint COMMAND [options]
@@ -56,33 +56,33 @@ commands:
   check     lint files and directories (the default); see `jaxlint check --help`
   rule      explain one rule: `jaxlint rule JAX101`, `jaxlint rule traced-branch`, `jaxlint rule --all`
   rules     list the rules
-  inspect   show what jaxlint believes to be staged and traced, function by function
+  inspect   show which functions and parameters jaxlint infers to be traced
   config    list the configuration keys, or explain one
   template  print a program to start from: `jaxlint template --list`
   server    the language server, for editors: findings while you type
   mcp       a server of the Model Context Protocol, through which programs use jaxlint
   clean     remove the cache
-  init      set jaxlint up in a project: configuration, pre-commit, CI; it asks first
+  init      set jaxlint up in a project: configuration, pre-commit, CI; asks first
   completion  print the script that completes commands and options in bash, zsh or fish
   version   print the version
 
 commands that run your code on JAX, in a process of its own:
-  verify      run your command, or functions with made-up inputs, and say which findings are true
-  prove       run your command with and without the fixes, and compare the results
-  mre         make the smallest script that still shows a finding, and an issue report
-  record      run your command and write down what JAX really traces and compiles
-  env         what there is to run on, and what is missing
-  bench       how long a function takes, alone or against another
-  hotspots    where the time and the memory of your command go, by lines and findings
-  recompiles  which inputs make a jitted function compile anew, and what avoids it
-  probe       what a function compiles to, also for accelerators that are not here
+  verify      run your command, or functions with generated inputs, to confirm findings
+  prove       run your command with and without the fixes and compare the results
+  mre         write the smallest script that shows a finding, and an issue report
+  record      run your command and record what JAX traces and compiles
+  env         show devices, versions and what is missing
+  bench       measure how long a function takes, alone or against another
+  hotspots    show where your command spends time and memory, by lines and findings
+  recompiles  show which inputs recompile a jitted function, and how to avoid it
+  probe       show what a function compiles to, also for absent accelerators
   pytree      a tree of arrays: shapes, dtypes, bytes, sharding, as text and as a picture
-  locate      where the installed JAX treats a topic or raises an error
+  locate      find where the installed JAX implements a topic or raises an error
 
 options:
   -h, --help      print this, or the help of a command, as `jaxlint help COMMAND` does
   --version       print the bare version
-  --explain CODE  the manual page of a rule, in markdown
+  --explain CODE  print the page of a rule in Markdown
 """
 
 

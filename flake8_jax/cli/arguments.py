@@ -45,52 +45,53 @@ def add_project_options(parser: argparse.ArgumentParser) -> None:
     """Options that decide which files are looked at, and under which configuration."""
     files = parser.add_argument_group("files")
     files.add_argument(
-        "--exclude", action="extend", type=_list, metavar="PATTERNS", help="leave these out (replaces the setting)"
+        "--exclude", action="extend", type=_list, metavar="PATTERNS", help="exclude these (replaces the setting)"
     )
+    files.add_argument("--extend-exclude", action="extend", type=_list, metavar="PATTERNS", help="also exclude these")
     files.add_argument(
-        "--extend-exclude", action="extend", type=_list, metavar="PATTERNS", help="leave these out as well"
-    )
-    files.add_argument(
-        "--force-exclude", action="store_true", default=None, help="leave them out also where they are named"
+        "--force-exclude", action="store_true", default=None, help="also exclude files given on the command line"
     )
     files.add_argument("--no-force-exclude", dest="force_exclude", action="store_false", help=argparse.SUPPRESS)
     files.add_argument(
-        "--respect-gitignore", action="store_true", default=None, help="leave out what git ignores (the default)"
+        "--respect-gitignore", action="store_true", default=None, help="exclude files that git ignores (the default)"
     )
     files.add_argument(
-        "--no-respect-gitignore", dest="respect_gitignore", action="store_false", help="look at what git ignores too"
+        "--no-respect-gitignore", dest="respect_gitignore", action="store_false", help="include files that git ignores"
     )
-    files.add_argument("--stdin-filename", metavar="FILE", help="the name of what comes on standard input (`-`)")
+    files.add_argument("--stdin-filename", metavar="FILE", help="the file name for standard input (`-`)")
     files.add_argument(
         "--within", metavar="FOLDER",
-        help="read nothing outside of this folder: no configuration, no other files of the project, no links that lead out",
+        help="read nothing outside this folder: no configuration, no other project files, no links to the outside",
     )  # fmt: skip
     settings = parser.add_argument_group("configuration")
     settings.add_argument(
         "--config", action="append", default=[], metavar="PATH|KEY=VALUE",
-        help="a configuration file to use for everything, or one setting as TOML; may be repeated",
+        help="a configuration file for all paths, or one setting as TOML; may be repeated",
     )  # fmt: skip
     settings.add_argument("--isolated", action="store_true", help="use no configuration file")
-    settings.add_argument("--preview", action="store_true", default=None, help="also report what is less sure")
+    settings.add_argument("--preview", action="store_true", default=None, help="also report less certain findings")
     settings.add_argument("--no-preview", dest="preview", action="store_false", help=argparse.SUPPRESS)
     settings.add_argument(
-        "--target-jax", metavar="VERSIONS", help="versions of JAX that the code supports: 0.6.2, '>=0.4.30'"
+        "--target-jax", metavar="VERSIONS", help="JAX versions that the code supports, such as 0.6.2 or '>=0.4.30'"
     )
     settings.add_argument("-n", "--no-cache", action="store_true", help="neither read nor write the cache")
-    settings.add_argument("--cache-dir", metavar="DIRECTORY", help="the directory in which to keep the cache")
+    settings.add_argument("--cache-dir", metavar="DIRECTORY", help="the cache directory")
     settings.add_argument(
-        "-j", "--jobs", type=_jobs, default=0, metavar="N", help="processes to parse with; default: one per processor"
+        "-j",
+        "--jobs",
+        type=_jobs,
+        default=0,
+        metavar="N",
+        help="number of parser processes; default: one per processor",
     )
 
 
 def add_log_options(parser: argparse.ArgumentParser) -> None:
     log = parser.add_argument_group("log")
     log.add_argument("-q", "--quiet", action="store_true", help="print findings only")
-    log.add_argument("-s", "--silent", action="store_true", help="print nothing; the exit status tells")
-    log.add_argument("-v", "--verbose", action="store_true", help="print what the analysis counted")
-    log.add_argument(
-        "--color", choices=("auto", "always", "never"), default="auto", help="whether to colour the output"
-    )
+    log.add_argument("-s", "--silent", action="store_true", help="print nothing; use the exit status")
+    log.add_argument("-v", "--verbose", action="store_true", help="print analysis statistics")
+    log.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="whether to color the output")
 
 
 def add_selection_options(parser: argparse.ArgumentParser) -> None:
@@ -107,11 +108,13 @@ def add_selection_options(parser: argparse.ArgumentParser) -> None:
     )
     rules.add_argument(
         "--test-files", action="extend", type=_list, metavar="PATTERNS",
-        help="test files, where rules on keys, timing and waiting are off unless they are selected by code or name",
+        help="test files; rules on keys, timing and waiting are off there unless selected by code or name",
     )  # fmt: skip
     rules.add_argument("--fixable", action="extend", type=_list, metavar="RULES", help="fix only these")
     rules.add_argument("--unfixable", action="extend", type=_list, metavar="RULES", help="do not fix these")
-    rules.add_argument("--ignore-noqa", action="store_true", help="report also what `# noqa` comments suppress")
+    rules.add_argument(
+        "--ignore-noqa", action="store_true", help="also report findings that `# noqa` comments suppress"
+    )
 
 
 def flag_options(args: argparse.Namespace) -> Options:

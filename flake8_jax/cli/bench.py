@@ -1,4 +1,4 @@
-"""``jaxlint bench``: how long a function takes, alone or against another."""
+"""``jaxlint bench``: measure how long a function takes, alone or against another."""
 
 from __future__ import annotations
 
@@ -54,24 +54,26 @@ examples:
 def parser() -> argparse.ArgumentParser:
     made = command_parser(
         "bench",
-        "Run a function on JAX and time it: the first call, moving inputs, and the calls after that.",
+        "Run a function on JAX and time the first call, moving inputs, and later calls.",
         _EPILOG,
     )
     made.add_argument("function", metavar="TARGET", help=TARGET_HELP)
     made.add_argument(
         "--vs", metavar="OTHER",
-        help="another function, to be compared with on the same inputs; `eager`: the same one without jit",
-    )  # fmt: skip
-    made.add_argument("--rounds", type=positive, default=400, metavar="N", help="most rounds of blocks (default: 400)")
-    made.add_argument(
-        "--seconds", type=duration, default=20.0, metavar="S",
-        help="end the rounds of a case after so long, even if they are not tight (default: 20)",
+        help="another function to compare on the same inputs; `eager`: the same function without jit",
     )  # fmt: skip
     made.add_argument(
-        "--eager", action="store_true", help="call it as it is; a function that is not jitted gets jitted else"
+        "--rounds", type=positive, default=400, metavar="N", help="maximum number of rounds (default: 400)"
     )
     made.add_argument(
-        "--cores", type=positive, metavar="N", help="keep to N processors (default: all; 1 with --vs on a CPU)"
+        "--seconds", type=duration, default=20.0, metavar="S",
+        help="stop a case after this time, even if the result is not tight (default: 20)",
+    )  # fmt: skip
+    made.add_argument(
+        "--eager", action="store_true", help="call it without jit; by default a function that is not jitted gets jitted"
+    )
+    made.add_argument(
+        "--cores", type=positive, metavar="N", help="use N processors (default: all; 1 with --vs on a CPU)"
     )
     made.add_argument(
         "--plot", metavar="terminal|FILE.png|FILE.svg",

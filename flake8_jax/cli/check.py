@@ -54,8 +54,8 @@ def parser() -> argparse.ArgumentParser:
         prog="jaxlint check",
         usage="jaxlint [check] [options] [PATH ...]",
         description="Lint Python files for mistakes in their use of JAX.",
-        epilog="Exit status: 0 clean or all fixed, 1 findings, 2 wrong call or configuration, a fix that could not be written, "
-        "or a failure of jaxlint.",
+        epilog="Exit status: 0 clean or all fixed, 1 findings, 2 usage or configuration error, a fix that could not be "
+        "written, or a failure of jaxlint.",
     )
     made.add_argument(
         "paths", nargs="*", metavar="PATH", help="files or directories; `-` for standard input; default: ."
@@ -67,25 +67,25 @@ def parser() -> argparse.ArgumentParser:
         "--unsafe-fixes",
         action="store_true",
         default=None,
-        help="apply also fixes that may change values, dtypes or effects",
+        help="also apply fixes that may change values, dtypes or effects",
     )
     fix.add_argument("--no-unsafe-fixes", dest="unsafe_fixes", action="store_false", help=argparse.SUPPRESS)
     fix.add_argument(
         "--prove", action="store_true",
-        help="with --fix: run the command after `--` and write only the fixes that it proves; see `jaxlint prove --help`",
+        help="with --fix: run the command after `--` and write only fixes that it proves; see `jaxlint prove --help`",
     )  # fmt: skip
-    fix.add_argument("--fix-only", action="store_true", help="fix, and say nothing of what is left")
-    fix.add_argument("--show-fixes", action="store_true", help="list what was fixed")
-    fix.add_argument("--diff", action="store_true", help="print what would be fixed as a patch, and change nothing")
+    fix.add_argument("--fix-only", action="store_true", help="apply fixes; do not report remaining findings")
+    fix.add_argument("--show-fixes", action="store_true", help="list the applied fixes")
+    fix.add_argument("--diff", action="store_true", help="print the fixes as a patch; do not change files")
     fix.add_argument("--add-noqa", action="store_true", help="add a `# noqa: CODE` comment to every finding")
     output = made.add_argument_group("output")
     output.add_argument("--output-format", choices=formats(), metavar="FORMAT", help=f"one of {', '.join(formats())}")
-    output.add_argument("-o", "--output-file", metavar="FILE", help="write the findings there")
+    output.add_argument("-o", "--output-file", metavar="FILE", help="write the findings to this file")
     output.add_argument(
         "--profile", metavar="FILE",
-        help="use what `jaxlint record` saw: functions that it saw traced are analysed as such, findings say how they ran",
+        help="use a profile of `jaxlint record`: recorded functions count as traced, and findings say how they ran",
     )  # fmt: skip
-    output.add_argument("--statistics", action="store_true", help="print how often each rule has a finding")
+    output.add_argument("--statistics", action="store_true", help="count the findings of each rule")
     output.add_argument("--show-files", action="store_true", help="list the files that would be linted")
     output.add_argument("--show-settings", action="store_true", help="print the settings for the first path")
     output.add_argument("-w", "--watch", action="store_true", help="lint again whenever a file changes")
@@ -94,12 +94,13 @@ def parser() -> argparse.ArgumentParser:
     new = made.add_argument_group("new findings only")
     new.add_argument(
         "--since", metavar="REVISION",
-        help="report (and fix) what comes from lines that changed since this git revision: findings on them, and findings "
-        "whose evidence passes them",
+        help="report (and fix) only findings on lines that changed since this git revision, or whose call chain passes them",
     )  # fmt: skip
-    new.add_argument("--baseline", metavar="FILE", help="do not report the findings that are kept in this file")
+    new.add_argument("--baseline", metavar="FILE", help="do not report the findings in this file")
     new.add_argument(
-        "--write-baseline", action="store_true", help=f"keep all present findings there (default: {DEFAULT_BASELINE})"
+        "--write-baseline",
+        action="store_true",
+        help=f"write all current findings to the baseline file (default: {DEFAULT_BASELINE})",
     )
     add_selection_options(made)
     add_project_options(made)

@@ -1,4 +1,4 @@
-"""``jaxlint env``: what there is to run on, and what is missing."""
+"""``jaxlint env``: show devices, versions and what is missing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ examples:
 def parser() -> argparse.ArgumentParser:
     made = command_parser(
         "env",
-        "Show the JAX that the other commands would run: versions, devices, settings, and whether it works.",
+        "Show the JAX that the other commands would use: versions, devices, settings, and whether it works.",
         _EPILOG,
     )
     made.add_argument("--all", action="store_true", help="show every setting of JAX, not only those that were changed")

@@ -64,7 +64,7 @@ examples:
   jaxlint hotspots -- python train.py --steps 100
   jaxlint hotspots src --for 60 --top 20 -- python -m project.train
 
-Exit status: that of the command (0 where --for ended it); 2 for a wrong call.
+Exit status: that of the command (0 where --for ended it); 2 for a usage error.
 """
 
 

@@ -27,14 +27,14 @@ def parser() -> argparse.ArgumentParser:
     made = CommandParser(
         prog="jaxlint inspect",
         usage="jaxlint inspect [options] PATH[:LINE] ...",
-        description="Show for every function whether JAX stages it, from where, and what its parameters are then.",
+        description="Show for every function whether JAX traces it, the call chain, and its parameters.",
     )
     made.add_argument(
         "paths", nargs="*", metavar="PATH[:LINE]", help="files or directories; a line narrows it to one function"
     )
     made.add_argument("--output-format", choices=("text", "json"), default="text")
     made.add_argument(
-        "--profile", metavar="FILE", help="compare with what `jaxlint record` saw: precision, recall, disagreements"
+        "--profile", metavar="FILE", help="compare with a profile of `jaxlint record`: precision, recall, disagreements"
     )
     add_project_options(made)
     add_log_options(made)

@@ -53,7 +53,7 @@ class Linted:
 def add_lint_options(parser: argparse.ArgumentParser) -> None:
     """Options on what is linted and how the findings are shown."""
     parser.add_argument("--output-format", choices=["text", *formats()], metavar="FORMAT", default="text")
-    parser.add_argument("-o", "--output-file", metavar="FILE", help="write the findings there")
+    parser.add_argument("-o", "--output-file", metavar="FILE", help="write the findings to this file")
     add_selection_options(parser)
     add_project_options(parser)
     add_log_options(parser)

@@ -1,4 +1,4 @@
-"""``jaxlint locate``: where the installed JAX treats a topic or raises an error."""
+"""``jaxlint locate``: find where the installed JAX implements a topic or raises an error."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ examples:
   jaxlint mre src/model.py:42 --profile .jaxlint/profile.json --output-format json
 
 Exit status: 0 if the script was written and shows the finding; 1 if it does not, and then nothing is written but with
-`--unconfirmed`; 2 for a wrong call. This is no sandbox against malice: your code runs with your rights.
+`--unconfirmed`; 2 for a usage error. This is no sandbox against malice: your code runs with your rights.
 """
 
 
@@ -84,13 +84,13 @@ def parser() -> argparse.ArgumentParser:
         "[options] FILE:LINE",
     )
     made.add_argument("finding", metavar="FILE:LINE", help="where the finding is")
-    made.add_argument("--output", metavar="FILE", help="write the script there (default: standard output)")
+    made.add_argument("--output", metavar="FILE", help="write the script to this file (default: standard output)")
     made.add_argument(
         "--issue", nargs="?", const="-", metavar="FILE",
         help="print an issue report in markdown instead of the script, or write it to FILE",
     )  # fmt: skip
     made.add_argument(
-        "--unconfirmed", action="store_true", help="write the script also if it does not show the finding"
+        "--unconfirmed", action="store_true", help="write the script even if it does not show the finding"
     )
     add_output_format(made)
     run = made.add_argument_group("running")
@@ -98,7 +98,7 @@ def parser() -> argparse.ArgumentParser:
         "--call", metavar="CODE",
         help="what to run, as Python code with the names of the finding's module, jax, jnp and np",
     )  # fmt: skip
-    run.add_argument("--profile", metavar="FILE", help="inputs like those that `jaxlint record` saw")
+    run.add_argument("--profile", metavar="FILE", help="use inputs like those that `jaxlint record` recorded")
     add_device_option(run)
     add_process_options(run, seconds=_SECONDS)
     add_selection_options(made)

@@ -1,4 +1,4 @@
-"""``jaxlint probe``: what a function compiles to, also for accelerators that are not here."""
+"""``jaxlint probe``: show what a function compiles to, also for absent accelerators."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ examples:
 def parser() -> argparse.ArgumentParser:
     made = command_parser(
         "probe",
-        "Trace, lower and compile a function without running it, and show what becomes of it.",
+        "Trace, lower and compile a function without running it, and show the result.",
         _EPILOG,
     )
     made.add_argument("function", metavar="TARGET", help=TARGET_HELP)
     made.add_argument(
         "--target", dest="platforms", action="extend", type=_platforms, metavar="cpu,cuda,tpu",
-        help="compile for these (default: what JAX has here)",
+        help="compile for these platforms (default: those of the installed JAX)",
     )  # fmt: skip
     made.add_argument(
         "--topology", metavar="NAME",
@@ -74,12 +74,14 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     made.add_argument(
         "--dialect", dest="dialects", action="extend", type=_dialects, metavar="NAMES",
-        help=f"show the first lines of these texts (and write only these): {', '.join(DIALECTS)}; hlo is the optimised one",
+        help=f"show the first lines of these texts (and write only these): {', '.join(DIALECTS)}; hlo is the optimized one",
     )  # fmt: skip
     made.add_argument(
         "--lines", type=positive, default=40, metavar="N", help="lines of each text to show (default: 40)"
     )
-    made.add_argument("--write", metavar="DIR", help="write jaxpr, StableHLO and optimised HLO to files there")
+    made.add_argument(
+        "--write", metavar="DIR", help="write jaxpr, StableHLO and optimized HLO to files in this directory"
+    )
     add_input_options(made)
     add_run_options(made, platform=False)
     return made

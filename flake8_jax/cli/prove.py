@@ -46,7 +46,7 @@ verdicts: preserved (the same results), enables (the original raises there, the 
 jax_disable_jit where that runs), intended-change (the fix is there to change results, such as repeated random numbers),
 differs (where, and by how much), blocked and inconclusive (why).
 
-Exit status: 0 if every fix is proved, 1 if not, 2 for a wrong call.
+Exit status: 0 if every fix is proved, 1 if not, 2 for a usage error.
 This is no sandbox against malice: the command runs with your rights, and may write wherever you may.
 """
 
@@ -54,17 +54,21 @@ This is no sandbox against malice: the command runs with your rights, and may wr
 def parser() -> ArgumentParser:
     made = command_parser(
         "prove",
-        "Prove the fixes: run your command with and without them, and compare what comes out.",
+        "Run your command with and without the fixes and compare the results.",
         _EPILOG,
         "[options] [PATH ...] -- COMMAND ...",
     )
     made.add_argument("paths", nargs="*", metavar="PATH", help="files or directories; default: .")
     fix = made.add_argument_group("fixes")
     fix.add_argument(
-        "--unsafe-fixes", action="store_true", default=True, dest="unsafe_fixes", help="also unsafe fixes (the default)"
+        "--unsafe-fixes",
+        action="store_true",
+        default=True,
+        dest="unsafe_fixes",
+        help="include unsafe fixes (the default)",
     )
     fix.add_argument("--safe-only", action="store_false", dest="unsafe_fixes", help="safe fixes only")
-    fix.add_argument("--write", action="store_true", help="write the fixes that are proved, and no others")
+    fix.add_argument("--write", action="store_true", help="write only the proved fixes")
     run = made.add_argument_group("running")
     add_device_option(run)
     add_process_options(run)

@@ -47,7 +47,7 @@ def parser() -> argparse.ArgumentParser:
     group.add_argument(
         "--dim", action="append", default=[], type=dimension, metavar="NAME=SIZE", help="size of a named dim"
     )
-    group.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the numbers in arrays (default: 0)")
+    group.add_argument("--seed", type=int, default=0, metavar="N", help="seed for the array values (default: 0)")
     add_run_options(made)
     return made
 

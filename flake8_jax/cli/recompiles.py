@@ -47,12 +47,12 @@ examples:
 def parser() -> argparse.ArgumentParser:
     made = command_parser(
         "recompiles",
-        "Call a jitted function with inputs in turn, and say which calls compile anew, why, and what avoids it.",
+        "Call a jitted function with several inputs and show which calls recompile, why, and how to avoid it.",
         _EPILOG,
     )
     made.add_argument("function", metavar="TARGET", help=f"{TARGET_HELP}; it is jitted first unless it is already")
     made.add_argument(
-        "--eager", action="store_true", help="call it as it is, and count everything that compiles in the calls"
+        "--eager", action="store_true", help="call it without jit, and count everything that compiles in the calls"
     )
     made.add_argument(
         "--plot",

@@ -41,7 +41,7 @@ from flake8_jax.settings.tables import ConfigError
 
 _EPILOG = """\
 For every function of your code: how often it ran, how often while JAX traced it, and whether each parameter was a tracer, an
-array, a key or a plain value, with shapes and dtypes. For every compilation: where, how long, and why anew. Contents of arrays
+array, a key or a plain value, with shapes and dtypes. For every compilation: where, how long, and why again. Contents of arrays
 are not kept. The command runs with your rights and as it is, somewhat slower.
 
 examples:
@@ -50,9 +50,9 @@ examples:
   jaxlint record --for 2m -- uv run train.py
   jaxlint inspect src --profile .jaxlint/profile.json
 
-The program prints what it prints without us; what was recorded is told on standard error.
+jaxlint does not change the output of the program. It prints its own summary on standard error.
 
-Exit status: that of the command; 0 where `--for` ended it, 124 where `--timeout` did; 2 for a wrong call.
+Exit status: that of the command; 0 where `--for` ended it, 124 where `--timeout` did; 2 for a usage error.
 """
 
 
@@ -64,7 +64,11 @@ def parser() -> argparse.ArgumentParser:
         "[options] -- COMMAND ...",
     )
     made.add_argument(
-        "--root", action="append", default=[], metavar="PATH", help="code that is recorded; may be repeated; default: ."
+        "--root",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="record the code in this folder; may be repeated; default: .",
     )
     made.add_argument("--profile", default=DEFAULT, metavar="FILE", help=f"where to write; default: {DEFAULT}")
     group = made.add_argument_group("the process that runs your command")

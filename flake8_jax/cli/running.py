@@ -92,7 +92,9 @@ def add_run_options(parser: argparse.ArgumentParser, *, platform: bool = True) -
     add_output_format(parser)
     group = parser.add_argument_group("the process that runs your code")
     if platform:
-        group.add_argument("--target", dest="platform", choices=PLATFORMS, help="run there (default: what JAX chooses)")
+        group.add_argument(
+            "--target", dest="platform", choices=PLATFORMS, help="run on this platform (default: JAX's choice)"
+        )
     add_process_options(group)
 
 
@@ -107,24 +109,28 @@ def add_process_options(group: argparse._ArgumentGroup, *, seconds: float | None
         type=duration,
         default=seconds,
         metavar="SECONDS",
-        help=f"end it after so long (default: {default})",
+        help=f"stop after this time (default: {default})",
     )
-    group.add_argument("--memory", type=positive, metavar="MIB", help="let it have so many MiB of data, not more")
-    group.add_argument("--no-network", action="store_true", help="without the network, where `unshare -rn` works")
+    group.add_argument("--memory", type=positive, metavar="MIB", help="limit its memory for data")
+    group.add_argument("--no-network", action="store_true", help="disable the network, if `unshare -rn` works")
 
 
 def add_enough_option(group: argparse._ArgumentGroup) -> None:
     """``--for`` of the commands that watch a command which need not come to its end."""
     group.add_argument(
         "--for", dest="enough", type=duration, metavar="TIME",
-        help="end your command after so long (90, 90s, 2m, 1h), and take what was seen until then",
+        help="stop your command after this time (90, 90s, 2m, 1h) and use what was recorded",
     )  # fmt: skip
 
 
 def add_device_option(group: argparse._ArgumentGroup) -> None:
     """``--target`` of the commands that watch a command."""
     group.add_argument(
-        "--target", type=_device, default=None, metavar="cpu|cuda|tpu", help="run there (default: what JAX chooses)"
+        "--target",
+        type=_device,
+        default=None,
+        metavar="cpu|cuda|tpu",
+        help="run on this platform (default: JAX's choice)",
     )
 
 

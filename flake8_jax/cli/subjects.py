@@ -20,7 +20,7 @@ else:
     import tomli as tomllib
 
 TARGET_HELP = "the function: module:function, file.py:function or file.py:LINE"
-CASE_HELP = "inputs of one call, such as 'f32[64,64], n=3'; may be repeated (default: made up from the signature)"
+CASE_HELP = "inputs of one call, such as 'f32[64,64], n=3'; may be repeated (default: generated from the signature)"
 LONGEST = 160
 
 INPUTS_HELP = """\
@@ -50,7 +50,7 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--dim", action="append", default=[], type=dimension, metavar="NAME=SIZE", help="size of a named dim"
     )
-    group.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the numbers in arrays (default: 0)")
+    group.add_argument("--seed", type=int, default=0, metavar="N", help="seed for the array values (default: 0)")
     group.add_argument(
         "--static", type=names_list, default=[], metavar="NAMES",
         help="parameters to make static, if it is not jitted yet",

@@ -52,7 +52,7 @@ verdicts: confirmed; confirmed-if-traced (nothing shows that the argument is); c
 function); refuted (on these inputs, JAX and backend); blocked (another error comes first); inconclusive (the line did not
 run, or nothing decisive was seen); unsupported-target (there is no such device to measure on).
 
-Exit status: 1 if a finding is confirmed, else 0; with `--require confirmed` 0 if all are, else 1; 2 for a wrong call.
+Exit status: 1 if a finding is confirmed, else 0; with `--require confirmed` 0 if all are, else 1; 2 for a usage error.
 This is no sandbox against malice: the command runs with your rights.
 """
 
@@ -60,7 +60,7 @@ This is no sandbox against malice: the command runs with your rights.
 def parser() -> argparse.ArgumentParser:
     made = command_parser(
         "verify",
-        "Lint, then confirm or refute each finding by running your code on JAX.",
+        "Lint, then run your code on JAX to confirm or refute each finding.",
         _EPILOG,
         "[options] [PATH ...] [-- COMMAND ...]",
     )
@@ -69,7 +69,9 @@ def parser() -> argparse.ArgumentParser:
     add_device_option(run)
     add_process_options(run)
     add_enough_option(run)
-    run.add_argument("--profile", metavar="FILE", help="without a command: inputs like those that `jaxlint record` saw")
+    run.add_argument(
+        "--profile", metavar="FILE", help="without a command: use inputs like those `jaxlint record` recorded"
+    )
     run.add_argument(
         "--require", choices=("confirmed", "none"), default="none",
         help="confirmed: exit 1 unless every finding is confirmed",
