@@ -130,11 +130,11 @@ def _narrowed(records: list[dict[str, Any]], path: str, line: int) -> list[dict[
 
 
 def _described(record: dict[str, Any], view: View) -> str:
-    state = "staged" if record["staged"] else "eager"
+    state = "traced" if record["staged"] else "outside tracing"
     if record["ambient"]:
-        state += ", ambient"
+        state += ", constants too"
     if record.get("presumed") and not record["staged"]:
-        state += "; also run as users of this module may stage it"
+        state += "; also analyzed as users of this module may trace it"
     out = [f"{view.shown(record['filename'])}:{record['line']}: {record['qualname'] or '<module>'}: {state}"]
     for root in record["roots"]:
         out.append(f"    {root['transform']} at {view.shown(root['filename'])}:{root['line']}")

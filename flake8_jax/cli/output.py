@@ -78,7 +78,7 @@ def fixes_shown(report: RunReport, view: View) -> str:
 def withdrawn_shown(report: RunReport, view: View) -> Iterator[str]:
     for item in report.withdrawn:
         times = f" ({item.count} times)" if item.count > 1 else ""
-        yield f"{view.shown(item.path)}: the fix for {item.code} ({item.name}) was taken back{times}: {one_line(item.reason)}"
+        yield f"{view.shown(item.path)}: the fix for {item.code} ({item.name}) was reverted{times}: {one_line(item.reason)}"
 
 
 def unified_diff(change: Change, view: View) -> str:

@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 resolve   the editor asks for the edit of an action only once the user has chosen it. The edit is then what
-          ``jaxlint check --fix`` would write for that finding: tried, analysed again, and taken back if it does not hold.
+          ``jaxlint check --fix`` would write for that finding: tried, analyzed again, and reverted if it does not hold.
 
 Without support for that in the editor a quick fix carries the edit that the rule proposes, untried.
 """
@@ -63,7 +63,7 @@ def quick_fixes(
         fix = item.finding.fix
         if fix is None or item.code not in fixable:
             continue
-        unsafe = " (may change values: look at it)" if fix.applicability == "unsafe" else ""
+        unsafe = " (may change values; review it)" if fix.applicability == "unsafe" else ""
         edit = None if resolves else workspace_edit(view, fix.edits, versioned=versioned)
         if resolves or edit is not None:
             found.append(

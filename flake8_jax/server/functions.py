@@ -30,12 +30,12 @@ _FENCE = re.compile(r"^```\w*\n?", re.MULTILINE)
 _TRACED = frozenset({"traced", "pytree"})
 _MEANINGS = {
     "traced": "a tracer",
-    "pytree": "a pytree with tracers in it",
+    "pytree": "a pytree of tracers",
     "concrete": "an array with a value",
-    "key": "a random key",
-    "static": "a Python value, known while JAX traces",
+    "key": "a PRNG key",
+    "static": "a Python value, known at trace time",
     "function": "a function",
-    "unknown": "not known",
+    "unknown": "unknown",
 }
 
 
@@ -82,11 +82,11 @@ def function_text(known: Known, base: str) -> str:
     """What hover says of a function, in Markdown."""
     record = known.record
     roots = [f"traced by `{chain(root, base)}`" for root in record["roots"]]
-    state = "staged" if record["staged"] else "eager: no code in sight stages it"
+    state = "traced" if record["staged"] else "outside tracing: no code of the project traces it"
     kinds = [f"`{param['name']}` {_kinds(param)}" for param in record["params"]]
     lines = [f"**{record['qualname']}** ({state})", *roots, "; ".join(kinds)]
     if record.get("presumed") and not record["staged"]:
-        lines.append("As users of this module may stage it.")
+        lines.append("Also analyzed as users of this module may trace it.")
     return "\n\n".join(line for line in lines if line)
 
 
@@ -96,7 +96,7 @@ def parameter_text(known: Known, name: str, base: str) -> str | None:
         return None
     meanings = [f"`{kind}`: {_MEANINGS[kind]}" for kind in _known_kinds(param)]
     roots = [f"`{known.record['qualname']}` is traced by `{chain(r, base)}`" for r in known.record["roots"]]
-    return "\n\n".join([f"**{name}** is {_kinds(param)}", *meanings, *roots])
+    return "\n\n".join([f"**{name}**: {_kinds(param)}", *meanings, *roots])
 
 
 def _kinds(param: Record) -> str:
@@ -104,7 +104,7 @@ def _kinds(param: Record) -> str:
 
 
 def _known_kinds(param: Record) -> list[str]:
-    """What a parameter is in the calls in sight; a caller that nobody knows adds nothing to those."""
+    """What a parameter is in the calls in sight; an unknown caller adds nothing to those."""
     return [kind for kind in param["kinds"] if kind != "unknown"] or ["unknown"]
 
 
@@ -167,7 +167,7 @@ def hints(functions: Sequence[Known], base: str) -> list[Hint]:
 
 @dataclass(frozen=True)
 class Lens:
-    """Above a function: what stages it, and where that is."""
+    """Above a function: the transform that traces it, and where."""
 
     offset: int
     title: str
@@ -176,7 +176,7 @@ class Lens:
 
 
 def lenses(functions: Sequence[Known], base: str) -> list[Lens]:
-    """One for every staged function."""
+    """One for every traced function."""
     found: list[Lens] = []
     for known in functions:
         roots = known.record["roots"] if known.record["staged"] else ()

@@ -210,7 +210,7 @@ async def _repair(ls: Server, buffer: Buffer, only: tuple[str, int] | None) -> t
         return None
     for item in repaired.withdrawn:
         if only is not None and item.code == only[0]:
-            ls.trouble(f"{item.code}: the repair was taken back: {item.reason}", True)
+            ls.trouble(f"{item.code}: the fix was reverted: {item.reason}", True)
     edits = repaired.edits
     return actions.workspace_edit(ls.view(buffer), edits, versioned=_versioned(ls)) if edits else None
 

@@ -291,7 +291,7 @@ def test_a_fix_that_does_harm_is_withdrawn(project: Project, word: str, reason: 
     path = project.write("a.py", JAX + f"np.sin\n{word}\nnp.sin\n")
     assert project.check("--fix") == 1
     assert path.read_text() == JAX + f"jnp.sin\n{word}\njnp.sin\n"
-    assert "was taken back" in project.err
+    assert "was reverted" in project.err
     assert reason in project.err
     assert "[*]" not in project.out
     assert "fixable" not in project.out
@@ -345,7 +345,7 @@ def test_a_fix_goes_with_those_of_what_it_uncovers(project: Project) -> None:
     for before, after in REPAIRED:
         wanted = wanted.replace(before, after)
     assert path.read_text() == wanted
-    assert "was taken back" in project.err  # of ``g``: what it uncovers has no fix
+    assert "was reverted" in project.err  # of ``g``: what it uncovers has no fix
     assert "[*]" not in project.out
     assert "fixable" not in project.out
     assert project.lint("--unsafe-fixes", "--no-cache") == 1

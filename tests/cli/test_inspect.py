@@ -34,7 +34,7 @@ def test_json_holds_the_functions_of_the_files_asked_for(project: Path, capsys: 
 def test_text_and_narrowing(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["a.py:6", "--no-cache"], fake_backend()) == 0
     assert capsys.readouterr().out.splitlines() == [
-        "a.py:5: g: staged, ambient",
+        "a.py:5: g: traced, constants too",
         "    jax.jit at a.py:1",
         "      → a.py:1 <module>",
         "    x: traced, static",

@@ -184,7 +184,7 @@ def test_emacs_shows_findings_moves_them_and_repairs_them(emacs: dict[str, str],
     tan = f"jaxlint [JAX203]: {said.format('tan()', 'tan')}"
     assert found["first"] == [[sin, 8, 16, 25], [tan, 13, 11, 20]]
     assert found["moved"] == [[sin, 9, 16, 25], [tan, 14, 11, 20]]
-    assert found["hover"].startswith("f (staged)")
+    assert found["hover"].startswith("f (traced)")
     before = FILES["a.py"].replace("@jax.jit", "# typed\n@jax.jit", 1)
     assert found["repaired"] == before.replace("np.sin", "jnp.sin")
     assert found["all-repaired"] == (root / "a.py").read_text(encoding="utf-8")

@@ -155,7 +155,7 @@ def test_hover_is_plain_text_for_an_editor_that_knows_no_other(start: Start) -> 
     staged, comment = session.open("a.py"), session.open("comment.py")
     at = {"textDocument": {"uri": staged}, "position": {"line": 6, "character": 5}}
     assert session.client.request("textDocument/hover", at)["contents"]["kind"] == "plaintext"
-    assert str(_hover(session, staged, 6, 5)).startswith("step (staged)\n\ntraced by `")
+    assert str(_hover(session, staged, 6, 5)).startswith("step (traced)\n\ntraced by `")
     page = str(_hover(session, comment, 0, 17))
     assert page.startswith("JAX203 numpy-on-tracer (error)\n")
     assert "```" not in page and "\nimport jax\n" in page and " ** 2\n" in page
@@ -166,10 +166,10 @@ def test_hover_says_why_a_function_and_a_parameter_are_traced(start: Start) -> N
     clip, other = session.open("pkg/clip.py"), session.open("a.py")
     said = str(_hover(session, clip, 0, 5))
     assert "traced by `jax.jit at train.py:8 → <lambda> → scan_body → clip`" in said
-    assert "eager" not in said
-    assert "**x** is " in str(_hover(session, clip, 1, 7)), "a parameter where it is used"
-    assert "**cfg** is static" in str(_hover(session, other, 6, 12))
-    assert "**x** is pytree or traced\n" in str(_hover(session, other, 6, 9))
+    assert "outside tracing" not in said
+    assert "**x**: " in str(_hover(session, clip, 1, 7)), "a parameter where it is used"
+    assert "**cfg**: static" in str(_hover(session, other, 6, 12))
+    assert "**x**: pytree or traced\n" in str(_hover(session, other, 6, 9))
     assert _hover(session, other, 0, 2) is None
 
 
