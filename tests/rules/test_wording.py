@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
+from pathlib import Path
+
 import pytest
 from support.wording import private_words, problems_of_message
 
+from flake8_jax.cli import COMMANDS, main
 from flake8_jax.fixers._announced import all_announced
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = [
+    "README.md",
+    "examples/README.md",
+    # architecture.md explains the code in the words of the code.
+    *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md") if p.name != "architecture.md"),
+]
 
 GOOD = "`x > 0` is traced, so `if` cannot test its value; use jnp.where"
 
@@ -33,3 +46,21 @@ def test_private_words_in_code_do_not_count() -> None:
 @pytest.mark.parametrize("sentence", sorted(all_announced()))
 def test_fixes_announce_changes_in_plain_words(sentence: str) -> None:
     assert private_words(sentence) == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_documents_have_no_private_words(document: str) -> None:
+    text = re.sub(r"^```.*?^```", "", (ROOT / document).read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    assert private_words(text) == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_no_private_words(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with contextlib.suppress(SystemExit):
+        main([command, "--help"])
+    assert private_words(capsys.readouterr().out.replace("--vs eager", "")) == []
+
+
+def test_the_newest_changes_have_no_private_words() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert private_words(text[: text.index("\n## 0.2.0")]) == []
