@@ -1,39 +1,70 @@
-"""Findings in the light of a profile: did what they speak of run, and was it traced?
+"""Findings in the light of a profile: did what they speak of run, was it traced, and what was compiled there?
 
-The mark is one more link of the chain of evidence, at its end. A finding whose function was recorded only outside of traces,
+The marks are further links of the chain of evidence, at its end. A finding whose function was recorded only outside of traces,
 although the chain says that something stages it, is not taken back: another run may stage it. It is said.
+
+Limitation: cells of notebooks get no marks.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from flake8_jax.core.findings import Finding, Step
 from flake8_jax.core.report import Diagnostic, RunReport
-from flake8_jax.runtime_checks.profile import Function, Profile
+from flake8_jax.runtime_checks.profile import Compilation, Function, Profile
+from flake8_jax.runtime_checks.statements import rows_around
 
 KIND = "recorded"
+_MOST_STATICS = 3
 
 
 def marked(report: RunReport, profile: Profile) -> RunReport:
-    """The report with a link on every finding whose function the profile knows."""
-    by_path: dict[str, list[Function]] = {}
+    """The report with links on every finding of whose function or lines the profile knows anything."""
+    functions: dict[str, list[Function]] = {}
     for function in profile.functions:
-        by_path.setdefault(os.path.realpath(function.filename), []).append(function)
-    diagnostics = tuple(_marked(item, by_path.get(os.path.realpath(item.path), ())) for item in report.diagnostics)
-    return msgspec.structs.replace(report, diagnostics=diagnostics)
+        functions.setdefault(os.path.realpath(function.filename), []).append(function)
+    compiled: dict[str, list[Compilation]] = {}
+    for one in profile.compilations:
+        compiled.setdefault(os.path.realpath(one.filename), []).append(one)
+
+    def mark(item: Diagnostic) -> Diagnostic:
+        path = os.path.realpath(item.path)
+        if item.cell is not None:
+            return item
+        rows = rows_around(report.texts.get(item.path, ""), item.row, max(item.row, item.end_row))
+        steps = [*_called(item, functions.get(path, ())), *_compiled(item, rows, compiled.get(path, ()))]
+        finding = item.finding
+        evidence = (*finding.evidence, *steps)
+        return msgspec.structs.replace(item, finding=msgspec.structs.replace(finding, evidence=evidence))
+
+    return msgspec.structs.replace(report, diagnostics=tuple(map(mark, report.diagnostics)))
 
 
-def _marked(item: Diagnostic, recorded: Iterable[Function]) -> Diagnostic:
+def _called(item: Diagnostic, recorded: Iterable[Function]) -> list[Step]:
+    """How the function of a finding ran."""
     function = recorded_function(item, recorded)
     if function is None:
-        return item
+        return []
     finding = item.finding
-    step = Step(item.path, finding.start, function.line, KIND, function.qualname, _sentence(finding, function))
-    return msgspec.structs.replace(item, finding=msgspec.structs.replace(finding, evidence=(*finding.evidence, step)))
+    return [Step(item.path, finding.start, function.line, KIND, function.qualname, _sentence(finding, function))]
+
+
+def _compiled(item: Diagnostic, rows: frozenset[int], compiled: Sequence[Compilation]) -> list[Step]:
+    """What XLA compiled for the lines of a finding, the most expensive first in one sentence."""
+    here = [one for one in compiled if one.row in rows]
+    if not here:
+        return []
+    count, seconds = sum(one.count for one in here), sum(one.seconds for one in here)
+    most = max(here, key=lambda one: one.seconds)
+    times = "one compilation" if count == 1 else f"{count} compilations"
+    text = f"recorded: {times} here, {seconds:.2g} s in all"
+    if count > 1:
+        text += f"; `{most.name}` {most.count} times" if most.count > 1 else f"; the longest of `{most.name}`"
+    return [Step(item.path, item.finding.start, most.row, KIND, most.function, text)]
 
 
 def recorded_function(item: Diagnostic, recorded: Iterable[Function]) -> Function | None:
@@ -54,7 +85,18 @@ def _sentence(finding: Finding, function: Function) -> str:
     tracers = [name for name, kinds in function.params.items() if kinds.get("traced") or kinds.get("tree")]
     what = f"; tracers: {', '.join(tracers)}" if tracers else ""
     some = "" if function.staged_calls == function.calls else f"{function.staged_calls} of them "
-    return f"recorded: {function.qualname} ran {times}, {some}while JAX traced{what}"
+    return f"recorded: {function.qualname} ran {times}, {some}while JAX traced{what}{_statics(function)}"
+
+
+def _statics(function: Function) -> str:
+    """The numbers and flags that a traced function was given as they were."""
+    shown = []
+    for name, values in function.statics.items():
+        kinds = function.params.get(name, {})
+        if kinds.get("other") and not kinds.get("traced") and not kinds.get("tree"):
+            more = ", …" if len(values) > _MOST_STATICS else ""
+            shown.append(f"{name} = {', '.join(values[:_MOST_STATICS])}{more}")
+    return f"; static: {'; '.join(shown)}" if shown else ""
 
 
 def cases_of(function: Function) -> str | None:

@@ -40,7 +40,8 @@ class Arguments(msgspec.Struct, frozen=True):
 class Function(msgspec.Struct, frozen=True):
     """One function that ran. line: of its first decorator; last: of its end, 0 in older profiles. staged_calls: made while
     JAX traced; ambient_calls: while it built a jaxpr. params: how often each parameter was of which kind (see
-    ``child.recorder``). avals: up to four of each. ambient: of the ambient calls alone, where there were others."""
+    ``child.recorder``). avals: up to four of each. ambient: of the ambient calls alone, where there were others. statics: up to
+    four values of each parameter that was a plain number, a flag or None."""
 
     filename: str
     qualname: str
@@ -53,6 +54,7 @@ class Function(msgspec.Struct, frozen=True):
     avals: dict[str, list[str]] = {}
     ambient: Arguments | None = None
     last: int = 0
+    statics: dict[str, list[str]] = {}
 
     def recorded(self) -> RecordedFunction:
         """As the analysis takes it: by the calls while JAX built a jaxpr, if there were any."""

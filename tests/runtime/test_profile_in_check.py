@@ -102,3 +102,33 @@ def test_what_a_function_was_given_while_jax_traced_stands_apart(project: Path) 
     assert functions["scaled"]["ambient"] == {"observed": 1, "params": {"x": {"traced": 1}}, "avals": {"x": ["f32[]"]}}
     assert functions["repeated"]["ambient"] is None
     assert functions["repeated"]["avals"] == {"x": ["f32[3]"], "count": ["int"], "check": ["False"]}
+
+
+LOOP = """
+import jax
+import jax.numpy as jnp
+from functools import partial
+
+
+@partial(jax.jit, static_argnames=("n", "mode"))
+def step(x, n, mode):
+    return x * n if mode else x
+
+
+x = jnp.ones(3)
+for epoch in range(5):
+    x = step(x, epoch, "fast")
+print(x)
+"""
+
+
+def test_compilations_and_statics_stand_at_the_lines_that_they_are_of(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(LOOP)
+    jaxlint(tmp_path, "record", "--", sys.executable, "main.py")
+    text = jaxlint(tmp_path, "check", "main.py", "--isolated", "--preview", "--profile", ".jaxlint/profile.json")
+    assert "JAX406" in text and "main.py:14: recorded: 5 compilations here" in text and "`jit(step)` 5 times" in text, (
+        text
+    )
+    (function,) = json.loads((tmp_path / ".jaxlint" / "profile.json").read_text())["functions"]
+    assert function["statics"] == {"n": ["0", "1", "2", "3"]}
+    assert "fast" not in (tmp_path / ".jaxlint" / "profile.json").read_text()

@@ -8,8 +8,9 @@ concrete     the argument is (or holds) tracers, all of which carry a value: ``j
 array        the argument is (or holds) JAX arrays, no tracer; looked for in the upper part of large pytrees only.
 key          the argument is a typed PRNG key; counted in addition to ``traced``, ``concrete`` or ``array``.
 other        anything else. unflattenable: a pytree that refuses (a half-built instance, keys that do not sort).
-aval         shape and dtype, as ``f32[8,128]``; of plain values, their type; of flags, ``True`` or ``False``. No other contents
-             are kept.
+aval         shape and dtype, as ``f32[8,128]``; of plain values, their type; of flags, ``True`` or ``False``.
+static       the value of an argument that is a number, a flag or None. Of others (texts), no contents are kept; nor of
+             arguments that are called like secrets.
 
 Not recorded: values captured by closures, attributes of objects that are not pytrees, raw ``uint32`` keys (arrays like any
 other), code built by ``exec`` under a made-up file name.
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 import dis
 import inspect
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -37,6 +39,9 @@ _PLAIN = frozenset(
     {type(None), bool, int, float, complex, str, bytes, slice, range}
     | {type, FunctionType, BuiltinFunctionType, ModuleType}
 )
+_NUMBERS = frozenset({bool, int, float, type(None)})
+_SECRET = re.compile(r"key|token|secret|passw|pwd|credential|auth|pin\b", re.IGNORECASE)
+_LONGEST = 24  # of the values of numbers
 _ARRAYS = frozenset({"jax", "jaxlib", "numpy", "torch", "tensorflow", "ml_dtypes"})  # packages whose arrays have both
 _COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 _SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
@@ -85,8 +90,14 @@ class Recorded:
     observed_eager: int = 0
     observed_staged: int = 0
     observed_ambient: int = 0
+    statics: dict[str, dict[str, int]] = field(default_factory=dict)
     every: Arguments = field(default_factory=lambda: Arguments())
     ambient: Arguments = field(default_factory=lambda: Arguments())
+
+    def note_static(self, name: str, value: str) -> None:
+        known = self.statics.setdefault(name, {})
+        if len(known) < AVALS and len(value) <= _LONGEST:
+            known[value] = 1
 
     def row(self) -> dict[str, Any]:
         return {
@@ -99,6 +110,7 @@ class Recorded:
             "ambient_calls": self.ambient_calls,
             "observed": self.observed_eager + self.observed_staged,
             **self.every.row(self.params),
+            "statics": {name: list(values) for name, values in self.statics.items()},
             "ambient": (
                 {"observed": self.observed_ambient, **self.ambient.row(self.params)}
                 if 0 < self.ambient_calls < self.calls
@@ -163,6 +175,8 @@ class Recorder:
                 seen.every.add(name, kinds, aval)
                 if ambient:
                     seen.ambient.add(name, kinds, aval)
+                if type(value) in _NUMBERS and not _SECRET.search(name):
+                    seen.note_static(name, repr(value))
 
 
 def parameter_names(code: CodeType) -> tuple[str, ...]:
