@@ -42,6 +42,19 @@ def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
         yield from (case.body for case in node.cases)
 
 
+def rows_of_function(text: str, row: int) -> range:
+    """The rows of the innermost function that holds a row; those of the whole text, where none does."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return range(0)
+    functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    holding = [node for node in functions if node.lineno <= row <= (node.end_lineno or node.lineno)]
+    inner = max(holding, key=lambda node: node.lineno, default=None)
+    last = text.count("\n") + 1 if inner is None else inner.end_lineno or inner.lineno
+    return range(1 if inner is None else inner.lineno, last + 1)
+
+
 def rows_around(text: str, first: int, last: int) -> frozenset[int]:
     """The rows of the smallest statement that holds a row of these; the rows themselves are among them."""
     mine = set(range(first, last + 1))

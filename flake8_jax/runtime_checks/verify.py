@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -28,6 +29,7 @@ from flake8_jax.runtime_checks.sandbox import (
     missing_jax,
     run_child,
 )
+from flake8_jax.runtime_checks.statements import rows_of_function
 
 PLATFORMS = {"cpu": "cpu", "cuda": "cuda", "gpu": "cuda", "tpu": "tpu"}
 _DEVICES = "xla_force_host_platform_device_count"
@@ -159,7 +161,12 @@ def verify(
                 runs[mode] = msgspec.structs.replace(known, trouble="")
                 continue
             progress(f"running {what} ({_MODES[mode]})")
-            runs[mode] = observe(batch, _limited(workload, mode, known), mode)
+            lines = _lines(batch, known) if workload.command and not workload.cells else None
+            runs[mode] = observe(batch, _limited(workload, mode, known), mode, lines=lines)
+            if mode == "keys" and lines is not None and _is_hidden(batch, runs[mode], workload, lines):
+                progress(f"running {what} ({_MODES[mode]}, now that it is known what is compiled)")
+                lines = _lines(batch, runs[mode], lines)
+                runs[mode] = observe(batch, _limited(workload, mode, runs[mode]), mode, lines=lines)
             if not workload.is_met_by(runs[mode].versions):
                 absent = workload.target
                 workload = msgspec.structs.replace(workload, target="cpu")
@@ -174,6 +181,46 @@ def verify(
             verdict = judged(position, asked[number], runs, workload, versions)
             verdicts[number] = _without_device(verdict, asked[number], absent) if absent else verdict
     return Verification(tuple(verdicts[number] for number in range(len(asked))), versions, tuple(notes), interrupted)
+
+
+Lines = frozenset[tuple[str, int]]
+"""Paths and rows."""
+
+
+def _lines(batch: Sequence[Asked], known: Run | None, before: Lines = frozenset()) -> Lines:
+    """Where jit has to be off, so that what the findings speak of is seen: at their own lines and those of their chains (in the
+    whole function, where a finding names no other line), and at the lines that had one of these traced, as far as a run
+    showed it."""
+    found = set(before)
+    for one in batch:
+        if _mode(one) == "keys":
+            found.update((one.spot.path, row) for row in {*range(one.spot.first, one.spot.last + 1), *one.statement})
+            found.update(one.chain or _function_rows(one.spot))
+    if known is not None and known.seen is not None:
+        found.update((path, row) for path, row, _ in known.seen.get("callers", ()))
+    return frozenset(found)
+
+
+def _function_rows(spot: Spot) -> Lines:
+    try:
+        text = Path(spot.path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return frozenset()
+    return frozenset((spot.path, row) for row in rows_of_function(text, spot.first))
+
+
+def _is_hidden(batch: Sequence[Asked], run: Run, workload: Workload, lines: Lines) -> bool:
+    """Whether a line of interest ran only while JAX traced, called by one that was not known to (``lines``)."""
+    if run.seen is None or run.interrupted or run.cut:
+        return False
+    if all((path, row) in lines for path, row, _ in run.seen.get("callers", ())):
+        return False
+    mine = [number for number, one in enumerate(batch) if _mode(one) == "keys"]
+    known = {"keys": run}
+    if all(judged(number, batch[number], known, workload, {}).verdict == "confirmed" for number in mine):
+        return False
+    watches = [run.seen["watches"][number] for number in (*mine, *range(len(batch), len(run.seen["watches"])))]
+    return any(watch["visits"].get("abstract") and not watch["visits"].get("eager") for watch in watches)
 
 
 def _is_idle(batch: Sequence[Asked], mode: str, plain: Run) -> bool:
@@ -227,9 +274,9 @@ _MODES = {
 }
 
 
-def observe(asked: Sequence[Asked], workload: Workload, mode: str, *, record: bool = False) -> Run:
+def observe(asked: Sequence[Asked], workload: Workload, mode: str, *, lines: Lines | None = None) -> Run:
     """Run the workload once, watching the rows of all findings. What is not as the command is by itself, and slower, ends when
-    all findings that need it are confirmed."""
+    all findings that need it are confirmed. lines: where jit is off in the mode ``keys``; everywhere, if None."""
     mine = [number for number, one in enumerate(asked) if _mode(one) == mode]
 
     def is_decided(messages: Sequence[Message]) -> bool:
@@ -240,13 +287,14 @@ def observe(asked: Sequence[Asked], workload: Workload, mode: str, *, record: bo
         known = {mode: Run(seen, {})}
         return all(judged(number, asked[number], known, workload, {}).verdict == "confirmed" for number in mine)
 
-    request = observation_request(asked, workload, mode, record=record)
+    request = observation_request(asked, workload, mode, lines)
     ears = Ears(judge=is_decided if workload.command and mode != "plain" else None)
     return run_of(run_child("observe", request, workload.launch(mode), ears=ears, keep=True), workload)
 
 
-def observation_request(asked: Sequence[Asked], workload: Workload, mode: str, *, record: bool = False) -> Message:
-    """What the child is told to run and to watch."""
+def observation_request(asked: Sequence[Asked], workload: Workload, mode: str, lines: Lines | None = None) -> Message:
+    """What the child is told to run and to watch. The places of chains are watched after the findings."""
+    chains = dict.fromkeys(place for one in asked if lines is not None and _mode(one) == "keys" for place in one.chain)
     return {
         "roots": list(workload.roots),
         "command": list(workload.command),
@@ -257,14 +305,18 @@ def observation_request(asked: Sequence[Asked], workload: Workload, mode: str, *
         ],
         "folders": [workload.cwd, *[root for root in workload.roots if not root.endswith(".py")]],
         "mode": mode,
-        "record": record,
+        "lines": None if lines is None else sorted(lines),
         "watches": [
             {
                 "number": number, "path": one.spot.path, "first": one.spot.first, "last": one.spot.last,
                 "keeps_old": one.rule in all_oracles() and all_oracles()[one.rule].keeps_old,
                 "formula": one.formula if one.rule == "unstable-expression" else None,
+                "unjit": _mode(one) == "keys",
             }
             for number, one in enumerate(asked)
+        ] + [
+            {"number": number, "path": path, "first": row, "last": row, "unjit": True}
+            for number, (path, row) in enumerate(chains, len(asked))
         ],
     }  # fmt: skip
 
@@ -381,10 +433,14 @@ def _why_not_reached(one: Asked, watch: Seen, run: Run) -> Verdict | None:
             return found
     if run.failed:
         return Verdict("blocked", f"the line did not run; {run.trouble}")
+    if run.trouble or run.cut:
+        return Verdict("inconclusive", f"the line did not run; {run.trouble or 'the run was ' + run.cut}")
     return None
 
 
 def _leads_here(one: Asked, path: str, first: int, last: int, row: int) -> bool:
-    """Whether code that an exception left at a row would have come to a finding further down. first, last: its rows."""
+    """Whether code that an exception left at a row would have come to a finding. first, last: its rows; 0 of a module."""
+    if not first:  # a module, whose functions nobody can call then
+        return path == one.spot.path
     places = ((one.spot.path, one.spot.first), *one.chain)
     return any(path == place[0] and first <= place[1] <= last and row < place[1] for place in places)

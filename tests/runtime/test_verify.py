@@ -401,3 +401,32 @@ def test_an_interpreter_without_jax_is_told_apart_from_a_wrong_finding(tmp_path:
     done = call(folder, "lib.py", "--", "python", "main.py")
     assert done.returncode == 2
     assert "has no JAX: install it" in done.stderr and "--python" in done.stderr
+
+
+HIDDEN = """
+import jax
+import lib
+
+jitted = [jax.jit(getattr(lib, name)) for name in ("noise", "fine")]
+for number in range(COUNT):
+    for function in jitted:
+        function(
+            jax.random.key(number),
+        )
+"""
+
+
+@pytest.mark.jax
+@pytest.mark.parametrize(("count", "runs"), [(1, 2), (2, 1)])
+def test_jit_is_off_only_where_keys_of_findings_are_used(count: int, runs: int, tmp_path: Path) -> None:
+    (tmp_path / "lib.py").write_text(
+        "import jax\n\n\ndef noise(key):\n    return jax.random.normal(key) + jax.random.uniform(key)\n\n\n"
+        "def fine(key):\n    a = jax.random.normal(key)\n    return a\n"
+    )
+    (tmp_path / "main.py").write_text(HIDDEN.replace("COUNT", str(count)))
+    workload = Workload(("python", "main.py"), (str(tmp_path),), str(tmp_path), target="cpu")
+    told: list[str] = []
+    asked = [Asked("key-reuse", Spot(str(tmp_path / "lib.py"), row, row)) for row in (5, 9)]
+    verdicts = verify(asked, workload, told.append).verdicts
+    assert [verdict.verdict for verdict in verdicts] == ["confirmed", "refuted"], verdicts
+    assert len(told) == runs, told

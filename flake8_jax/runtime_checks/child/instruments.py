@@ -88,11 +88,12 @@ class Instruments:
         self._watch_calls()
         self._watch_warnings()
 
-    def install_draws(self) -> None:
-        """Watch what consumes keys. It sees values only where nothing is compiled."""
+    def install_draws(self, *, everywhere: bool) -> None:
+        """Watch what consumes keys. It sees values only where nothing is compiled. everywhere: compile nothing at all."""
         import jax
 
-        jax.config.update("jax_disable_jit", True)
+        if everywhere:
+            jax.config.update("jax_disable_jit", True)
         for name, effect in (("random_bits_p", "draw"), ("random_split_p", "split"), ("random_fold_in_p", "fold")):
             primitive = _found_in_jax(name)
             if primitive is not None:

@@ -3,7 +3,9 @@
 Request: ``roots``; ``command``, the words of the command, and ``cells``, of notebooks by path (see ``workload``), or else
 ``calls`` and ``folders`` (see ``calls``); ``watches``: number, path, first, last; ``mode``: ``plain``, ``keys`` (without jit,
 watching what consumes keys), ``nans`` (JAX stops at the first NaN), ``replicas`` (watching copies on several devices);
-``record``: whether to say which parameters were tracers; ``keep``: say every few seconds what was seen so far.
+``lines``: paths and rows where jit is off in ``keys``, null for everywhere; in other modes, to find out which lines had traced
+what is watched (see ``switching``); ``record``: whether to say which parameters were tracers; ``keep``: say every few seconds
+what was seen so far.
 Messages: ``observations``, ``record``, ``ended``.
 """
 
@@ -19,6 +21,7 @@ from flake8_jax.runtime_checks.child.instruments import Instruments
 from flake8_jax.runtime_checks.child.main import Channel, summary
 from flake8_jax.runtime_checks.child.places import Places
 from flake8_jax.runtime_checks.child.recorder import Recorder
+from flake8_jax.runtime_checks.child.switching import Switch
 from flake8_jax.runtime_checks.child.watching import Watch, Watcher
 from flake8_jax.runtime_checks.child.workload import CommandError, is_pytest, prepare
 
@@ -29,7 +32,13 @@ def run(request: dict[str, Any], channel: Channel) -> None:
     places = Places(request["roots"], [os.getcwd(), *[os.path.dirname(os.path.abspath(script)) for script in scripts]])
     watches = [
         Watch(
-            w["number"], w["path"], w["first"], w["last"], keeps_old=w.get("keeps_old", False), formula=formula_pair(w)
+            w["number"],
+            w["path"],
+            w["first"],
+            w["last"],
+            keeps_old=w.get("keeps_old", False),
+            formula=formula_pair(w) if "formula" in w else None,
+            unjit=w.get("unjit", False),
         )
         for w in request["watches"]
     ]
@@ -40,7 +49,7 @@ def run(request: dict[str, Any], channel: Channel) -> None:
     def install() -> None:
         instruments.install()
         if mode == "keys":
-            instruments.install_draws()
+            instruments.install_draws(everywhere=request.get("lines") is None)
         elif mode == "replicas":
             instruments.install_replicas()
         elif mode == "nans":
@@ -53,6 +62,9 @@ def run(request: dict[str, Any], channel: Channel) -> None:
     watcher = Watcher(
         places, watches, install, recorder.called if recorder else None, finite.returned if finite else None, texts
     )
+    if request.get("lines") is not None:
+        lines = [(path, watcher.statement_at(path, row)) for path, row in request["lines"]]
+        watcher.switch = Switch(lines, only_learns=mode != "keys")
     try:
         collector = _plugins(request, scripts)
         work = _work(request, watcher, channel, collector)
@@ -107,7 +119,8 @@ class _Teller:
 
     def _seen(self) -> list[dict[str, Any]]:
         watches = [watch.report() for watch in self._watcher.watches]
-        seen = {"watches": watches, "raised": list(self._watcher.raised), "x64": _has_x64()}
+        seen: dict[str, Any] = {"watches": watches, "raised": list(self._watcher.raised), "x64": _has_x64()}
+        seen["callers"] = self._watcher.switch.report() if self._watcher.switch is not None else []
         found = [{"kind": "observations", **seen, **self._instruments.report()}]
         if self._recorder is None:
             return found

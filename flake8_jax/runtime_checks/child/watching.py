@@ -26,7 +26,8 @@ from typing import Any
 from flake8_jax.runtime_checks.child.formulas import MOST as MOST_FORMULAS
 from flake8_jax.runtime_checks.child.formulas import Formula, difference
 from flake8_jax.runtime_checks.child.places import Places
-from flake8_jax.runtime_checks.child.tracing import EAGER, trace_state
+from flake8_jax.runtime_checks.child.switching import Switch
+from flake8_jax.runtime_checks.child.tracing import ABSTRACT, EAGER, trace_state
 
 MOST = 500  # of the exceptions kept
 _DEPTH = 12  # of their stacks
@@ -41,7 +42,8 @@ class Watch:
     calls of the user's functions that the rows led to while JAX traced, by run. functions: names of those that have the
     rows and ran. keeps_old: look whether local variables are replaced by others of their size, and the old ones kept: kept
     counts their bytes, in the visit at which it is most; before: the variables at the last visit, by run. formula: of the
-    rows, and a better one; apart: how far they lay from each other at most, in as many visits as were compared."""
+    rows, and a better one; apart: how far they lay from each other at most, in as many visits as were compared.
+    unjit: what it shows is to be seen without jit (see ``switching``)."""
 
     number: int
     path: str
@@ -58,6 +60,7 @@ class Watch:
     entered: dict[int, int] = field(default_factory=dict)
     functions: set[str] = field(default_factory=set)
     keeps_old: bool = False
+    unjit: bool = False
     before: dict[int, dict[str, Any]] = field(default_factory=dict)
     kept: int = 0
     formula: tuple[Formula, Formula] | None = None
@@ -116,6 +119,7 @@ class Watcher:
         self.raised: list[dict[str, Any]] = []
         self._last_seen: BaseException | None = None
         self._raising: dict[FrameType, dict[str, Any]] = {}
+        self.switch: Switch | None = None
 
     def start(self) -> None:
         threading.settrace(self._global)
@@ -149,13 +153,19 @@ class Watcher:
         if self._on_call is not None:
             self._on_call(frame)
         is_module = code.co_name == "<module>"
-        frame.f_trace_lines = self._is_watched(code) or (is_module and not self._installed)
+        frame.f_trace_lines = (
+            self._is_watched(code)
+            or (is_module and not self._installed)
+            or (self.switch is not None and self.switch.is_in(self.places.path_of(code), code))
+        )
         return self._local
 
     def _local(self, frame: FrameType, event: str, arg: Any) -> Any:
         if event == "line":
             if not self._installed:
                 self._try_to_install()
+            if self.switch is not None and self._installed:
+                self.switch.pass_line(frame, (self.places.path_of(frame.f_code) or "", self.first_row(frame)))
             self._visit(frame)
         elif event == "exception":
             self._exception(frame, arg[1] if arg[1] is not None else arg[0])
@@ -164,6 +174,8 @@ class Watcher:
                 self._leave(frame)
             if self._on_return is not None:
                 self._on_return(frame, arg)
+            if self.switch is not None:
+                self.switch.leave(frame)
             self.places.leave(frame)
             self._begun.pop(frame, None)
         return self._local
@@ -212,6 +224,8 @@ class Watcher:
         self._count_inside(frame)
         for watch in self._begins(frame, self._at(frame)):
             state = trace_state()
+            if state == ABSTRACT and self.switch is not None and watch.unjit:
+                self.switch.staged(frame, self.places, self.first_row)
             watch.visits[state] = watch.visits.get(state, 0) + 1
             key = (state, self.places.run_of(frame))
             watch.runs[key] = watch.runs.get(key, 0) + 1
@@ -227,6 +241,14 @@ class Watcher:
                     watch.apart = max(watch.apart, difference(*watch.formula, frame))
                 if watch.keeps_old:
                     _look_for_old(watch, self.places.run_of(frame), frame)
+
+    def first_row(self, frame: FrameType) -> int:
+        """The first row of the statement that runs."""
+        return self.statement_at(self.places.path_of(frame.f_code) or "", frame.f_lineno)
+
+    def statement_at(self, path: str, row: int) -> int:
+        """The first row of the statement at a row, where the file is watched."""
+        return self._statements.get(path, {}).get(row, row)
 
     def _begins(self, frame: FrameType, watches: list[Watch]) -> list[Watch]:
         """Those of the watches at this row that the running statement has not come to yet.
