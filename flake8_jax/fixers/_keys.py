@@ -224,21 +224,36 @@ def _splits_off(source: FixSource, statement: ir.Stmt, imports: Imports) -> bool
 
 def split_of_the_rest(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Edit] | None:
     """``key, sub = split(sub)`` behind another such line and a use of ``sub``: ``key`` was meant to be split, which nothing
-    has used. None where the code is another."""
+    has used. ``key, _ = split(key)`` behind another one: the use of ``key`` takes the unused half instead. None where the code
+    is another."""
     again = source.statement(second)
     if not isinstance(second, ir.Name) or not isinstance(again, ir.Assign):
         return None
     names = _halves(source, again)
     before = binder_before(source, source.statement(first), second.id)
-    if names is None or not isinstance(before, ir.Assign) or _halves(source, before) != names:
+    if names is None or not isinstance(before, ir.Assign) or before is again or _halves(source, before) != names:
         return None
     if again.value is not source.parent(source.parent(second)) or second.id not in names:
         return None
     rest = names[0] if names[1] == second.id else names[1]
     around = source.functions(second)
     inside = walk(around[0] if around else source.module)
-    between = [n for n in inside if isinstance(n, ir.Name) and n.id == rest and before.end <= n.start < again.start]
-    return None if between or rest == second.id else [Edit(second.start, second.end, rest)]
+    between = [n for n in inside if isinstance(n, ir.Name) and n.id in names and before.end <= n.start < again.start]
+    if rest == "_":
+        alone = [n for n in between if n.id == second.id] == [first]
+        return _swapped(source, before, first) if alone and names[0] == second.id else None
+    if rest == second.id or any(n.id == rest for n in between):
+        return None
+    return [Edit(second.start, second.end, rest)]
+
+
+def _swapped(source: FixSource, split: ir.Assign, use: ir.Expr) -> list[Edit] | None:
+    """``key, _ = split(key)`` and a use of ``key``: the other half gets a name, and the use takes it."""
+    target, statement = split.targets[0], source.statement(use)
+    assert isinstance(target, ir.Tuple)
+    spare = target.elts[1]
+    subkey = SUBKEY if _may_reuse_subkey(source, statement, Imports(source, use)) else fresh(source, use, SUBKEY)[0]
+    return [Edit(spare.start, spare.end, subkey), Edit(use.start, use.end, subkey)]
 
 
 def split_earlier(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Edit] | None:

@@ -26,7 +26,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import target_names, uses
 from flake8_jax.fixers._source import FixSource
-from flake8_jax.semantics.domain.equal_draws import mentions_equal_draws
+from flake8_jax.semantics.domain.equal_draws import is_copy, mentions_equal_draws
 
 _COMPARING = re.compile(r"assert|allclose|isclose|array_equal|array_equiv|assertEqual|tree_all|chex\.")
 _INVERSE = re.compile(r"(?:^|_)(?:inverse|inv|invert|undo|reverse|un|de)_?(?=[a-z])")
@@ -59,7 +59,7 @@ def are_meant_to_be_equal(source: FixSource, first: ir.Expr, second: ir.Expr) ->
         return False
     if _are_inverse(_name(one.func), _name(other.func)) or _is_joint(source, one, other):
         return True
-    if _is_made_again(source, second):
+    if _is_made_again(source, second) or _is_copied(source, first, second):
         return True
     return _is_antithetic(source, one, other) or _meet(source, one, other)
 
@@ -94,6 +94,14 @@ def _is_made_again(source: FixSource, second: ir.Expr) -> bool:
         if isinstance(node, ir.Subscript) and source.slice(node.value) == source.slice(second.value):
             counts[source.slice(node)] += 1
     return len(counts) > 1 and min(counts.values()) > 1
+
+
+def _is_copied(source: FixSource, first: ir.Expr, second: ir.Expr) -> bool:
+    """Two statements make an array and its copy, a target network for one."""
+    one, other = source.statement(first), source.statement(second)
+    if not isinstance(one, ir.Assign) or not isinstance(other, ir.Assign):
+        return False
+    return is_copy(_name(one.targets[0]), _name(other.targets[0]))
 
 
 def is_joint_in_loop(source: FixSource, loop: ir.Node, key: ir.Expr) -> bool:

@@ -6,6 +6,9 @@ stated      a comment at the use says that the key, or what it draws, is the sam
 mentioned   a text speaks of equal draws in any way, in names and strings as well. Then no fix gives them other keys: a wrong
             guess costs one fix that is not offered. What is stated is mentioned, too, unless a comment denies it.
 
+copy        one array starts as another one does: a target network, a teacher, a moving average. Names say so: ``target_q``
+            beside ``q``.
+
 Limitations: English words only.
 """
 
@@ -26,6 +29,15 @@ _MENTIONED = re.compile(
     rf"(?:equal|identical|same)[ _\w]{{0,12}}[ _](?:{_SOURCE}|{_DRAWN})",
     re.IGNORECASE,
 )
+
+
+_COPIES = frozenset({"target", "targ", "tgt", "teacher", "ema", "slow", "frozen", "momentum"})
+
+
+def is_copy(one: str, other: str) -> bool:
+    """The name of one variable is that of the other with a word such as ``target``."""
+    words, others = (set(name.lower().strip("_").split("_")) for name in (one, other))
+    return words != others and words ^ others <= _COPIES and bool(words & others)
 
 
 def states_equal_draws(comments: str) -> bool:

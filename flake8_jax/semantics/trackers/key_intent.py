@@ -12,7 +12,7 @@ same data   two calls of one function see the same arrays beside the key, and so
             step of a computation, and no comparison.
 paired      a function changes two arrays in the same way, with the same key: an image and its mask. Another key does
             so for the same two, or each result takes the place of what it was made of. Or ``inverse_f`` undoes, with
-            the same numbers, what ``f`` did.
+            the same numbers, what ``f`` did. Or one is a copy of the other, by its name: a target network.
 discarded   the result of a call is thrown away: a warm-up, or a line that was forgotten.
 parts       one key is split into the same keys twice, and each time another slice of them is taken.
 said        a comment beside a use says so: ``# fixed key``. What compares under one key is ``same data`` as well.
@@ -32,7 +32,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.boundary import SEED
 from flake8_jax.semantics.domain.code import last_name, names_read, statement_at
-from flake8_jax.semantics.domain.equal_draws import states_equal_draws
+from flake8_jax.semantics.domain.equal_draws import is_copy, states_equal_draws
 from flake8_jax.semantics.domain.scopes import is_test_file
 from flake8_jax.semantics.domain.values import (
     FIELD_DEFAULT,
@@ -89,7 +89,7 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
         return "alternatives"
     if _are_parts(statement_at(body, there.node), statement_at(body, here.node), there, here):
         return "parts"
-    if _undoes(here, there) or _undoes(there, here):
+    if _undoes(here, there) or _undoes(there, here) or _is_copied(body, here, there):
         return "paired"
     return "paired" if _is_paired(body, here, there, in_place=draws == "places") else ""
 
@@ -233,6 +233,14 @@ def _is_paired(body: list[ir.Stmt], here: Place, there: Place, *, in_place: bool
 def _undoes(one: Place, other: Place) -> bool:
     called, before = (last_name(p.node.func) if isinstance(p.node, ir.Call) else "" for p in (one, other))
     return bool(before) and called in (f"inverse_{before}", f"inv_{before}", f"{before}_inverse", f"un{before}")
+
+
+def _is_copied(body: list[ir.Stmt], here: Place, there: Place) -> bool:
+    """``target_q = make(key)`` beside ``q = make(key)``."""
+    first, second = statement_at(body, there.node), statement_at(body, here.node)
+    if not isinstance(first, ir.Assign) or not isinstance(second, ir.Assign):
+        return False
+    return is_copy(last_name(first.targets[0]), last_name(second.targets[0]))
 
 
 def _stored_in(statement: ir.Stmt | None, place: Place) -> str:
