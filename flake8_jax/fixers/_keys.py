@@ -257,20 +257,23 @@ def _swapped(source: FixSource, split: ir.Assign, use: ir.Expr) -> list[Edit] | 
 
 
 def split_earlier(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Edit] | None:
-    """``x = draw(key)``, then ``key, _ = split(key)`` or ``(key,) = split(key, 1)``: the split goes in front, and its spare
-    half to the draw. None where the code is another."""
+    """``x = draw(key)``, then ``key, _ = split(key)``, ``_, key = split(key)`` or ``(key,) = split(key, 1)``: the split goes in
+    front, and its spare half to the draw. None where the code is another."""
     using, again = source.statement(first), source.statement(second)
     if not isinstance(second, ir.Name) or not isinstance(again, ir.Assign) or using.start > again.start:
         return None
     imports = Imports(source, first)
-    split = again.value if _halves(source, again) == (second.id, "_") else _advance(again, second.id, imports)
+    halves = _halves(source, again)
+    is_half = halves is not None and set(halves) == {second.id, "_"}
+    split = again.value if is_half else _advance(again, second.id, imports)
     is_beside = any(statement is using for statement in source.place(again).block)
     if not isinstance(split, ir.Call) or not is_beside or not isinstance(using, _ONE_LINE):
         return None
     if not source.starts_line(again) or not source.ends_line(again):
         return None
     subkey = SUBKEY if _may_reuse_subkey(source, using, imports) else fresh(source, first, SUBKEY)[0]
-    line = f"{second.id}, {subkey} = {source.slice(split.func)}({second.id})"
+    both = (subkey, second.id) if halves == ("_", second.id) else (second.id, subkey)
+    line = f"{', '.join(both)} = {source.slice(split.func)}({second.id})"
     remark = source.text[again.end : source.line_end(again.end)].strip()
     return [
         source.insert_before(using, [f"{line}  {remark}" if remark else line]),

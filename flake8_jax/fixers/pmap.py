@@ -233,10 +233,18 @@ def _needs_call(source: FixSource, site: Pmap) -> bool:
 
 def _is_imported(source: FixSource, site: Pmap) -> bool:
     """The map is made, and not called, while the file is imported."""
-    if source.functions(site.replaced):
+    if source.functions(site.replaced) or any(_is_main(source, above) for above in source.ancestors(site.replaced)):
         return False
     above = source.parent(site.replaced)
     return not (isinstance(above, ir.Call) and above.func is site.replaced)
+
+
+def _is_main(source: FixSource, node: object) -> bool:
+    """``if __name__ == "__main__":``"""
+    return (
+        isinstance(node, ir.If)
+        and re.fullmatch(r"__name__\s*==\s*['\"]__main__['\"]", source.slice(node.test)) is not None
+    )
 
 
 def _defined(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
+from pathlib import Path
 
 import pytest
 
+from fixers.fixtures import all_cases
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._callers import Program
@@ -15,6 +18,7 @@ from flake8_jax.fixers._source import FixSource
 from flake8_jax.fixers._staging import is_surely_array, is_surely_traced
 from flake8_jax.fixers._versions import is_patched
 from flake8_jax.knowledge.twins import twin_calls
+from flake8_jax.rules import all_rules
 from flake8_jax.syntax.lower import lower
 
 HEAD = "import jax\nimport jax.numpy as jnp\nimport numpy as np\n"
@@ -220,3 +224,10 @@ def test_lines_of_the_table_of_twins() -> None:
 def test_a_name_that_a_test_replaces(text: str, expected: bool) -> None:
     program = project(a="x = jax.host_id()\n", test_a=text)
     assert is_patched(program.source("/p/a.py"), "host_id") is expected
+
+
+def test_the_documentation_names_the_rules_with_safe_fixes() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "fixing.md").read_text(encoding="utf-8")
+    documented = set(re.findall(r"^\| (JAX\d+) \|", page, re.MULTILINE))
+    codes = {rule.name: rule.code for rule in all_rules()}
+    assert documented == {codes[case.rule] for case in all_cases() if case.safety == "safe"}
