@@ -23,7 +23,7 @@ from flake8_jax.core.nodes import children, walk
 from flake8_jax.core.report import RuleInfo
 
 Record = Mapping[str, Any]
-_CODE = re.compile(r"\bJAX\d{3}\b", re.IGNORECASE)
+_CODE = re.compile(r"\b[A-Z]{2,3}\d{3}\b", re.IGNORECASE)
 _NOQA = re.compile(r"#[^#]*?\bnoqa\b", re.IGNORECASE)
 _BOLD_START = re.compile(r"\A\*\*(.+?)\*\*")
 _FENCE = re.compile(r"^```\w*\n?", re.MULTILINE)
@@ -188,7 +188,7 @@ def lenses(functions: Sequence[Known], base: str) -> list[Lens]:
 
 
 def code_under(line: str, column: int) -> tuple[int, int, str] | None:
-    """The code of ours in a ``# noqa`` comment at this column of a line: its ends, and the code in upper case."""
+    """The code in a ``# noqa`` comment at this column of a line: its ends, and the code in upper case."""
     comment = _NOQA.search(line)
     if comment is None:
         return None
