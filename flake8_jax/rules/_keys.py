@@ -54,7 +54,8 @@ def name_of_key(event: KeyUse) -> str:
     if event.key_node is None and _spelling(event) == "this key":
         function = name_of(event.through) if event.through else callee(event.context, event.at, "")
         return f"The key of {function}" if function else "This key"
-    return _spelling(event)
+    suffix = f" in {name_of(event.last_in)}" if event.last_in and event.last_in == event.first_in else ""
+    return _spelling(event).removesuffix(suffix)
 
 
 def _spelling(event: KeyUse) -> str:
