@@ -14,8 +14,7 @@ from __future__ import annotations
 from flake8_jax.core.findings import Edit, Fix, Step
 from flake8_jax.core.registry import NodeReport, Report, Subscription, rule
 from flake8_jax.fixers._source import FixSource, repair
-from flake8_jax.rules._tracers import contains_tracer, quote, raises_on_host
-from flake8_jax.rules._tracers import speaks as is_reportable
+from flake8_jax.rules._tracers import contains_tracer, is_reportable, quote, raises_on_host
 from flake8_jax.semantics.domain.values import Array, Const, External, Unknown, Value, is_traced_array, is_tracer
 from flake8_jax.semantics.events.events import (
     Context,

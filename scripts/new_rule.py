@@ -30,7 +30,7 @@ RULE = '''\
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, Subscription, rule
-from flake8_jax.rules._tracers import contains_tracer, quote, speaks
+from flake8_jax.rules._tracers import contains_tracer, quote, is_reportable
 from flake8_jax.semantics.events.events import LibraryCall
 
 
@@ -96,7 +96,7 @@ def {function}(event: LibraryCall) -> Report | None:
 
     {version}
     """
-    if event.name != "jax.numpy.around" or not speaks(event.context):
+    if event.name != "jax.numpy.around" or not is_reportable(event.context):
         return None
     if not event.args or not contains_tracer(event.args[0]):
         return None

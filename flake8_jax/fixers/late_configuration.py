@@ -70,7 +70,7 @@ def _is_import_of_os(statement: ir.Stmt) -> TypeGuard[ir.Import | ir.ImportFrom]
 
 
 def _takes_part(event: Setting, source: FixSource, between: list[ir.Stmt]) -> bool:
-    """A statement in between, other than what comes too early, speaks of the same setting: their order counts."""
+    """A statement in between, other than what comes too early, is_reportable of the same setting: their order counts."""
     return any(event.name in source.slice(s) for s in between[1:])
 
 

@@ -171,7 +171,7 @@ class History:
     def is_module(self, name: str) -> bool:
         return name in self._modules
 
-    def speaks_of(self, support: Support) -> bool:
+    def covers(self, support: Support) -> bool:
         """Some supported release is as new as the oldest that the table knows."""
         return support.reaches(self.oldest) or self.oldest < support.highest
 
@@ -325,7 +325,7 @@ class Histories:
         for library, history in self._histories.items():
             support = jax if library == "jax" else history.beside(history.support(asked.get(library)), jax)
             unnamed = library != "jax" and library not in asked
-            silent = (held_back and unnamed) or not history.speaks_of(support)
+            silent = (held_back and unnamed) or not history.covers(support)
             found[library] = Support(None, (), text="") if silent else support
         return found
 

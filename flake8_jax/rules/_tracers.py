@@ -45,19 +45,21 @@ _ENOUGH = 1000
 """So many characters of an expression nearly always hold as many as are quoted."""
 
 
-def speaks(context: Context) -> bool:
+def is_reportable(context: Context) -> bool:
     """Staged code, for sure, in which an exception would reach the user: a tracer anywhere else is a slip of ours."""
     return context.staged and not context.presumed and not context.caught
 
 
-def speaks_of_library(context: Context) -> bool:
+def is_reportable_in_library(context: Context) -> bool:
     """The same, or a loss or an activation that nothing in the project calls: a library's users surely compile it."""
-    return speaks(context) or (context.presumed and context.differentiated and context.once and not context.caught)
+    return is_reportable(context) or (
+        context.presumed and context.differentiated and context.once and not context.caught
+    )
 
 
-def speaks_of_method(context: Context) -> bool:
+def is_reportable_in_method(context: Context) -> bool:
     """The same, or a method of an object that carries arrays into the code of a library's users."""
-    return speaks(context) or (context.presumed and context.once and not context.caught)
+    return is_reportable(context) or (context.presumed and context.once and not context.caught)
 
 
 def contains_tracer(value: Value, minimum: int = ABSTRACT, room: Room | None = None) -> bool:

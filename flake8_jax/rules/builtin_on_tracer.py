@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import host_behaviour
-from flake8_jax.rules._tracers import contains_unconvertible, quote, speaks
+from flake8_jax.rules._tracers import contains_unconvertible, is_reportable, quote
 from flake8_jax.rules._wording import spelled, traced_argument
 from flake8_jax.semantics.domain.values import (
     Array,
@@ -134,7 +134,7 @@ def builtin_on_tracer(event: LibraryCall) -> Report | None:
     <https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerBoolConversionError>
     """
     context = event.context
-    if not speaks(context):
+    if not is_reportable(context):
         return None
     if event.name.startswith(_MATH):
         return _converted(event)

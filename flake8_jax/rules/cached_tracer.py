@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._tracers import contains_tracer, quote, speaks
+from flake8_jax.rules._tracers import contains_tracer, is_reportable, quote
 from flake8_jax.semantics.events.events import CachedCall, Hashing
 
 
@@ -127,7 +127,7 @@ def cached_tracer(event: CachedCall | Hashing) -> Report | None:
 
     <https://docs.jax.dev/en/latest/errors.html#jax.errors.UnexpectedTracerError>
     """
-    if not speaks(event.context):
+    if not is_reportable(event.context):
         return None
     if isinstance(event, Hashing):
         if event.how != "cache":

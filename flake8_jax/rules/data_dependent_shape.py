@@ -8,7 +8,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.rules._binding import bind
-from flake8_jax.rules._tracers import contains_tracer, is_none, quote, speaks_of_method
+from flake8_jax.rules._tracers import contains_tracer, is_none, is_reportable_in_method, quote
 from flake8_jax.semantics.domain.masks import holds_traced_mask
 from flake8_jax.semantics.domain.values import (
     Array,
@@ -148,7 +148,7 @@ def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report |
 
     <https://docs.jax.dev/en/latest/errors.html#jax.errors.NonConcreteBooleanIndexError>
     """
-    if not speaks_of_method(event.context):
+    if not is_reportable_in_method(event.context):
         return None
     if isinstance(event, Indexing):
         return _masked(event)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, Subscription, rule
-from flake8_jax.rules._tracers import quote, raises_on_host, speaks_of_method
+from flake8_jax.rules._tracers import is_reportable_in_method, quote, raises_on_host
 from flake8_jax.semantics.domain.values import Array, UnionValue, Value, holds_tracer
 from flake8_jax.semantics.events.events import LibraryCall
 
@@ -108,7 +108,7 @@ def host_cast(event: LibraryCall) -> Report | None:
     <https://docs.jax.dev/en/latest/errors.html#jax.errors.ConcretizationTypeError>
     """
     context = event.context
-    if event.name not in _CASTS or not speaks_of_method(context) or not event.args:
+    if event.name not in _CASTS or not is_reportable_in_method(context) or not event.args:
         return None
     value = event.args[0]
     raises = raises_on_host(value) if event.name in _NEVER_CONCRETE else holds_tracer(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Subscription, rule
-from flake8_jax.rules._tracers import quote, raises_on_host, speaks_of_method
+from flake8_jax.rules._tracers import is_reportable_in_method, quote, raises_on_host
 from flake8_jax.semantics.domain.values import is_traced_array, is_tracer
 from flake8_jax.semantics.events.events import MethodCall
 
@@ -109,7 +109,7 @@ def host_item(event: MethodCall) -> Report | None:
     <https://docs.jax.dev/en/latest/errors.html#jax.errors.ConcretizationTypeError>
     """
     context = event.context
-    if not speaks_of_method(context):
+    if not is_reportable_in_method(context):
         return None
     item = event.method == "item" and is_traced_array(event.value)
     if not item and not (event.method == "tolist" and is_tracer(event.value) and raises_on_host(event.value)):

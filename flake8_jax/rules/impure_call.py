@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import effect, level_in_notebook
-from flake8_jax.rules._tracers import quote, speaks
+from flake8_jax.rules._tracers import is_reportable, quote
 from flake8_jax.rules._wording import spelled
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall, Mutation, NameUse
 from flake8_jax.semantics.events.facts import WRITTEN
@@ -144,7 +144,7 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
 
     <https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html#pure-functions>
     """
-    if not speaks(event.context) or not event.context.once:
+    if not is_reportable(event.context) or not event.context.once:
         return None
     if isinstance(event, Mutation):
         if event.how != "next" or not event.once:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Subscription, rule
-from flake8_jax.rules._tracers import quote, speaks_of_method
+from flake8_jax.rules._tracers import is_reportable_in_method, quote
 from flake8_jax.semantics.domain.values import is_traced_array
 from flake8_jax.semantics.events.events import TruthTest
 
@@ -175,7 +175,7 @@ def traced_branch(event: TruthTest) -> Report | None:
     <https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerBoolConversionError>
     """
     context = event.context
-    if event.how == "while" or not speaks_of_method(context) or not is_traced_array(event.value):
+    if event.how == "while" or not is_reportable_in_method(context) or not is_traced_array(event.value):
         return None
     if context.presumed and _refuses(event.whole):
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._tracers import contains_tracer, is_host_container, quote, speaks
+from flake8_jax.rules._tracers import contains_tracer, is_host_container, is_reportable, quote
 from flake8_jax.semantics.domain.values import NO_BIRTH, HostArray, ListValue, Value
 from flake8_jax.semantics.events.events import Indexing
 
@@ -125,7 +125,7 @@ def traced_container_index(event: Indexing) -> Report | None:
     <https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerIntegerConversionError>
     """
     context = event.context
-    if event.mode != "load" or not speaks(context):
+    if event.mode != "load" or not is_reportable(context):
         return None
     if not is_host_container(event.base) or not contains_tracer(event.index):
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._tracers import quote, raises_on_host, speaks
+from flake8_jax.rules._tracers import is_reportable, quote, raises_on_host
 from flake8_jax.semantics.domain.values import Value, holds_tracer
 from flake8_jax.semantics.events.events import Formatting
 
@@ -119,7 +119,7 @@ def traced_format(event: Formatting) -> Report | None:
     <https://docs.jax.dev/en/latest/_autosummary/jax.debug.print.html>
     """
     context = event.context
-    if not speaks(context) or not _raises(event.value, event.how, event.spec):
+    if not is_reportable(context) or not _raises(event.value, event.how, event.spec):
         return None
     subject = quote(context, event.at)
     return Report(event.at, f"{subject} is traced, but a format spec needs its value; use jax.debug.print")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._tracers import quote, speaks
+from flake8_jax.rules._tracers import is_reportable, quote
 from flake8_jax.semantics.domain.values import GRAD, TupleValue, UnionValue, Value, holds_tracer
 from flake8_jax.semantics.events.events import Hashing
 
@@ -98,7 +98,7 @@ def traced_hash(event: Hashing) -> Report | None:
     <https://docs.jax.dev/en/latest/key-concepts.html#tracing>
     """
     context = event.context
-    if event.how not in _WHERE or not speaks(context) or not _needs_tracer_hash(event.value):
+    if event.how not in _WHERE or not is_reportable(context) or not _needs_tracer_hash(event.value):
         return None
     subject = quote(context, event.at.left if isinstance(event.at, ir.Compare) else event.at)
     return Report(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, Subscription, rule
-from flake8_jax.rules._tracers import quote, speaks
+from flake8_jax.rules._tracers import is_reportable, quote
 from flake8_jax.rules._wording import it_or_name
 from flake8_jax.semantics.domain.values import holds_tracer
 from flake8_jax.semantics.events.events import LibraryCall
@@ -106,7 +106,7 @@ def traced_range(event: LibraryCall) -> Report | None:
     <https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerIntegerConversionError>
     """
     context = event.context
-    if event.name != "builtins.range" or not speaks(context):
+    if event.name != "builtins.range" or not is_reportable(context):
         return None
     for value, node in zip(event.args, event.nodes, strict=False):
         if holds_tracer(value):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._tracers import is_sliceable, quote, speaks
+from flake8_jax.rules._tracers import is_reportable, is_sliceable, quote
 from flake8_jax.semantics.domain.values import holds_tracer
 from flake8_jax.semantics.events.events import Slicing
 
@@ -97,7 +97,7 @@ def traced_slice(event: Slicing) -> Report | None:
     <https://docs.jax.dev/en/latest/_autosummary/jax.lax.dynamic_slice.html>
     """
     context = event.context
-    if not speaks(context) or not is_sliceable(event.base):
+    if not is_reportable(context) or not is_sliceable(event.base):
         return None
     bounds = ((event.lower, event.slice.lower), (event.upper, event.slice.upper), (event.step, event.slice.step))
     for value, node in bounds:

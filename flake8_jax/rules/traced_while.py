@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._tracers import quote, speaks
+from flake8_jax.rules._tracers import is_reportable, quote
 from flake8_jax.semantics.domain.values import is_traced_array
 from flake8_jax.semantics.events.events import TruthTest
 
@@ -100,7 +100,7 @@ def traced_while(event: TruthTest) -> Report | None:
     <https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerBoolConversionError>
     """
     context = event.context
-    if event.how != "while" or not speaks(context) or not is_traced_array(event.value):
+    if event.how != "while" or not is_reportable(context) or not is_traced_array(event.value):
         return None
     subject = quote(context, event.at)
     return Report(event.at, f"{subject} is traced, so `while` cannot test its value; use jax.lax.while_loop")

@@ -92,7 +92,7 @@ class Program:
                 self.packages.add(".".join(parts[:i]))
         self.roots.place(scopes)
 
-    def speaks_of_x64(self) -> bool:
+    def mentions_x64(self) -> bool:
         """Some file of the project enables 64-bit dtypes, or may: by ``jax_enable_x64``, its environment variable, or
         the context manager."""
         if self._x64 is None:

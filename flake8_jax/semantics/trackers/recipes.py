@@ -274,7 +274,7 @@ def tell_wide_dtype(m: Machine, frame: Frame, node: Any, asked: Asked, result: V
     if dtype is None or type(result) is not Array or not m.bus.wants(WideDtype):
         return
     name, written = _named(dtype)
-    if name in WIDE and not m.program.speaks_of_x64():
+    if name in WIDE and not m.program.mentions_x64():
         first = values[0] if values and (result.ndim == 0 or function in WIDE) else None
         given = first.value if isinstance(first, Const) and type(first.value) in (int, float, bool) else None
         number = float(given) if isinstance(given, (int, float)) else None
