@@ -38,7 +38,7 @@ PRIVATE = {
     "stages": "traces",
     "taken back": "reverted",
     "tells? apart": "distinguish",
-    "tracify": "to tracers",
+    "to_tracers": "to tracers",
     "twins?": "equivalent",
     "vanish": "become zero",
     "whatever": "any",

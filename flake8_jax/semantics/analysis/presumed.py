@@ -17,7 +17,7 @@ import functools
 from flake8_jax.semantics.analysis.entries import enter, first_argument, function_in_class, run_guarded
 from flake8_jax.semantics.analysis.receivers import carries_arrays
 from flake8_jax.semantics.analysis.roles import has_role, is_helper, mixes_numpy
-from flake8_jax.semantics.domain.boundary import tracify
+from flake8_jax.semantics.domain.boundary import to_tracers
 from flake8_jax.semantics.domain.classes import mro_of
 from flake8_jax.semantics.domain.stack import Mode
 from flake8_jax.semantics.domain.values import (
@@ -108,7 +108,7 @@ def _presumed_receiver(m: Machine, cls: ClassValue) -> Value:
     presumption = m.trackers[Presuming].presumption
     assert presumption is not None
     if isinstance(known, TupleValue):
-        held = (tracify(v, ABSTRACT) if isinstance(v, (Array, Tree)) else v for v in known.elts)
+        held = (to_tracers(v, ABSTRACT) if isinstance(v, (Array, Tree)) else v for v in known.elts)
         return TupleValue(tuple(held), known.cls, known.names)
     if not isinstance(known, Instance) or "pytree" not in cls.traits:
         return known
@@ -118,7 +118,7 @@ def _presumed_receiver(m: Machine, cls: ClassValue) -> Value:
     made.slots.update(known.slots)
     for name, value in known.slots.items():
         if name not in cls.static_names and isinstance(value, (Array, Tree)):
-            made.slots[name] = tracify(value, ABSTRACT)
+            made.slots[name] = to_tracers(value, ABSTRACT)
     return made
 
 

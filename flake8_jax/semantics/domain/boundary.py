@@ -2,7 +2,7 @@
 
 Vocabulary
 ----------
-tracify     inwards: leaves turn into tracers.
+to_tracers     inwards: leaves turn into tracers.
 release     outwards: tracers of the inner trace turn into arrays of the outer one.
 lane        what one element of a mapped axis sees; *stack* puts the lanes together again.
 seed, rows  recipes: of a key that was made of a seed, of an array that was made of rows of known length.
@@ -62,7 +62,7 @@ def _described_array(value: ExternalInstance, level: Level) -> Value:
     return Array(level, ndim=None if sizes is None else len(sizes))
 
 
-def tracify(value: Value, level: Level, *, lane: bool = False, depth: int = 8, room: Room | None = None) -> Value:
+def to_tracers(value: Value, level: Level, *, lane: bool = False, depth: int = 8, room: Room | None = None) -> Value:
     """What ``value`` is inside a function staged at ``level``. ``lane``: vmap's view, with the leading axis gone.
 
     None, strings, functions and instances of classes that are no pytrees stay as they are.
@@ -79,7 +79,7 @@ def tracify(value: Value, level: Level, *, lane: bool = False, depth: int = 8, r
         return _described_array(value, level)
 
     def inner(v: Value) -> Value:
-        return tracify(v, level, lane=lane, depth=depth - 1, room=room)
+        return to_tracers(v, level, lane=lane, depth=depth - 1, room=room)
 
     if isinstance(value, Instance) and value.cls.traits >= {"pytree", "static_attributes"}:
         return filter_in(value, level, lane=lane, depth=depth, room=room)
@@ -115,7 +115,7 @@ def _traced_host_array(value: HostArray, level: Level, lane: bool) -> Value:
 def filter_in(value: Value, level: Level, *, lane: bool = False, depth: int = 8, room: Room | None = None) -> Value:
     """equinox's and nnx' view: arrays become tracers, everything else stays static."""
     if isinstance(value, (Array, Tree)):
-        return tracify(value, level, lane=lane)
+        return to_tracers(value, level, lane=lane)
     if isinstance(value, HostArray):
         return _traced_host_array(value, level, lane)
     room = room if room is not None else Room()

@@ -184,7 +184,7 @@ def refined(value: Unknown | Tree, said: Value) -> Value:
         array.origin = value
         return array
     if isinstance(said, (TupleValue, ListValue, DictValue, ExternalInstance)):
-        return boundary.tracify(said, value.level)
+        return boundary.to_tracers(said, value.level)
     if isinstance(said, Instance) and "pytree" in said.cls.traits:
-        return boundary.tracify(said, value.level)
+        return boundary.to_tracers(said, value.level)
     return value

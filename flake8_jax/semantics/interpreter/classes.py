@@ -442,7 +442,7 @@ def generic_instance(m: Machine, cls: ClassValue, level: Level | None = None) ->
         values = tuple(_field_value(m, cls, f) for f in cls.fields)
         m.program.instantiating.pop()
         made: Value = TupleValue(values, cls, tuple(f.name for f in cls.fields))
-        return boundary.tracify(made, level) if level is not None else made
+        return boundary.to_tracers(made, level) if level is not None else made
     if level is None:
         known = m.program.generic(cls)
         if known is None:
@@ -453,7 +453,7 @@ def generic_instance(m: Machine, cls: ClassValue, level: Level | None = None) ->
     base = generic_instance(m, cls)
     if not isinstance(base, Instance) or "pytree" not in cls.traits:
         return base
-    traced = boundary.tracify(base, level)
+    traced = boundary.to_tracers(base, level)
     if isinstance(traced, Instance):
         traced.level = level
         _forget_origins(traced)
@@ -481,7 +481,7 @@ def _forget_origins(made: Instance) -> None:
 
 
 _OWN_PARTS = (Instance, UnionValue, TupleValue, ListValue, DictValue)
-"""What ``tracify`` makes anew around the leaves of an instance."""
+"""What ``to_tracers`` makes anew around the leaves of an instance."""
 
 
 def _field_value(m: Machine, cls: ClassValue, f: ClassField) -> Value:

@@ -62,7 +62,7 @@ def result_outside(
     if kind == "same":
         return _same_outside(m, tv, result, level, dispatched)
     value, aux = _without_aux(tv, result, level)
-    value = boundary.release(value, level, dispatched=dispatched)
+    value = boundary.from_tracers(value, level, dispatched=dispatched)
     if kind in ("gradient", "value_and_gradient", "jacobian"):
         grads = _gradients(tv, args, level, is_jacobian=kind == "jacobian")
         if kind == "value_and_gradient":
@@ -76,7 +76,7 @@ def result_outside(
         return grads if aux is None else TupleValue((grads, aux))
     if kind == "first":
         pair = known_elements(result)
-        return boundary.release(pair[0], level) if pair else Unknown("first")
+        return boundary.from_tracers(pair[0], level) if pair else Unknown("first")
     return Unknown(kind)
 
 
@@ -85,9 +85,9 @@ def _same_outside(m: Machine, tv: TransformedValue, result: Value, level: Level,
     if tv.fact.maps_axes is not None and not tv.fact.maps_axes.endswith("specs"):
         return hand_out(m, result, _mapped_out(result, level, dispatched, filtered=tv.fact.filters), mapped=True)
     if tv.fact.filters:  # what is no array comes out as it went in, flags of a model among it
-        outside = joining.over_arrays(result, lambda v: boundary.release(v, level, dispatched=dispatched))
+        outside = joining.over_arrays(result, lambda v: boundary.from_tracers(v, level, dispatched=dispatched))
     else:
-        outside = boundary.release(result, level, dispatched=dispatched)
+        outside = boundary.from_tracers(result, level, dispatched=dispatched)
     return hand_out(m, result, outside)
 
 
@@ -98,18 +98,18 @@ def _without_aux(tv: TransformedValue, result: Value, level: Level) -> tuple[Val
         return result, None
     pair = known_elements(result)
     if pair is None or len(pair) != 2:
-        return Unknown("value"), boundary.release(Unknown("aux"), level)
-    return pair[0], boundary.release(pair[1], level)
+        return Unknown("value"), boundary.from_tracers(Unknown("aux"), level)
+    return pair[0], boundary.from_tracers(pair[1], level)
 
 
 def _mapped_out(value: Value, level: Level, dispatched: int, *, filtered: bool) -> Value:
     """A vmapped result: every leaf gains an axis."""
     if filtered:
         return joining.over_arrays(
-            value, lambda v: boundary.release(boundary.stack_axis(v), level, dispatched=dispatched)
+            value, lambda v: boundary.from_tracers(boundary.stack_axis(v), level, dispatched=dispatched)
         )
     stacked = boundary.stack_axis(value)
-    return boundary.release(stacked, level, dispatched=dispatched)
+    return boundary.from_tracers(stacked, level, dispatched=dispatched)
 
 
 def _gradients(tv: TransformedValue, args: Arguments, level: Level, *, is_jacobian: bool) -> Value:
@@ -143,7 +143,7 @@ def cross(m: Machine, tv: TransformedValue, args: Arguments, level: Level) -> Ar
         return _cross_mapped(m, tv, args, level)
     statics = static_parameters(tv) if fact.statics else (set(), set())
     if statics is None:
-        values = [boundary.tracify(v, level) if isinstance(v, Array) else joining.copied(v) for v in values]
+        values = [boundary.to_tracers(v, level) if isinstance(v, Array) else joining.copied(v) for v in values]
         return _with(args, values, dict(args.kwargs))
     crossed = _cross_beside_statics(args, values, inward, statics)
     crossed.star, crossed.double_star = star, double_star
@@ -173,7 +173,7 @@ def _inward(m: Machine, tv: TransformedValue, level: Level) -> Inward:
             return boundary.filter_in(value, level)
         if presumption is not None:
             presumption.mark_leaves(value)
-        return boundary.tracify(value, level)
+        return boundary.to_tracers(value, level)
 
     return inward
 
@@ -262,11 +262,11 @@ def _cross_mapped(m: Machine, tv: TransformedValue, args: Arguments, level: Leve
             values.append(_cross_argument(m, tv, value, axis, level))
     kwargs = dict(args.kwargs)
     if not is_specs:
-        inward = boundary.filter_in if fact.filters else boundary.tracify
+        inward = boundary.filter_in if fact.filters else boundary.to_tracers
         kwargs = {k: inward(v, level, lane=True) for k, v in kwargs.items()}
     crossed = _with(args, values, kwargs)
     if args.star is not None:
-        crossed.star = Unknown("mapped") if option is not None else boundary.tracify(args.star, level, lane=True)
+        crossed.star = Unknown("mapped") if option is not None else boundary.to_tracers(args.star, level, lane=True)
     return crossed
 
 
@@ -287,8 +287,8 @@ def _cross_axis(value: Value, axis: Value | None, level: Level, omnistaging: boo
         return Unknown("computed in_axes") if not isinstance(value, (FunctionValue, Const, Instance)) else value
     if isinstance(axis, Const):
         if axis.value is None:
-            return boundary.tracify(value, level) if omnistaging else value
-        return boundary.tracify(value, level, lane=True)
+            return boundary.to_tracers(value, level) if omnistaging else value
+        return boundary.to_tracers(value, level, lane=True)
     part = functools.partial(_cross_axis, level=level, omnistaging=omnistaging, depth=depth - 1)
     if isinstance(axis, (TupleValue, ListValue)) and isinstance(value, (TupleValue, ListValue)):
         return _cross_sequence(value, axis, part)
@@ -311,11 +311,11 @@ def _cross_sequence(value: TupleValue | ListValue, axis: Value, part: Callable[[
 def _cross_spec(value: Value, spec: Value | None, option: Value | None, level: Level) -> Value:
     """shard_map: ``P(...)`` makes a tracer of anything; None leaves a Python value alone."""
     if isinstance(spec, Const) and spec.value is None:
-        return value if not isinstance(value, Array) else boundary.tracify(value, level)
+        return value if not isinstance(value, Array) else boundary.to_tracers(value, level)
     if isinstance(spec, ExternalInstance) or (option is not None and isinstance(option, ExternalInstance)):
-        return boundary.tracify(value, level)
+        return boundary.to_tracers(value, level)
     if isinstance(value, (Array, Tree)):
-        return boundary.tracify(value, level)
+        return boundary.to_tracers(value, level)
     return Unknown("sharded")
 
 

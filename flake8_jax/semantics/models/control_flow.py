@@ -64,7 +64,7 @@ def _inner(m: Machine, value: Value | None, level: Level = ABSTRACT) -> Value:
     presumption = m.trackers[Presuming].presumption
     if presumption is not None and value is not None:
         presumption.mark_leaves(value)
-    return arrived(value, boundary.tracify(value, level)) if value is not None else Tree(level)
+    return arrived(value, boundary.to_tracers(value, level)) if value is not None else Tree(level)
 
 
 def _settled(before: Value, after: Value, room: Room | None = None) -> Value:
@@ -123,7 +123,7 @@ def _carried(leaf: Value) -> Value:
     """What the next iteration gets for a leaf: a number that the body returned comes back as an array."""
     hosts = (Const, Static, HostArray)
     return joining.join_all(
-        boundary.tracify(v, ABSTRACT) if isinstance(v, hosts) else v for v in joining.members_of(leaf)
+        boundary.to_tracers(v, ABSTRACT) if isinstance(v, hosts) else v for v in joining.members_of(leaf)
     )
 
 
@@ -221,7 +221,7 @@ def _run_scan(m: Machine, app: Transformation) -> Value:
         _check_carry(m, app, "init", once)
     ys = pair[1] if pair is not None else Unknown("ys")
     level = outer_level(m, app.at.args)
-    return TupleValue((boundary.release(carry, level), boundary.release(boundary.stack_axis(ys), level)))
+    return TupleValue((boundary.from_tracers(carry, level), boundary.from_tracers(boundary.stack_axis(ys), level)))
 
 
 def _pair_of(result: Value) -> tuple[Value, Value] | None:
@@ -238,7 +238,7 @@ def _axis_element(m: Machine, xs: Value) -> Value:
         return NONE
     if isinstance(xs, Unknown):
         return Tree(ABSTRACT)
-    return boundary.tracify(boundary.element_of_axis(xs), ABSTRACT)
+    return boundary.to_tracers(boundary.element_of_axis(xs), ABSTRACT)
 
 
 @model("map")
@@ -248,7 +248,7 @@ def _run_map(m: Machine, app: Transformation) -> Value:
     body = app.bound.get("f", Unknown("body"))
     element = _axis_element(m, app.bound.get("xs", Unknown("xs")))
     _, _, result = _iterate(m, app, body, NONE, lambda carry: [freshen(element)], lambda r: NONE)
-    return boundary.release(boundary.stack_axis(result), outer_level(m, app.at.args))
+    return boundary.from_tracers(boundary.stack_axis(result), outer_level(m, app.at.args))
 
 
 @model("fori_loop")
@@ -284,7 +284,7 @@ def _loop(m: Machine, app: Transformation, first: Value, arguments: Callable[[Va
     body = app.bound.get("body_fun", Unknown("body"))
     iterated = _iterate(m, app, body, first, arguments, lambda r: r)
     _check_carry(m, app, "init_val", iterated.once)
-    return boundary.release(iterated.carry, outer_level(m, app.at.args))
+    return boundary.from_tracers(iterated.carry, outer_level(m, app.at.args))
 
 
 # --- branches -----------------------------------------------------------------------------------------------
@@ -306,7 +306,7 @@ def _run_branches(m: Machine, app: Transformation, calls: list[tuple[Value, list
             f"The branches of `{app.short}` return different pytree structures, but XLA needs one; make them equal",
         )
     result = joining.join_all(results) if results else Unknown("branch")
-    return boundary.release(result, outer_level(m, app.at.args))
+    return boundary.from_tracers(result, outer_level(m, app.at.args))
 
 
 def _operands(app: Transformation) -> list[Value]:
@@ -364,7 +364,7 @@ def _run_arms(m: Machine, app: Transformation, functions: list[Value], inner: li
     args, operands = app.at.args, _operands(app)
     if _is_old_form(functions, operands):
         each = [(functions[1], functions[0]), (operands[1], operands[0])]
-        return _run_branches(m, app, [(f, [arrived(v, boundary.tracify(v, ABSTRACT))]) for f, v in each])
+        return _run_branches(m, app, [(f, [arrived(v, boundary.to_tracers(v, ABSTRACT))]) for f, v in each])
     hidden = args.star is not None or args.double_star is not None or args.unknown_rest
     if not all(check_operand(m, app, p, None if hidden else len(inner)) for p in app.fact.operands):
         return Unknown("cond")

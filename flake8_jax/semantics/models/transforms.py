@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 operand     the function that a transform stages. root: the place where it does.
-boundary    where arguments turn into tracers on the way in (``tracify``) and results into arrays on the way out
+boundary    where arguments turn into tracers on the way in (``to_tracers``) and results into arrays on the way out
             (``release``). Static arguments, ``in_axes`` None and undifferentiated arguments cross it unchanged.
 model       how a transform calls its operand (``scan``: carry and slices; ``fori_loop``: index and value …).
 
@@ -469,7 +469,7 @@ def _call_now(m: Machine, app: Transformation) -> Value:
     if problem or not fits:
         return Unknown("mismatch")
     outside = outer_level(m, Arguments(values), operand)
-    value = boundary.release(result, outside)
+    value = boundary.from_tracers(result, outside)
     if fact.result in ("jvp", "vjp", "linearize"):
         made = _output_and(value, relevelled(value, outside), fact.result, has_aux(fact, bound))
         note_product(m, applied, made)
@@ -484,7 +484,7 @@ def _call_now(m: Machine, app: Transformation) -> Value:
 def _inward(fact: TransformFact) -> Callable[[Value], Value]:
     """What a value is inside of the transform."""
     level: Level = GRAD if fact.tracing == "concrete" else ABSTRACT
-    return functools.partial(boundary.filter_in if fact.filters else boundary.tracify, level=level)
+    return functools.partial(boundary.filter_in if fact.filters else boundary.to_tracers, level=level)
 
 
 def _primals(app: Transformation) -> tuple[list[Value], Arguments]:
@@ -587,7 +587,7 @@ def _passed(m: Machine, app: Transformation, operand: Value) -> list[Value]:
         missing = max(0, (len(names) if names else 0) - len(descriptors) + 1)
         descriptors = descriptors[:-1] + [descriptors[-2]] * missing
     return [
-        boundary.tracify(value_of_descriptor(m, d, level, app.bound), level) if d != "unknown" else Unknown(d)
+        boundary.to_tracers(value_of_descriptor(m, d, level, app.bound), level) if d != "unknown" else Unknown(d)
         for d in (descriptors[: len(names)] if names is not None else descriptors)
     ]
 
