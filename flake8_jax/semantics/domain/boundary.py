@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 to_tracers     inwards: leaves turn into tracers.
-release     outwards: tracers of the inner trace turn into arrays of the outer one.
+from_tracers outwards: tracers of the inner trace turn into arrays of the outer one.
 lane        what one element of a mapped axis sees; *stack* puts the lanes together again.
 seed, rows  recipes: of a key that was made of a seed, of an array that was made of rows of known length.
 
@@ -223,7 +223,7 @@ def key_behind(value: Value) -> Value:
     return value if moved is None else moved
 
 
-def release(value: Value, level: Level, depth: int = 8, *, dispatched: int = 0, room: Room | None = None) -> Value:
+def from_tracers(value: Value, level: Level, depth: int = 8, *, dispatched: int = 0, room: Room | None = None) -> Value:
     """What a staged function's result is outside: arrays of ``level``; a value that came in unchanged is itself again."""
     if isinstance(value, Array):
         return _released_array(value, level, dispatched)
@@ -236,11 +236,11 @@ def release(value: Value, level: Level, depth: int = 8, *, dispatched: int = 0, 
     if depth == 0 or isinstance(value, (FunctionValue, BoundMethod, PartialValue, TransformedValue)):
         return value
     if isinstance(value, Instance) and value.cls.traits >= {"pytree", "static_attributes"}:
-        return over_arrays(value, lambda v: release(v, level, dispatched=dispatched))
+        return over_arrays(value, lambda v: from_tracers(v, level, dispatched=dispatched))
     room = room if room is not None else Room()
     if not room.enter(value):
         return value
-    return map_leaves(value, lambda v: release(v, level, depth - 1, dispatched=dispatched, room=room))
+    return map_leaves(value, lambda v: from_tracers(v, level, depth - 1, dispatched=dispatched, room=room))
 
 
 def _released_array(value: Array, level: Level, dispatched: int) -> Value:
@@ -260,7 +260,7 @@ _KEPT = frozenset({"softmax", "sigmoid"})
 
 
 def _released_tree(value: Tree | Unknown, level: Level, dispatched: int) -> Value:
-    """``release`` of a pytree, or of what nobody knows: a compiled function returns nothing but arrays."""
+    """``from_tracers`` of a pytree, or of what nobody knows: a compiled function returns nothing but arrays."""
     if isinstance(value, Unknown):
         if not dispatched or value.origin is not None or value.parent is not None:
             return value
