@@ -46,7 +46,7 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Unknown,
     Value,
-    freshen,
+    copy_with_new_identity,
     held_by,
     is_registered,
 )
@@ -487,7 +487,7 @@ def another(value: Value, depth: int = MAX_WRAPPING) -> Value:
         for name, v in value.slots.items():
             made.slots[name] = another(v, depth - 1) if isinstance(v, Value) else v
         return made
-    return freshen(value)
+    return copy_with_new_identity(value)
 
 
 def _wraps_key(value: Value, depth: int = 2) -> bool:

@@ -32,7 +32,7 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Unknown,
     Value,
-    freshen,
+    copy_with_new_identity,
     is_registered,
 )
 
@@ -84,7 +84,7 @@ def leaf_of(value: Value, depth: int = 6) -> Value:
     if depth <= 0:
         return Unknown("deep")
     if collect_leaves(value, found) and found:
-        return freshen(joining.join_all(found))
+        return copy_with_new_identity(joining.join_all(found))
     if isinstance(value, ListValue):
         return leaf_of(joining.any_element(value), depth - 1)
     if isinstance(value, DictValue) and value.slots.get("*") is not None:

@@ -793,7 +793,7 @@ class SliceValue(Value):
         self.step = step
 
 
-def freshen(value: Value, depth: int = 6) -> Value:
+def copy_with_new_identity(value: Value, depth: int = 6) -> Value:
     """The same value, but another one: what a second iteration or another unknown index gives."""
     if isinstance(value, Array):
         made = Array(
@@ -809,9 +809,9 @@ def freshen(value: Value, depth: int = 6) -> Value:
     if isinstance(value, Tree):
         return Tree(value.level)
     if isinstance(value, TupleValue) and depth:
-        return TupleValue(tuple(freshen(v, depth - 1) for v in value.elts), value.cls, value.names)
+        return TupleValue(tuple(copy_with_new_identity(v, depth - 1) for v in value.elts), value.cls, value.names)
     if isinstance(value, UnionValue) and depth:
-        return UnionValue(tuple(freshen(v, depth - 1) for v in value.members))
+        return UnionValue(tuple(copy_with_new_identity(v, depth - 1) for v in value.members))
     return value
 
 

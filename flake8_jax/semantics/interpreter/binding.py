@@ -28,7 +28,7 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Unknown,
     Value,
-    freshen,
+    copy_with_new_identity,
     held_by,
     part_of,
 )
@@ -82,7 +82,7 @@ def _missing(m: Machine, func: FunctionValue, p: ir.Parameter, args: Arguments) 
     """
     starred = args.star is not None and p.kind != "kwonly"
     if args.star is not None and starred and p.default is None:
-        return freshen(args.star)
+        return copy_with_new_identity(args.star)
     if starred or args.double_star is not None or args.unknown_rest:
         by_contract = bool(m.path.stack) and m.path.stack[-1].kind == "contract"
         default = func.defaults.get(p.name)
@@ -157,7 +157,7 @@ def _own_part(m: Machine, part: Value, outside: Value, leaves: tuple[type, ...],
         inner = [part_of(outside, f"[{i}]", lambda: Unknown("part")) for i in range(len(part.elts))]
         elements = [_own_part(m, v, o, leaves, depth) for v, o in zip(part.elts, inner, strict=True)]
         return TupleValue(tuple(elements), part.cls, part.names)
-    own = freshen(part)
+    own = copy_with_new_identity(part)
     own.origin = outside  # type: ignore[attr-defined]
     return own
 
@@ -166,7 +166,7 @@ def refined(value: Unknown | Tree, said: Value) -> Value:
     """An opaque argument together with what its parameter's annotation says."""
     if isinstance(value, Unknown):
         if isinstance(said, (Array, Tree, Unknown)):
-            made = freshen(said)
+            made = copy_with_new_identity(said)
             made.origin = value  # type: ignore[attr-defined]
             return made
         return said

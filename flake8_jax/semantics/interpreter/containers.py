@@ -46,7 +46,7 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Unknown,
     Value,
-    freshen,
+    copy_with_new_identity,
     known_elements,
     part_of,
     shaped_of,
@@ -173,7 +173,7 @@ def _sequence_item(elements: tuple[Value, ...], index: Value, *, is_tuple: bool,
                 return Unknown("item")
             return TupleValue(chosen) if is_tuple else ListValue(chosen, born=born)
         return ListValue(None, joining.join_all(elements) if elements else None, is_tuple=is_tuple, born=born)
-    return freshen(joining.join_all(elements)) if elements else Unknown("item")
+    return copy_with_new_identity(joining.join_all(elements)) if elements else Unknown("item")
 
 
 def _dict_item(m: Machine, base: DictValue, index: Value) -> Value:
@@ -187,7 +187,7 @@ def _dict_item(m: Machine, base: DictValue, index: Value) -> Value:
         slot = ("at", index.value)
         known = base.slots.get(slot)
         if known is None:
-            known = freshen(rest)
+            known = copy_with_new_identity(rest)
             m.journal.write(base.slots, slot, known)
         return known
     values = [v for _, v in base.items()]
@@ -198,7 +198,7 @@ def _dict_item(m: Machine, base: DictValue, index: Value) -> Value:
         return _missing_item(m, base, "*")
     if not values or (base.slots["open"] and rest is None):
         return Unknown("item")
-    return pick_element(m, freshen(joining.join_all(values)))
+    return pick_element(m, copy_with_new_identity(joining.join_all(values)))
 
 
 def _missing_item(m: Machine, base: DictValue, slot: Any) -> Value:
@@ -338,7 +338,7 @@ _ITEMS: dict[type, Callable[[Machine, Any, Value], Value]] = {
     Static: _static_item,
     Const: _const_item,
     Unknown: _unknown_item,
-    GeneratorValue: lambda m, base, index: freshen(base.element),
+    GeneratorValue: lambda m, base, index: copy_with_new_identity(base.element),
     External: _library_item,
     ExternalInstance: _item_of_object,
     ClassValue: lambda m, base, index: base,
@@ -464,7 +464,7 @@ def _list_pop(m: Machine, call: Call, base: ListValue) -> Value:
             m.journal.write(base.slots, i, v)
         m.journal.write(base.slots, "n", len(left))
         return taken
-    element = freshen(joining.any_element(base))
+    element = copy_with_new_identity(joining.any_element(base))
     if known:
         _summarise(m, base, element)
     return element
@@ -562,7 +562,7 @@ def _looked_up(args: Arguments, base: DictValue) -> _Lookup:
 
 
 def _value_or(rest: Value | None, default: Value) -> Value:
-    return Unknown("item") if rest is None else joining.join(freshen(rest), default)
+    return Unknown("item") if rest is None else joining.join(copy_with_new_identity(rest), default)
 
 
 def _dict_get(m: Machine, args: Arguments, base: DictValue) -> Value:

@@ -39,7 +39,7 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Unknown,
     Value,
-    freshen,
+    copy_with_new_identity,
     is_traced_array,
     known_elements,
 )
@@ -130,15 +130,15 @@ def _from_sequence(m: Machine, at: Iterating, value: TupleValue | ListValue) -> 
     if known is None:
         assert isinstance(value, ListValue)
         element = joining.any_element(value)
-        return lambda: joining.another(element) if at.loop is None else freshen(element)
+        return lambda: joining.another(element) if at.loop is None else copy_with_new_identity(element)
     if not known:
         return None
     joined = joining.join_all(known)
     if at.loop is not None:
         note_elements(m, at.loop, known, joined)
         if _counts(known):
-            return lambda: _counted(m, at.loop, freshen(joined))
-    return lambda: freshen(joined)
+            return lambda: _counted(m, at.loop, copy_with_new_identity(joined))
+    return lambda: copy_with_new_identity(joined)
 
 
 def _counts(elements: tuple[Value, ...]) -> bool:
@@ -162,10 +162,10 @@ def _from_generator(m: Machine, at: Iterating, value: GeneratorValue) -> Supply:
     if loop is None:
         return lambda: joining.another(produced)
     if not value.fresh:
-        return lambda: freshen(produced)
+        return lambda: copy_with_new_identity(produced)
 
     def next_element() -> Value:
-        fresh = freshen(produced)
+        fresh = copy_with_new_identity(produced)
         counter = fresh.elts[0] if isinstance(fresh, TupleValue) else fresh
         m.journal.keep_alive.append(counter)
         loop.counters.add(id(counter))

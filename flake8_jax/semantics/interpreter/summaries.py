@@ -50,7 +50,7 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
     canonical_key,
-    freshen,
+    copy_with_new_identity,
     part_of,
 )
 from flake8_jax.semantics.interpreter.closures import captured_values, mentioned
@@ -210,9 +210,9 @@ def _seen_anew(m: Machine, value: Array | Opaque, mapping: dict[Any, Any]) -> Va
     if isinstance(value, Opaque) and value.parent is not None:
         parent = mapping.get(id(value.parent))
         if isinstance(parent, Opaque):
-            return part_of(parent, value.step, lambda: freshen(value))
+            return part_of(parent, value.step, lambda: copy_with_new_identity(value))
     origin = value.origin if isinstance(value, (Array, Tree, Unknown)) else None
-    made = freshen(value)
+    made = copy_with_new_identity(value)
     if type(made) is Unknown and id(value) in m.path.identified:
         mapping[id(value)] = made  # a test looked at it
     if dispatched_in(value):
@@ -278,7 +278,7 @@ def _condition_anew(m: Machine, condition: Condition, mapping: dict[Any, Any]) -
         then = m.path.identified.get(part[1])
         now = mapping.get(part[1])
         if now is None and type(then) is Unknown:
-            now = mapping[part[1]] = freshen(then)
+            now = mapping[part[1]] = copy_with_new_identity(then)
         elif now is None and isinstance(then, (Static, HostArray)):
             now = then
         if now is None:

@@ -40,7 +40,7 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
     canonical_key,
-    freshen,
+    copy_with_new_identity,
     holds_tracer,
     known_elements,
 )
@@ -182,7 +182,7 @@ def _differentiated(m: Machine, tv: TransformedValue, values: list[Value], inwar
     """``grad``: the arguments that it differentiates by become tracers, the others stay."""
     argnums = constants_of(tv.options.get(tv.fact.differentiates or ""))
     if argnums is None:
-        return [v if not isinstance(v, (Array, Tree)) else freshen(v) for v in values]
+        return [v if not isinstance(v, (Array, Tree)) else copy_with_new_identity(v) for v in values]
     if tv.fact.rebuilds:
         values = [joining.copied(v) for v in values]
     for p in argnums or [0]:

@@ -46,7 +46,7 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Unknown,
     Value,
-    freshen,
+    copy_with_new_identity,
     holds_tracer,
     is_host_value,
     known_elements,
@@ -465,7 +465,7 @@ def _same_kind(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 @builtin("divmod")
 def _divmod(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     one = _same_kind(m, frame, node, args)
-    return TupleValue((one, freshen(one)))
+    return TupleValue((one, copy_with_new_identity(one)))
 
 
 @builtin("sorted")
@@ -486,7 +486,7 @@ def _sorted(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if len(constants) == len(known) and not args.kwargs and types in ({int}, {float}, {str}):
         return ListValue(tuple(Const(c) for c in sorted(constants)), born=m.path.mode.trace)
     joined = joining.join_all(known)  # in which order, nobody knows
-    return ListValue(tuple(freshen(joined) for _ in known), born=m.path.mode.trace)
+    return ListValue(tuple(copy_with_new_identity(joined) for _ in known), born=m.path.mode.trace)
 
 
 @builtin("reversed")

@@ -41,7 +41,7 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
     canonical_key,
-    freshen,
+    copy_with_new_identity,
     known_elements,
 )
 from flake8_jax.semantics.interpreter.conditions import predicate_picks_iteration
@@ -81,7 +81,7 @@ def _settled(before: Value, after: Value, room: Room | None = None) -> Value:
     if isinstance(before, (Array, Tree, Unknown)) and canonical_key(before) is canonical_key(after):
         return before
     # Whatever the first iteration was given, the second is given something else: a key among it is another key.
-    return joining.join(freshen(before), _carried(after) if isinstance(before, (Array, Tree)) else after)
+    return joining.join(copy_with_new_identity(before), _carried(after) if isinstance(before, (Array, Tree)) else after)
 
 
 def _settled_tuple(before: TupleValue, after: TupleValue, room: Room) -> Value | None:
@@ -247,7 +247,7 @@ def _run_map(m: Machine, app: Transformation) -> Value:
         return Unknown("map")
     body = app.bound.get("f", Unknown("body"))
     element = _axis_element(m, app.bound.get("xs", Unknown("xs")))
-    _, _, result = _iterate(m, app, body, NONE, lambda carry: [freshen(element)], lambda r: NONE)
+    _, _, result = _iterate(m, app, body, NONE, lambda carry: [copy_with_new_identity(element)], lambda r: NONE)
     return boundary.from_tracers(boundary.stack_axis(result), outer_level(m, app.at.args))
 
 
@@ -398,7 +398,7 @@ def _run_switch(m: Machine, app: Transformation) -> Value:
 def _run_associative_scan(m: Machine, app: Transformation) -> Value:
     elems = app.bound.get("elems", Unknown("elems"))
     function = app.bound.get("fn", Unknown("fn"))
-    call(m, app.frame, app.node, function, Arguments([freshen(elems), freshen(elems)]))
+    call(m, app.frame, app.node, function, Arguments([copy_with_new_identity(elems), copy_with_new_identity(elems)]))
     if isinstance(elems, Unknown):
         return Unknown("scan")
     return relevelled(elems, result_level(m, [elems], library=True))

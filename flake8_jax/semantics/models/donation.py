@@ -31,7 +31,7 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
     canonical_key,
-    freshen,
+    copy_with_new_identity,
     known_elements,
 )
 from flake8_jax.semantics.events.events import DonatedUse, UndonatedStep
@@ -184,7 +184,7 @@ def _chosen(tv: TransformedValue, count: int, named: list[tuple[str, Value]]) ->
 def _renewed(m: Machine, result: Value, depth: int = 8) -> Value:
     """The result with new arrays where the function handed on what it was given: JAX makes those anew."""
     if isinstance(result, (Array, Tree, Unknown)):
-        return freshen(result) if is_donated(m, result) else result
+        return copy_with_new_identity(result) if is_donated(m, result) else result
     if depth == 0 or not any(is_donated(m, leaf) for leaf in leaves_of(result)):
         return result
     return joining.map_leaves(result, lambda v: _renewed(m, v, depth - 1), m.path.mode.trace)

@@ -37,7 +37,7 @@ from flake8_jax.semantics.domain.values import (
     TupleValue,
     Unknown,
     Value,
-    freshen,
+    copy_with_new_identity,
     held_by,
     known_elements,
 )
@@ -144,9 +144,11 @@ def _deep_copied(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if not args.values:
         return Unknown("copy")
     if isinstance(args.values[0], Unknown):
-        return freshen(args.values[0])
+        return copy_with_new_identity(args.values[0])
     copied = joining.copied(args.values[0], m.path.mode.trace)
-    return joining.over_arrays(copied, lambda v: v if isinstance(v, Array) and v.dtype == "key" else freshen(v))
+    return joining.over_arrays(
+        copied, lambda v: v if isinstance(v, Array) and v.dtype == "key" else copy_with_new_identity(v)
+    )
 
 
 @library("flax.core.freeze")
@@ -188,14 +190,14 @@ def _tree_at(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if isinstance(found, (TupleValue, ListValue)) and not _is_part(tree, found):
         elements, replacements = known_elements(found), known_elements(new[0])
         if elements is None or ("replace" in bound and replacements is None):
-            return joining.over_arrays(tree, freshen)
+            return joining.over_arrays(tree, copy_with_new_identity)
         nodes = list(elements)
         new = list(replacements or ()) if "replace" in bound else [Unknown("tree_at") for _ in nodes]
     change = bound.get("replace_fn")
     if change is not None:
         new = [call(m, frame, node, change, Arguments([one])) for one in nodes]
     if len(nodes) != len(new) or not all(_is_part(tree, one) for one in nodes):
-        return joining.over_arrays(tree, freshen)
+        return joining.over_arrays(tree, copy_with_new_identity)
     # None is one object wherever it stands: which of its places is meant, nobody knows.
     known = {id(one): Unknown("tree_at") if isinstance(one, Const) else by for one, by in zip(nodes, new, strict=True)}
     return _with_nodes(tree, known, m.path.mode.trace)

@@ -37,7 +37,7 @@ from flake8_jax.semantics.domain.values import (
     TupleValue,
     Unknown,
     Value,
-    freshen,
+    copy_with_new_identity,
     known_elements,
 )
 from flake8_jax.semantics.interpreter.containers import item_of
@@ -169,7 +169,9 @@ def _accumulate(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if element is None:
         return _sequence(start)
     first = start[0] if start else element
-    return GeneratorValue(joining.join(first, call(m, frame, node, function, Arguments([first, freshen(element)]))))
+    return GeneratorValue(
+        joining.join(first, call(m, frame, node, function, Arguments([first, copy_with_new_identity(element)])))
+    )
 
 
 @library("concurrent.futures.ThreadPoolExecutor.map")
@@ -203,7 +205,9 @@ def _pairwise(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if known is not None:
         return _sequence(tuple(TupleValue(pair) for pair in itertools.pairwise(known)))
     element = _element(m, frame, node, args.values[0])
-    return GeneratorValue(TupleValue((element, freshen(element)))) if element is not None else _sequence(())
+    return (
+        GeneratorValue(TupleValue((element, copy_with_new_identity(element)))) if element is not None else _sequence(())
+    )
 
 
 @library("itertools.islice", "itertools.cycle")
@@ -221,7 +225,7 @@ def _selections(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         return _sequence(())
     size = args.values[1] if len(args.values) > 1 else args.kwargs.get("r", NONE)
     if isinstance(size, Const) and type(size.value) is int and 0 < size.value <= MAX_ROWS:
-        return GeneratorValue(TupleValue(tuple(freshen(element) for _ in range(size.value))))
+        return GeneratorValue(TupleValue(tuple(copy_with_new_identity(element) for _ in range(size.value))))
     return GeneratorValue(ListValue(None, element, is_tuple=True))
 
 

@@ -33,7 +33,7 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Unknown,
     Value,
-    freshen,
+    copy_with_new_identity,
     known_elements,
 )
 from flake8_jax.semantics.interpreter.operations import call
@@ -243,8 +243,8 @@ def _entry(value: Value, key: Any) -> Value | None:
 def _run_tree_reduce(m: Machine, app: Transformation) -> Value:
     function = app.bound.get(app.fact.operands[0], Unknown("f"))
     leaf = leaf_of(app.bound.get("tree", Unknown("tree")))
-    start = app.bound.get("initializer", freshen(leaf))
-    result = call(m, app.frame, app.node, function, Arguments([start, freshen(leaf)]))
+    start = app.bound.get("initializer", copy_with_new_identity(leaf))
+    result = call(m, app.frame, app.node, function, Arguments([start, copy_with_new_identity(leaf)]))
     if isinstance(result, (Array, Tree)):
         return result
     return Unknown("reduced")
