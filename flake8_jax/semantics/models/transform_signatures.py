@@ -4,10 +4,10 @@ Vocabulary
 ----------
 reach       at most so many positional arguments a callable takes, through ``partial``, methods and other transforms.
 spec        what ``in_axes``, ``out_axes`` or ``out_specs`` say: a pytree, the first layers of that which it speaks of.
-misfit      a sentence that says what is wrong; empty where nothing surely is.
+mismatch    a sentence that says what is wrong; empty where nothing surely is.
 product     what a transform returned, remembered by identity, with the form that it has.
 
-A misfit stands where the transform is applied if no call could be right, or the function's result is what it does not
+A mismatch stands where the transform is applied if no call could be right, or the function's result is what it does not
 fit; else at the call. Not modelled: sizes of mapped axes, specs of registered classes, results joined from branches.
 """
 
@@ -271,7 +271,7 @@ def _unmapped(tv: TransformedValue, args: Arguments, entries: tuple[Value, ...] 
         return ""
     axes = list(entries) if entries is not None else [whole] * len(args.values)
     for axis, value in zip(axes, args.values):
-        problem = misfit(axis, value, "in_axes", ranks=0)
+        problem = spec_mismatch(axis, value, "in_axes", ranks=0)
         if problem:
             return problem
     if any(_is_flat(value, 1) for value in args.kwargs.values()):
@@ -287,14 +287,14 @@ def _maps_nothing(tv: TransformedValue, args: Arguments, axes: list[Value]) -> b
     return bool(axes) and not sized and all(map(_is_none, axes))
 
 
-def misfit(
+def spec_mismatch(
     spec: Value, value: Value, option: str, *, ranks: int | None = None, depth: int = 6, room: Room | None = None
 ) -> str:
     """What is wrong with a spec for this value. ranks: its leaves are axes that the value has to have, once it has so many
     more than now."""
     room = room if room is not None else Room()
     if isinstance(value, UnionValue):
-        found = [misfit(spec, member, option, ranks=ranks, depth=depth, room=room) for member in value.members]
+        found = [spec_mismatch(spec, member, option, ranks=ranks, depth=depth, room=room) for member in value.members]
         return found[0] if found and all(found) else ""
     if isinstance(spec, Const) and ranks is not None:
         return _missing_axis(spec, value, option, ranks)
@@ -303,7 +303,7 @@ def misfit(
     if _other_kind(spec, value):
         return f"`{option}` has a {_kind(spec)} where the value has a {_kind(value)}; give both the same structure"
     pairs, problem = _matched(spec, value, option)
-    problems = (misfit(axis, part, option, ranks=ranks, depth=depth - 1, room=room) for axis, part in pairs)
+    problems = (spec_mismatch(axis, part, option, ranks=ranks, depth=depth - 1, room=room) for axis, part in pairs)
     return problem or next((problem for problem in problems if problem), "")
 
 
@@ -468,7 +468,7 @@ def wrong_result(m: Machine, applied: Applied, result: Value) -> str:
     if applied.fact.has_aux is not None and (name in _DERIVATIVES or name in _CALLING or name in _SCALAR):
         return _wrong_aux(name, has_aux(applied.fact, options), result)
     if name in _SHARDING and "out_specs" in options:
-        return misfit(options["out_specs"], result, "out_specs")
+        return spec_mismatch(options["out_specs"], result, "out_specs")
     return _wrong_out_axes(m, applied, result) if name in _MAPPING else ""
 
 
@@ -481,7 +481,7 @@ def _wrong_out_axes(m: Machine, applied: Applied, result: Value) -> str:
         fact = m.program.knowledge.entry(applied.operand.name).function
         if fact is not None and fact.rank == "number" and not fact.axis_params:
             return _missing_axis(spec, Const(0.0), option, 1)
-    return misfit(spec, result, option, ranks=1)
+    return spec_mismatch(spec, result, option, ranks=1)
 
 
 def _is_none(value: Value) -> bool:
