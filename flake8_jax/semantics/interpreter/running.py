@@ -60,7 +60,7 @@ from flake8_jax.semantics.machine.dispatch import run_block
 from flake8_jax.semantics.machine.limits import MAX_CALL_DEPTH, MAX_STEPS_PER_ENTRY
 from flake8_jax.semantics.machine.tracker import Tracker
 from flake8_jax.semantics.trackers.clocks import note_lost
-from flake8_jax.semantics.trackers.freshness import Freshness, shelters
+from flake8_jax.semantics.trackers.freshness import Freshness, caches_result
 from flake8_jax.semantics.trackers.keys import Keys
 from flake8_jax.semantics.trackers.late_binding import note_run
 from flake8_jax.semantics.trackers.presumption import Presuming, Presumption
@@ -142,9 +142,9 @@ def call_function_value(
     if m.path.conditions:
         held = held_of_captures(m, func) if func.closure is not None else frozenset()
         m.path.assumed = assumed | held | held_of_arguments(m, made.bound)
-    m.trackers[Freshness].sheltered += shelters(func)
+    m.trackers[Freshness].sheltered += caches_result(func)
     result = _run_or_repeat(m, func, Call(frame, node, args), made)
-    m.trackers[Freshness].sheltered -= shelters(func)
+    m.trackers[Freshness].sheltered -= caches_result(func)
     m.path.assumed = assumed
     if m.trackers[Replicas].running:
         note_call(m, fn, func.closure)

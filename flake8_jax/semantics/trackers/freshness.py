@@ -112,7 +112,7 @@ def now(m: Machine) -> int:
     return 0 if m.trackers[Freshness].sheltered else m.trackers[Freshness].clock
 
 
-def shelters(function: FunctionValue) -> bool:
+def caches_result(function: FunctionValue) -> bool:
     """What a run of the function makes is kept by somebody."""
     return function.cached or function.fn.name in _ONCE
 
