@@ -34,7 +34,7 @@ def negate_key(key: Any) -> Any:
     return key[2] if key[0] == "not" else ("not", None, key)
 
 
-def contradict(a: frozenset[Condition], b: frozenset[Condition]) -> bool:
+def are_mutually_exclusive(a: frozenset[Condition], b: frozenset[Condition]) -> bool:
     """No path fulfils both sets of conditions."""
     only_a, only_b = a - b, b - a  # what they share cannot part them, and long paths share nearly all
     if not only_a or not only_b:

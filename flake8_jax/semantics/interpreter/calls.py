@@ -21,7 +21,7 @@ from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.classes import find_in_class, is_stub
-from flake8_jax.semantics.domain.conditions import contradict, labelled, normal_condition
+from flake8_jax.semantics.domain.conditions import are_mutually_exclusive, labelled, normal_condition
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.signatures import call_error, untransformed
 from flake8_jax.semantics.domain.values import (
@@ -167,7 +167,11 @@ def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
     mode = m.path.mode
     chosen_at, m.trackers[Products].chosen_at = m.trackers[Products].chosen_at, len(m.path.stack)
     for member, conditions, suited in zip(func.members, held, suits, strict=True):
-        if isinstance(member, Const) or (not suited and any(suits)) or contradict(m.path.assumed, conditions):
+        if (
+            isinstance(member, Const)
+            or (not suited and any(suits))
+            or are_mutually_exclusive(m.path.assumed, conditions)
+        ):
             if isinstance(member, TransformedValue) and not suited:
                 member.called = True  # by this call, had it been meant
             continue

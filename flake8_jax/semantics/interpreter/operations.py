@@ -12,7 +12,7 @@ from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.classes import find_in_class
-from flake8_jax.semantics.domain.conditions import alternatives, contradict
+from flake8_jax.semantics.domain.conditions import alternatives, are_mutually_exclusive
 from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.scopes import RUNNING, Frame, ModuleScope
 from flake8_jax.semantics.domain.values import (
@@ -212,7 +212,7 @@ def possible_here(m: Machine, value: UnionValue | Static) -> Value:
 def possible(value: Value, now: frozenset[Condition]) -> Value:
     """The alternatives of a value that arose under no condition contrary to ``now``."""
     known = alternatives(value)
-    kept = [(v, held) for v, held in known if not contradict(held, now)]
+    kept = [(v, held) for v, held in known if not are_mutually_exclusive(held, now)]
     if not kept or len(kept) == len(known):
         return value
     if type(value) is not Static:

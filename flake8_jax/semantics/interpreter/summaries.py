@@ -17,7 +17,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining, memo_keys
 from flake8_jax.semantics.domain.arguments import Call
-from flake8_jax.semantics.domain.conditions import contradict, normal_condition
+from flake8_jax.semantics.domain.conditions import are_mutually_exclusive, normal_condition
 from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.signatures import in_quotes
@@ -353,7 +353,9 @@ def inputs_of(m: Machine, func: FunctionValue, bound: dict[str, Value], mode: Mo
 
 def _parting(now: frozenset[Condition], labels: set[Condition]) -> frozenset[Condition]:
     """What holds on the path that rules out alternatives of the inputs."""
-    return frozenset(c for c in now if any(contradict(frozenset([c]), frozenset([label])) for label in labels))
+    return frozenset(
+        c for c in now if any(are_mutually_exclusive(frozenset([c]), frozenset([label])) for label in labels)
+    )
 
 
 def _manner(m: Machine, mode: Mode, *, in_loop: bool) -> list[Any]:

@@ -29,7 +29,7 @@ from flake8_jax.semantics.domain import boundary, joining
 from flake8_jax.semantics.domain.arguments import Arguments, Call, bind_parameters
 from flake8_jax.semantics.domain.boundary import relevelled
 from flake8_jax.semantics.domain.code import statement_at
-from flake8_jax.semantics.domain.conditions import contradict
+from flake8_jax.semantics.domain.conditions import are_mutually_exclusive
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.signatures import (
     call_error,
@@ -217,7 +217,7 @@ def _keyword_node(node: Any, keyword: str) -> Any:
 def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool = True) -> Value:
     """Call ``jax.jit(f)``, ``jax.grad(f)`` … with arguments. runs: it is not only lowered."""
     tv.called = True
-    if tv.held and contradict(tv.held, m.path.assumed):
+    if tv.held and are_mutually_exclusive(tv.held, m.path.assumed):
         return Unknown("other path")  # it was not made where this call is made
     if tv.fact.keeps:
         at = at.to(_without(at.args, tv.fact.keeps))

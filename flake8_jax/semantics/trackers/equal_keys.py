@@ -29,7 +29,7 @@ from flake8_jax.semantics.domain.code import (
     path_of,
     statement_at,
 )
-from flake8_jax.semantics.domain.conditions import contradict
+from flake8_jax.semantics.domain.conditions import are_mutually_exclusive
 from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.stack import Link, Place
 from flake8_jax.semantics.domain.values import (
@@ -252,7 +252,7 @@ def _note(m: Machine, draw: Draw) -> None:
 
 def _tell_pair(m: Machine, first: Draw, second: Draw) -> bool:
     """Keep what the entry tells of two draws, if they use equal keys by mistake."""
-    if first.key is second.key or contradict(first.conditions, second.conditions):
+    if first.key is second.key or are_mutually_exclusive(first.conditions, second.conditions):
         return False
     level = parting(second.made.path, first.made.path)
     where = parting(second.use.path, first.use.path)

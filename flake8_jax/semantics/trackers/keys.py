@@ -22,7 +22,7 @@ from typing import Any, Final, Literal, NamedTuple
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.boundary import NOT_TRAINING, SEED, keep_seed, key_behind, key_taken
 from flake8_jax.semantics.domain.code import statement_at
-from flake8_jax.semantics.domain.conditions import contradict, is_of_arm, normal_condition
+from flake8_jax.semantics.domain.conditions import are_mutually_exclusive, is_of_arm, normal_condition
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.stack import Lane, Link, LoopState, Place
@@ -459,7 +459,7 @@ def _nearest_first(scope: ModuleScope, path: tuple[Place, ...], uses: tuple[Use,
 
 def may_follow(m: Machine, path: tuple[Place, ...], conditions: frozenset[Condition], earlier: Use) -> bool:
     """What happens on a path, under these conditions, may come after an earlier use."""
-    if contradict(earlier.conditions, conditions):
+    if are_mutually_exclusive(earlier.conditions, conditions):
         return False
     # ``if i == 0:``: not in every iteration, maybe in one alone
     if not any(loop.picked for loop in m.path.loops):
