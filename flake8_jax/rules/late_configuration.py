@@ -7,7 +7,7 @@ import re
 from flake8_jax.core.findings import Level, Positions
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.semantics.events.events import Setting
-from flake8_jax.semantics.events.facts import MOOT
+from flake8_jax.semantics.events.facts import SUPERSEDED
 
 _RAISING = frozenset({"jax.distributed.initialize", "jax_num_cpu_devices"})
 
@@ -110,7 +110,7 @@ def late_configuration(event: Setting) -> Report | None:
         return None
     error = event.name in _RAISING and event.direct and not event.conditional and not event.context.caught
     level: Level | None = "error" if error else "info" if _asks_first(event) else None
-    return Report(event.at, _message(event), level=level, unless=MOOT)
+    return Report(event.at, _message(event), level=level, unless=SUPERSEDED)
 
 
 def _asks_first(event: Setting) -> bool:

@@ -56,7 +56,7 @@ def draws_from(collection: str) -> str:
     return f"draws from {collection}"
 
 
-MOOT = "setting of use"
+SUPERSEDED = "setting of use"
 
 OFF = "switched off again"
 

@@ -153,7 +153,7 @@ class EventBus:
             self.settled.setdefault((report_key(emission), origin), emission)
 
     def note(self, fact: str, scope: ModuleScope, start: int) -> None:
-        """On some path ``fact`` holds of the place that starts at ``start``: reports made ``unless`` it does are moot."""
+        """On some path ``fact`` holds of the place that starts at ``start``: reports made ``unless`` it does are superseded."""
         self.noted.add((fact, scope.path, start))
 
     def note_everywhere(self, fact: str) -> None:

@@ -9,7 +9,7 @@ turn        a moment after which a setting comes too late. *imported*: ``JAX_…
             settled by the first array, compiled call or question for devices.
 process     which turns the running path has surely taken. Every module starts anew, and its functions start where its top
             level ended: whoever calls them has imported it.
-moot        a late setting is after all of use: another path makes it in time, the same file starts another process
+superseded  a late setting is after all of use: another path makes it in time, the same file starts another process
             (which inherits the environment), makes JAX forget its devices, or sets the option of that name as well.
 
 Not modelled: ``os.putenv``, environments read back from files, modules that a late import runs, variables whose names
@@ -34,7 +34,7 @@ from flake8_jax.semantics.domain.values import (
     site_of,
 )
 from flake8_jax.semantics.events.events import Setting
-from flake8_jax.semantics.events.facts import MOOT, OFF, WRITTEN, is_on
+from flake8_jax.semantics.events.facts import OFF, SUPERSEDED, WRITTEN, is_on
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import Tracker
 
@@ -116,10 +116,10 @@ class Turn(msgspec.Struct, frozen=True, eq=False):
 
 
 class Settings(msgspec.Struct):
-    """What was set where, by path and subject, and which of it is moot."""
+    """What was set where, by path and subject, and which of it is superseded."""
 
     made: dict[tuple[str, str], list[int]] = {}
-    moot: set[tuple[str, str]] = set()
+    superseded: set[tuple[str, str]] = set()
 
 
 def new_process() -> dict[Any, Any]:
@@ -189,7 +189,7 @@ def note_spawn(m: Machine, frame: Frame, name: str) -> None:
     if name.startswith(_SPAWNING):
         excuse(m, frame, "")
     elif name.startswith("jax.") and name.endswith(_FORGETTING):
-        _is_moot(m, frame.scope.path, "", MOOT)
+        _is_superseded(m, frame.scope.path, "", SUPERSEDED)
         if m.trackers[Process].turns[STARTED] is TAKEN:
             m.journal.write(m.trackers[Process].turns, STARTED, NONE)
 
@@ -250,7 +250,7 @@ def tell_setting(m: Machine, frame: Frame, node: Any, made: Made) -> None:
     if blamed is not None:  # the helper is innocent: its caller calls it too late
         at, place, m.path.stack = stack[blamed].node, stack[blamed].scope, stack[:blamed]
     if not late and made.turn and known:
-        m.bus.note(MOOT, place, at.start)
+        m.bus.note(SUPERSEDED, place, at.start)
     _remember(m, made, place.path, at.start, late=late)
     since = site_of(taken.scope, taken.node) if taken is not None else None
     conditional = _is_conditional(m, frame)
@@ -292,29 +292,29 @@ def _remember(m: Machine, made: Made, path: str, start: int, *, late: bool) -> N
     """Remember what was set at a place, and what it makes of other settings."""
     if late:
         for subject in ("", made.name) if made.kind == "variable" else (made.name,):
-            _is_made(m, path, subject, start, MOOT)
+            _is_made(m, path, subject, start, SUPERSEDED)
     if isinstance(made.value, Const) and made.kind != "call":
         switched_off = f"{made.name.lower()} off"
         if is_on(made.value):
             _is_made(m, path, switched_off, start, OFF)
         elif made.kind == "option":
-            _is_moot(m, path, switched_off, OFF)
+            _is_superseded(m, path, switched_off, OFF)
 
 
 def _is_made(m: Machine, path: str, subject: str, start: int, fact: str) -> None:
     m.trackers[Process].settings.made.setdefault((path, subject), []).append(start)
-    if (path, subject) in m.trackers[Process].settings.moot:
+    if (path, subject) in m.trackers[Process].settings.superseded:
         m.bus.noted.add((fact, path, start))
 
 
 def excuse(m: Machine, frame: Frame, subject: str) -> None:
     """Late settings of the subject are of use after all, in every file on the path."""
     for path in {frame.scope.path, *[link.scope.path for link in m.path.stack]}:
-        _is_moot(m, path, subject, MOOT)
+        _is_superseded(m, path, subject, SUPERSEDED)
 
 
-def _is_moot(m: Machine, path: str, subject: str, fact: str) -> None:
-    m.trackers[Process].settings.moot.add((path, subject))
+def _is_superseded(m: Machine, path: str, subject: str, fact: str) -> None:
+    m.trackers[Process].settings.superseded.add((path, subject))
     for start in m.trackers[Process].settings.made.get((path, subject), ()):
         m.bus.noted.add((fact, path, start))
 
