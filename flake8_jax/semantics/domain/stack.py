@@ -64,7 +64,7 @@ class Mode(msgspec.Struct, frozen=True, eq=False):
     ambient: bool = False
     trace: int = 0
     presumed: bool = False
-    lanes: tuple[Lane, ...] = ()
+    lanes: tuple[MappedAxis, ...] = ()
     shapes_only: bool = False
     differentiated: bool = False
     compiled: int = 0
@@ -75,7 +75,7 @@ class Mode(msgspec.Struct, frozen=True, eq=False):
     outermost: int = 0
 
 
-class Lane(msgspec.Struct, frozen=True, eq=False):
+class MappedAxis(msgspec.Struct, frozen=True, eq=False):
     """One vmap or pmap around the running code. ``call``: where it was called; ``shared``: canonical values that every
     lane receives alike, with whether they were captured (else: passed with ``in_axes`` None)."""
 

@@ -18,7 +18,7 @@ from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.signatures import describe, in_quotes, opened, parameter_names
-from flake8_jax.semantics.domain.stack import Lane, Link, LinkKind, Mode
+from flake8_jax.semantics.domain.stack import Link, LinkKind, MappedAxis, Mode
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     CONCRETE,
@@ -79,7 +79,7 @@ class Contract(msgspec.Struct, frozen=True, eq=False):
 
 
 def enter(
-    m: Machine, fact: TransformFact, name: str, lane: Lane | None = None, options: dict[str, Value] | None = None
+    m: Machine, fact: TransformFact, name: str, lane: MappedAxis | None = None, options: dict[str, Value] | None = None
 ) -> Staging:
     """What is inside a staged operand. options: the transform's other arguments, for the axis names that it binds."""
     if fact.tracing == "none" and not fact.omnistaging:

@@ -41,7 +41,7 @@ from flake8_jax.semantics.domain.signatures import (
     parameter_names,
     static_parameters,
 )
-from flake8_jax.semantics.domain.stack import Lane, Link, Place
+from flake8_jax.semantics.domain.stack import Link, MappedAxis, Place
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     GRAD,
@@ -295,10 +295,10 @@ def _run_inside(m: Machine, tv: TransformedValue, at: Call) -> Value:
         crossed = msgspec.structs.replace(
             crossed, unknown_rest=True
         )  # the library keeps, or adds, arguments of its own
-    lane: Lane | None = None
+    lane: MappedAxis | None = None
     if fact.maps_axes is not None and not _has_specs(fact):
         call_link = Link(at.frame.scope, at.node, "root", describe(tv.operand), "", 0, None)
-        lane = Lane(tv.name, call_link, shared_in_lanes(m, tv, at.args, crossed))
+        lane = MappedAxis(tv.name, call_link, shared_in_lanes(m, tv, at.args, crossed))
     if isinstance(tv.operand, PartialValue):
         note_held(m, tv.operand, tv.site)
     replica, reports = enter_replica(m, tv), len(m.bus.emissions)

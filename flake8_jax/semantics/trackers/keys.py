@@ -25,7 +25,7 @@ from flake8_jax.semantics.domain.code import statement_at
 from flake8_jax.semantics.domain.conditions import are_mutually_exclusive, is_of_arm, normal_condition
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
-from flake8_jax.semantics.domain.stack import Lane, Link, LoopState, Place
+from flake8_jax.semantics.domain.stack import Link, LoopState, MappedAxis, Place
 from flake8_jax.semantics.domain.values import (
     MISSING,
     Array,
@@ -146,7 +146,7 @@ class Keys(Tracker):
         self.conventions = False
         self.uses: dict[Value, Any] = {}
         self.told: dict[tuple[Value, int, int, ModuleScope, int], int] = {}
-        self.lanes_met: set[Lane] = set()
+        self.lanes_met: set[MappedAxis] = set()
         self.names = NamesOfBodies()
         self.stand_for: dict[Value, Value] = {}
 
