@@ -55,7 +55,7 @@ class Unrolling:
     """What is known of a running loop. before: what the code around it had met. work, exits: how many there were.
     picks: items of pytrees, by a number that differs between iterations."""
 
-    before: Inside
+    before: LoopNest
     work: int
     exits: int
     varied: bool = False
@@ -66,7 +66,7 @@ class Unrolling:
 class _Before:
     """What there was when a function began. size: what its own loops unroll into, once it has run."""
 
-    inside: Inside
+    inside: LoopNest
     work: int
     varieties: int
     size: int = 1
@@ -83,7 +83,7 @@ class LoopNests(Tracker):
         self.work = 0
         self.varieties = 0
 
-    def enter(self) -> Inside:
+    def enter(self) -> LoopNest:
         return self.inside
 
     def leave(self, saved: Any, *, finished: bool) -> None:
@@ -109,7 +109,7 @@ class LoopNests(Tracker):
                     m.bus.note(IN_NEST, frame.scope, place.start)
                 m.bus.emit(UnrolledLoop(m.path.context(frame.scope), at, size, trips, dict(frame.slots)))
             places = (*places, at)
-        self.inside = Inside(max(size, seen.before.size), (*seen.before.places, *places))
+        self.inside = LoopNest(max(size, seen.before.size), (*seen.before.places, *places))
 
     def call(self, function: FunctionValue, bound: dict[str, Value]) -> _Before:
         before = _Before(self.inside, self.work, self.varieties)
@@ -121,7 +121,7 @@ class LoopNests(Tracker):
         not."""
         before = mark.inside
         mark.size = size = self.inside.size if self.inside.size < self.threshold else 1
-        self.inside = before if size <= before.size else Inside(size, before.places)
+        self.inside = before if size <= before.size else LoopNest(size, before.places)
 
     def since(self, mark: _Before, run: FinishedRun) -> tuple[int, bool, int] | None:
         record = self.work - mark.work, self.varieties > mark.varieties, mark.size
@@ -133,7 +133,7 @@ class LoopNests(Tracker):
         if varies:
             note_variety(self.m)
         if size > self.inside.size:
-            self.inside = Inside(size, self.inside.places)
+            self.inside = LoopNest(size, self.inside.places)
 
 
 def _is_varied(seen: Unrolling) -> bool:
@@ -288,7 +288,7 @@ def _binds(target: ir.Expr, name: str) -> bool:
     return isinstance(target, ir.Name) and target.id == name
 
 
-class Inside(msgspec.Struct, frozen=True, eq=False):
+class LoopNest(msgspec.Struct, frozen=True, eq=False):
     """What the Python loops met so far unroll into: the largest product of trips, and where they stand (see
     ``unrolling``)."""
 
@@ -296,4 +296,4 @@ class Inside(msgspec.Struct, frozen=True, eq=False):
     places: tuple[Any, ...] = ()
 
 
-NOTHING = Inside()
+NOTHING = LoopNest()
