@@ -107,7 +107,7 @@ TAKEN = Const(True)
 """What a process says of a turn that it has surely taken."""
 
 
-class Turn(msgspec.Struct, frozen=True, eq=False):
+class InitializationPoint(msgspec.Struct, frozen=True, eq=False):
     """Where a path took a turn. ``stack``: the calls around it."""
 
     scope: ModuleScope
@@ -151,7 +151,7 @@ def note_turn(m: Machine, scope: ModuleScope, node: Any, turn: str) -> None:
     """From here on, JAX is imported, or has computed something."""
     if m.trackers[Process].turns[turn] is not TAKEN:
         m.journal.write(m.trackers[Process].turns, turn, TAKEN)
-        m.trackers[Process].turns[turn, "at"] = Turn(scope, node, tuple(m.path.stack))
+        m.trackers[Process].turns[turn, "at"] = InitializationPoint(scope, node, tuple(m.path.stack))
 
 
 def note_import(m: Machine, frame: Frame, node: ir.Import | ir.ImportFrom, module: str) -> None:
@@ -244,7 +244,7 @@ def tell_setting(m: Machine, frame: Frame, node: Any, made: Made) -> None:
     if not late:
         process.turns.setdefault(("value", made.name), NONE)
         m.journal.write(process.turns, ("value", made.name), made.value)
-    taken: Turn | None = process.turns.get((made.turn, "at")) if late else None
+    taken: InitializationPoint | None = process.turns.get((made.turn, "at")) if late else None
     at, place = node, scope
     blamed = _blamed(stack, taken) if taken is not None and taken.scope is not scope else None
     if blamed is not None:  # the helper is innocent: its caller calls it too late
@@ -280,7 +280,7 @@ def _reached(m: Machine, scope: ModuleScope) -> tuple[bool, bool]:
     return known, stack[0].scope is scope and (known or stack[0].function == "main")
 
 
-def _blamed(stack: list[Link], taken: Turn) -> int | None:
+def _blamed(stack: list[Link], taken: InitializationPoint) -> int | None:
     """The call around a late setting that the code which took the turn did not make."""
     common = 0
     while common < min(len(stack), len(taken.stack)) and stack[common] is taken.stack[common]:
