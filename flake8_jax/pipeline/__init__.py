@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 asked       the files whose findings are wanted. context: the files around them that belong to the same project.
-glance      what the text of a file tells before it is parsed: its imports, and whether it uses JAX.
+import scan what the text of a file tells before it is parsed: its imports, and whether it uses JAX.
 program     the files that are lowered and analyzed together.
 request     what the analysis has to look for. Its digest, with that of the files, is the key in the cache.
 diagnostic  a finding that is selected and not suppressed, with rows and columns.

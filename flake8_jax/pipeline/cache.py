@@ -1,4 +1,4 @@
-"""What one run leaves for the next: lowered files, glances at files, and the findings of a whole project.
+"""What one run leaves for the next: lowered files, scans at files, and the findings of a whole project.
 
 Vocabulary
 ----------

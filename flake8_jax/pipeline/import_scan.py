@@ -2,7 +2,7 @@
 
 Vocabulary
 ----------
-glance      what a look at a file's text tells: its imports, and whether it speaks of JAX.
+import scan what a look at a file's text tells: its imports, and whether it speaks of JAX.
 import root the directory whose entries are top-level modules: the first one upwards without ``__init__``.
 relevant    a file that speaks of JAX, one that imports such a file (at any distance), or one that those import.
 
@@ -41,7 +41,7 @@ class Imported(msgspec.Struct, frozen=True, array_like=True):
     names: tuple[str, ...] = ()
 
 
-class Glance(msgspec.Struct, frozen=True, array_like=True):
+class ImportScan(msgspec.Struct, frozen=True, array_like=True):
     """What the text of a file tells without parsing it. ``digest`` identifies its bytes."""
 
     digest: str
@@ -96,11 +96,11 @@ def _names(text: str) -> list[str]:
     return [name for name in found if len(name) <= _LONGEST_NAME]
 
 
-def glance(text: str, digest: str, libraries: frozenset[str]) -> Glance:
+def scan_imports(text: str, digest: str, libraries: frozenset[str]) -> ImportScan:
     """Look at a text: it speaks of JAX if the word is in it, or if it imports one of ``libraries``."""
     imports = imports_of(text)
     mentions = "jax" in text or any(item.level == 0 and item.module.partition(".")[0] in libraries for item in imports)
-    return Glance(digest, mentions, imports)
+    return ImportScan(digest, mentions, imports)
 
 
 # --- module names --------------------------------------------------------------------------------
@@ -138,14 +138,14 @@ class Modules:
     project's imports say that the directories above are namespace packages, their names are put in front.
     """
 
-    def __init__(self, glances: Mapping[str, Glance], project_root: str | None, src: Sequence[str] = ()) -> None:
+    def __init__(self, scans: Mapping[str, ImportScan], project_root: str | None, src: Sequence[str] = ()) -> None:
         self._roots: dict[str, str] = {}
         self._parts: dict[str, tuple[str, ...]] = {}
         self.packages: set[str] = set()
         sources = frozenset(src)
         packaged: dict[str, tuple[str, tuple[str, ...], bool]] = {}
-        for path in glances:
-            root, parts, is_package = _split_known(path, packaged, glances)
+        for path in scans:
+            root, parts, is_package = _split_known(path, packaged, scans)
             source = next(filter(sources.__contains__, parents(os.path.dirname(path))), None)
             if source is not None:
                 inside = os.path.relpath(root, source)
@@ -154,23 +154,23 @@ class Modules:
             self._roots[path], self._parts[path] = root, parts
             if is_package:
                 self.packages.add(path)
-        self._prefixes = self._namespace_prefixes(glances, project_root, sources)
-        self.names = {path: ".".join((*self._prefixes[self._roots[path]], *self._parts[path])) for path in glances}
+        self._prefixes = self._namespace_prefixes(scans, project_root, sources)
+        self.names = {path: ".".join((*self._prefixes[self._roots[path]], *self._parts[path])) for path in scans}
         self._by_name: dict[str, list[str]] = defaultdict(list)
         for path, name in self.names.items():
             self._by_name[name].append(path)
         self._tails: dict[str, dict[Folder, str]] = defaultdict(dict)
-        for path in glances:
+        for path in scans:
             *folder, base = path.split(os.sep)
             for above, name in tails((*folder, _stem(base)) if path not in self.packages else tuple(folder)):
                 self._tails[name][above] = path
 
     def _namespace_prefixes(
-        self, glances: Mapping[str, Glance], project_root: str | None, sources: frozenset[str]
+        self, scans: Mapping[str, ImportScan], project_root: str | None, sources: frozenset[str]
     ) -> dict[str, tuple[str, ...]]:
         """For each import root, the names of directories above it that imports put before its modules."""
         wanted: Counter[str] = Counter()
-        for seen in glances.values():
+        for seen in scans.values():
             for item in seen.imports:
                 if item.level == 0:
                     wanted[item.module] += 1
@@ -181,9 +181,7 @@ class Modules:
         prefixes: dict[str, tuple[str, ...]] = {}
         for root, paths in by_root.items():
             candidates = [()] if root in sources else _prefix_candidates(root, project_root)
-            needed = max(
-                (_levels_beyond(glances[p], len(self._parts[p]), p in self.packages) for p in paths), default=0
-            )
+            needed = max((_levels_beyond(scans[p], len(self._parts[p]), p in self.packages) for p in paths), default=0)
             possible = [c for c in candidates if len(c) >= needed] or candidates[-1:]
 
             def votes(prefix: tuple[str, ...], paths: list[str] = paths) -> int:
@@ -225,7 +223,7 @@ class Modules:
 
 
 def _split_known(
-    path: str, known: dict[str, tuple[str, tuple[str, ...], bool]], files: Mapping[str, Glance]
+    path: str, known: dict[str, tuple[str, tuple[str, ...], bool]], files: Mapping[str, ImportScan]
 ) -> tuple[str, tuple[str, ...], bool]:
     """``split_module_path``, asking the disk once per directory."""
     directory, base = os.path.split(path)
@@ -258,7 +256,7 @@ def _prefix_candidates(root: str, project_root: str | None) -> list[tuple[str, .
     return candidates
 
 
-def _levels_beyond(seen: Glance, depth: int, is_package: bool) -> int:
+def _levels_beyond(seen: ImportScan, depth: int, is_package: bool) -> int:
     """How many package names a file's relative imports need above what its own name provides."""
     own = depth if is_package else depth - 1
     return max((item.level - own for item in seen.imports if item.level), default=0)
@@ -287,14 +285,14 @@ def reversed_edges(edges: Mapping[str, Iterable[str]]) -> dict[str, set[str]]:
     return turned
 
 
-def relevant_files(glances: Mapping[str, Glance], edges: Mapping[str, set[str]], asked: Iterable[str]) -> set[str]:
+def relevant_files(scans: Mapping[str, ImportScan], edges: Mapping[str, set[str]], asked: Iterable[str]) -> set[str]:
     """The files to analyse so that what is said of ``asked`` is said with the whole program in view.
 
     These are the asked files, their importers at any distance, and all that these import, without the files
     that neither speak of JAX nor touch one that does.
     """
     importers = reversed_edges(edges)
-    speaking = [path for path, seen in glances.items() if seen.mentions]
+    speaking = [path for path, seen in scans.items() if seen.mentions]
     relevant = closure(closure(speaking, importers), edges)
     program = closure(closure(asked, importers), edges)
     return relevant & program

@@ -34,7 +34,7 @@ from flake8_jax.pipeline.backend import UNUSED_NOQA, Backend
 from flake8_jax.pipeline.cache import Cache, cache_home, digest, why_unusable
 from flake8_jax.pipeline.diagnosis import Selection, placed, syntax_diagnostic
 from flake8_jax.pipeline.discovery import Found, Walker, context_files, discover
-from flake8_jax.pipeline.import_scan import Glance, Imported, Modules, glance, relevant_files
+from flake8_jax.pipeline.import_scan import Imported, ImportScan, Modules, relevant_files, scan_imports
 from flake8_jax.pipeline.lowering import (
     Lowered,
     Problem,
@@ -71,12 +71,12 @@ class Question:
 
 
 class _Seen(msgspec.Struct, frozen=True, array_like=True):
-    """A glance with the state of the file at that time; ``problem``: the file could not be decoded."""
+    """An import scan with the state of the file at that time; ``problem``: the file could not be decoded."""
 
     mtime_ns: int
     size: int
     read_ns: int
-    glance: Glance
+    scan: ImportScan
     problem: Problem | None = None
 
     def still_holds(self, found: os.stat_result) -> bool:
@@ -220,15 +220,15 @@ class Workspace:
         run = ProjectRun(settings, self.cache_of(settings), asked)
         selection = self.selection(settings)
         with collector_paused():
-            seen = self._glances(run, question.texts)
-            glances = {path: entry.glance for path, entry in seen.items() if entry.problem is None}
-            links = self._linked(glances, settings)
-            program = relevant_files(glances, links.edges, [path for path in asked if path in glances])
-        program |= {path for path, by_name in asked.items() if by_name and path in glances}
+            seen = self._scans(run, question.texts)
+            scans = {path: entry.scan for path, entry in seen.items() if entry.problem is None}
+            links = self._linked(scans, settings)
+            program = relevant_files(scans, links.edges, [path for path in asked if path in scans])
+        program |= {path for path, by_name in asked.items() if by_name and path in scans}
         for path in asked:
             if path in seen and (problem := seen[path].problem) is not None:
                 run.problems[path] = problem
-        run.digests = {path: glances[path].digest for path in sorted(program)}
+        run.digests = {path: scans[path].digest for path in sorted(program)}
         wanted = frozenset(asked) if any(path not in asked for path in program) else None
         required_in = {path: self.resolver.required_in(os.path.dirname(path), settings) for path in run.digests}
         required = self.resolver.required_in(settings.project_root or settings.root, settings)
@@ -257,24 +257,24 @@ class Workspace:
         }
         return {path: style for path, style in found.items() if style != DEFAULT_STYLE}
 
-    def _linked(self, glances: Mapping[str, Glance], settings: Settings) -> _Links:
+    def _linked(self, scans: Mapping[str, ImportScan], settings: Settings) -> _Links:
         """What imports what: as at the last time, if no import of any file is another one."""
-        imports = {path: found.imports for path, found in glances.items()}
+        imports = {path: found.imports for path, found in scans.items()}
         places = (settings.project_root, *settings.src)
         if self._links is None or (self._links.places, self._links.imports) != (places, imports):
-            modules = Modules(glances, settings.project_root, settings.src)
+            modules = Modules(scans, settings.project_root, settings.src)
             edges = {path: modules.imported_paths(path, names) for path, names in imports.items()}
             self._links = _Links(places, imports, modules, edges)
         return self._links
 
     def _forget_texts(self, run: ProjectRun, seen: Mapping[str, _Seen], texts: Mapping[str, str]) -> None:
         """Let go of texts that were read for a look only."""
-        needed = {*run.digests.values(), *(seen[path].glance.digest for path in texts if path in seen)}
+        needed = {*run.digests.values(), *(seen[path].scan.digest for path in texts if path in seen)}
         for entry in seen.values():
-            if entry.glance.digest not in needed:
-                self._texts.pop(entry.glance.digest, None)
+            if entry.scan.digest not in needed:
+                self._texts.pop(entry.scan.digest, None)
 
-    def _glances(self, run: ProjectRun, texts: Mapping[str, str]) -> dict[str, _Seen]:
+    def _scans(self, run: ProjectRun, texts: Mapping[str, str]) -> dict[str, _Seen]:
         """A look at every file of the project, out of the cache where the file has not changed since."""
         settings = run.settings
         context, more = context_files(list(run.asked), settings, Walker(self.resolver))
@@ -298,7 +298,7 @@ class Workspace:
                 if len(text) > limits.source:
                     run.messages.append(_left_out(path, TooLarge(path, limits.source)))
                     continue
-                seen[path] = _Seen(0, 0, 0, glance(text, self._remember(text), self.backend.libraries))
+                seen[path] = _Seen(0, 0, 0, scan_imports(text, self._remember(text), self.backend.libraries))
                 continue
             try:
                 found = os.stat(path)
@@ -325,7 +325,9 @@ class Workspace:
         now = time.time_ns()
         self._limits[path] = limits
         text, problem = read_text(path, limits)
-        look = Glance("", False, ()) if problem else glance(text, self._remember(text), self.backend.libraries)
+        look = (
+            ImportScan("", False, ()) if problem else scan_imports(text, self._remember(text), self.backend.libraries)
+        )
         return _Seen(found.st_mtime_ns, found.st_size, now, look, problem)
 
     def _remember(self, text: str) -> str:

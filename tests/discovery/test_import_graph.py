@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flake8_jax.pipeline.import_scan import Glance, Imported, Modules, glance, imports_of, relevant_files
+from flake8_jax.pipeline.import_scan import Imported, ImportScan, Modules, imports_of, relevant_files, scan_imports
 
 
 @pytest.mark.parametrize(
@@ -43,14 +43,14 @@ def test_imports_are_found_in_linear_time(text: str) -> None:
     assert time.process_time() - started < 1
 
 
-def project(root: Path, files: dict[str, str]) -> tuple[dict[str, Glance], Modules, dict[str, set[str]]]:
+def project(root: Path, files: dict[str, str]) -> tuple[dict[str, ImportScan], Modules, dict[str, set[str]]]:
     for name, text in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    glances = {str(root / name): glance(text, name, frozenset({"flax"})) for name, text in files.items()}
-    modules = Modules(glances, str(root))
-    return glances, modules, {path: modules.imported_paths(path, seen.imports) for path, seen in glances.items()}
+    scans = {str(root / name): scan_imports(text, name, frozenset({"flax"})) for name, text in files.items()}
+    modules = Modules(scans, str(root))
+    return scans, modules, {path: modules.imported_paths(path, seen.imports) for path, seen in scans.items()}
 
 
 def names(root: Path, modules: Modules) -> dict[str, str]:
@@ -86,8 +86,8 @@ def test_module_names(tmp_path: Path) -> None:
 
 
 def test_src_settings_root_the_names(tmp_path: Path) -> None:
-    glances, _, _ = project(tmp_path, {"code/deep/a.py": "", "code/deep/pkg/__init__.py": ""})
-    modules = Modules(glances, str(tmp_path), [str(tmp_path / "code")])
+    scans, _, _ = project(tmp_path, {"code/deep/a.py": "", "code/deep/pkg/__init__.py": ""})
+    modules = Modules(scans, str(tmp_path), [str(tmp_path / "code")])
     assert names(tmp_path, modules) == {"code/deep/a.py": "deep.a", "code/deep/pkg/__init__.py": "deep.pkg"}
 
 
@@ -120,7 +120,7 @@ def test_an_import_may_start_at_another_folder(tmp_path: Path) -> None:
         "tool/parts.py": "",
         "run.py": "from src.world import board\nimport src.world.board\n",
     }
-    _glances, _modules, edges = project(tmp_path, files)
+    _scans, _modules, edges = project(tmp_path, files)
     found = {
         str(Path(path).relative_to(tmp_path)): sorted(str(Path(p).relative_to(tmp_path)) for p in others)
         for path, others in edges.items()
@@ -137,7 +137,7 @@ def test_two_modules_of_one_name_are_both_meant(tmp_path: Path) -> None:
 
 
 def test_relevance(tmp_path: Path) -> None:
-    glances, _, edges = project(
+    scans, _, edges = project(
         tmp_path,
         {
             "model.py": "import flax\nimport helper\n",
@@ -149,9 +149,9 @@ def test_relevance(tmp_path: Path) -> None:
             "other.py": "",
         },
     )
-    everything = relevant_files(glances, edges, glances)
+    everything = relevant_files(scans, edges, scans)
     assert sorted(Path(path).stem for path in everything) == ["cli", "driver", "helper", "model", "report"]
-    of_helper = relevant_files(glances, edges, [str(tmp_path / "helper.py")])
+    of_helper = relevant_files(scans, edges, [str(tmp_path / "helper.py")])
     assert of_helper == everything
-    of_plain = relevant_files(glances, edges, [str(tmp_path / "plain.py")])
+    of_plain = relevant_files(scans, edges, [str(tmp_path / "plain.py")])
     assert of_plain == set()
