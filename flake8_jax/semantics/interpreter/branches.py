@@ -80,7 +80,7 @@ def branch(m: Machine, frame: Frame, arms: list[Arm]) -> Flow:
         frame.arms -= 1
         del m.path.conditions[conditions:]
         _judge_arm(m, arm, reports)
-        writes = m.journal.take_back(mark)
+        writes = m.journal.rollback(mark)
         flows.append(flow)
         if flow == NORMAL:
             live.append(writes)
@@ -158,7 +158,7 @@ def _if(m: Machine, frame: Frame, node: ir.If) -> Flow:
     pending = chain.pending
     if not pending:
         return run_block(m, frame, chain.tail)
-    tests = m.journal.take_back(chain.mark)
+    tests = m.journal.rollback(chain.mark)
     del m.path.conditions[known:]
     arms = _arms_of(m, frame, chain, tests)
     loop = m.path.loops[-1] if m.path.loops else None

@@ -188,7 +188,7 @@ def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
             m.bus.drop_errors(reports)
         m.trackers[Freshness].choosing -= 1
         m.path.assumed, m.path.arms = assumed, around
-        arms.append(m.journal.take_back(mark))
+        arms.append(m.journal.rollback(mark))
         labels.append(conditions)
     m.trackers[Products].chosen_at = chosen_at
     m.journal.merge(arms, labels if func.conditions else None)

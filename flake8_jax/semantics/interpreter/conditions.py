@@ -381,10 +381,10 @@ class _Operands:
     def close(self) -> None:
         """All operands have run."""
         m = self.machine
-        later = self._real(m.journal.take_back(self.maybe)) if self.maybe >= 0 else {}
-        m.journal.replay(self._real(m.journal.take_back(self.mark)))
+        later = self._real(m.journal.rollback(self.maybe)) if self.maybe >= 0 else {}
+        m.journal.replay(self._real(m.journal.rollback(self.mark)))
         if later:
-            m.journal.weaken(later)
+            m.journal.join(later)
         del m.path.conditions[self.conditions :]
 
     def _real(self, writes: Writes) -> Writes:
@@ -770,7 +770,7 @@ def _evaluate_branch(m: Machine, frame: Frame, node: ir.Expr, test: Test, *, out
     if loop is not None:
         loop.guards -= 1
     del m.path.conditions[conditions:]
-    return value, m.journal.take_back(mark)
+    return value, m.journal.rollback(mark)
 
 
 def _judge_both(m: Machine, test: Test, start: int, middle: int) -> None:

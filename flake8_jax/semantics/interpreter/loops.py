@@ -126,7 +126,7 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
         frame.doubtful = doubtful
         frame.loops.pop()
         m.path.loops.pop()
-        writes = m.journal.take_back(mark)
+        writes = m.journal.rollback(mark)
         arms = loop.continues
         loop.continues = []
         if flow == NORMAL:
@@ -176,7 +176,7 @@ def _repeat_deep(m: Machine, frame: Frame, loop: LoopState, before: _DeepRun) ->
     for where, (slots, slot, value) in before.writes.items():
         known = isinstance(value, Value) and m.trackers.owner_of(slots) is None
         writes[where] = (slots, slot, _widened(value, value) if known else value)
-    m.journal.weaken(writes)
+    m.journal.join(writes)
     loop.exits += before.loop_exits
     loop.again = before.again
     frame.exits += before.exits
@@ -319,7 +319,7 @@ def _unrolled(m: Machine, frame: Frame, node: ir.For, loop: LoopState, elements:
         flow = run_block(m, frame, node.body)
         if loop.continues:
             arms, loop.continues = loop.continues, []
-            writes = m.journal.take_back(loop.mark)
+            writes = m.journal.rollback(loop.mark)
             if flow == NORMAL:
                 arms.append(writes)
             m.journal.merge(arms)
@@ -343,7 +343,7 @@ def _leave_loop(m: Machine, frame: Frame, loop: LoopState, flow: Flow) -> Flow:
     if not loop.exits:
         return flow
     arms = loop.exits
-    writes = m.journal.take_back(loop.base)
+    writes = m.journal.rollback(loop.base)
     if flow == NORMAL:
         arms.append(writes)
     m.journal.merge(arms)
@@ -393,7 +393,7 @@ def _test_again(m: Machine, frame: Frame, node: ir.While) -> None:
     del m.bus.emissions[reports:]
     m.bus.emissions += kept
     del m.path.conditions[conditions:]
-    m.journal.take_back(mark)
+    m.journal.rollback(mark)
 
 
 RUN.update({ir.For: _for, ir.While: _while, ir.Break: _break, ir.Continue: _continue})

@@ -286,7 +286,7 @@ def _run(m: Machine, func: FunctionValue, at: Call, made: Invocation, inputs: In
     flow, marks = _run_body(m, inner, _link_to(m, func, at, made, inner), mode, func)
     if inner.exits:
         arms = inner.exits
-        writes = m.journal.take_back(mark)
+        writes = m.journal.rollback(mark)
         if flow == NORMAL or inner.ended:
             arms.append(writes)
         m.journal.merge(arms)

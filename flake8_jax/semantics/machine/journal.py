@@ -88,7 +88,7 @@ class Journal:
                 arms[i][where] = (slots, slot, value)
         self.merge(arms)
 
-    def take_back(self, mark: int) -> Writes:
+    def rollback(self, mark: int) -> Writes:
         """Undo all writes since ``mark`` and return what they amounted to."""
         journal = self.entries
         taken: Writes = {}
@@ -165,6 +165,6 @@ class Journal:
         self.trackers.joined(contents, joined)
         self.write(slots, slot, joined)
 
-    def weaken(self, writes: Writes) -> None:
+    def join(self, writes: Writes) -> None:
         """Another path also ends here: keep what holds on both."""
         self.merge([{}, writes])

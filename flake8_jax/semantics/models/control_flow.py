@@ -297,7 +297,7 @@ def _run_branches(m: Machine, app: Transformation, calls: list[tuple[Value, list
     for function, operands in calls:
         mark = len(m.journal.entries)
         results.append(stage(m, function, app.at.to(Arguments(list(operands))), enter(m, app.fact, app.name)))
-        written.append(m.journal.take_back(mark))
+        written.append(m.journal.rollback(mark))
     m.journal.merge(written)
     if any(differs(results[0], other) for other in results[1:]):
         tell(
