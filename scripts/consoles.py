@@ -9,7 +9,7 @@ file      a fenced block of any language whose first line is a comment ``# file:
 
 All sessions of one document run in one scratch directory that holds a copy of ``examples`` and is a project of its
 own. A command may exit with 0 or 1; 2 is a failure unless the session shows it by ``echo $?``. ``jaxlint``,
-``flake8`` and ``python`` are those of the running interpreter, with the package from this checkout. Not modelled:
+``flake8`` and ``python`` are those of the running interpreter, with the package from this checkout. Not modeled:
 commands over several lines, changing the directory other than by ``cd NAME``.
 
     python scripts/consoles.py [--update] [DOCUMENT…]

@@ -8,7 +8,7 @@ the tables and the releases disagree, and exits with 1 if they do: a name that a
 that the release before the removal lacks was removed earlier, and a replacement is there from its ``since`` on. For each
 release that a change names, the table has the oldest JAX that the metadata of the release requires.
 
-Not modelled: names that a module makes at run time, but for tables called ``…deprecations`` that its ``__getattr__``
+Limitations: names that a module makes at run time, but for tables called ``…deprecations`` that its ``__getattr__``
 reads; attributes of classes; arguments; requirements that only an extra has.
 """
 

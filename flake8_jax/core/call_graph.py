@@ -5,7 +5,7 @@ Vocabulary
 name    a function by the path of its file and its qualified name. Functions of one name in one file are taken for one.
 caller  a function that was running when another was called, staged, or its earlier run repeated.
 
-Not modelled: what functions tell each other through attributes, globals and closures.
+Limitations: what functions tell each other through attributes, globals and closures.
 """
 
 from __future__ import annotations

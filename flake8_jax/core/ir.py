@@ -12,7 +12,7 @@ The classes mirror CPython's ``ast`` (same names, same fields) wherever there is
 difference, so that whoever knows one can read the other. They are plain msgspec structs: data that can be
 cached, sent to another process and compared, and nothing else.
 
-Not modelled: comments (see ``syntax.noqa``), type parameters' bounds, the text of string prefixes.
+Limitations: comments (see ``syntax.noqa``), type parameters' bounds, the text of string prefixes.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ inspected   the program asks what the value is: by ``isinstance``, ``type`` or `
             raised does not count.
 dependent   an ``if``, conditional expression, ``while`` or ``for … in range`` that tests what the value carries.
 
-Not modelled: other functions, containers, names that are bound again in between.
+Limitations: other functions, containers, names that are bound again in between.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """jnp arithmetic on static shapes, done with ``math`` instead: the result is a Python number again.
 
 ``jnp.prod(jnp.array(x.shape))`` becomes ``math.prod(x.shape)``, ``jnp.ceil(n / 2)`` becomes ``math.ceil(n / 2)``.
-Not modelled: anything that reads more than shapes, constants and names.
+Limitations: anything that reads more than shapes, constants and names.
 """
 
 from __future__ import annotations

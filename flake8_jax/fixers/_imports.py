@@ -7,7 +7,7 @@ visible     the name means that import at a given node: nothing else in the modu
 
 An import inside a function counts for what follows it in that function.
 
-Not modelled: star imports, imports inside ``try`` or ``if`` (they neither help nor are trusted), ``__getattr__``.
+Limitations: star imports, imports inside ``try`` or ``if`` (they neither help nor are trusted), ``__getattr__``.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ site        the decorator or the call in this file that jits the function: ``@ja
 A parameter is only made static if the function uses it as a plain number: one whose attributes or items are read is
 an array, and an array cannot be static.
 
-Not modelled: sites in other files, static arguments of ``pmap``, ``equinox.filter_jit``, ``static_argnames`` that is not a
+Limitations: sites in other files, static arguments of ``pmap``, ``equinox.filter_jit``, ``static_argnames`` that is not a
 literal.
 """
 

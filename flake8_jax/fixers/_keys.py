@@ -6,7 +6,7 @@ use         the call that takes the key, and the argument that is the key.
 split line  ``key, subkey = jax.random.split(key)``: put before the statement of one use, which then takes ``subkey``,
             while everything behind it sees the new ``key``.
 
-Not modelled: keys that are stored in containers between the uses, uses in different functions (refused).
+Limitations: keys that are stored in containers between the uses, uses in different functions (refused).
 """
 
 from __future__ import annotations

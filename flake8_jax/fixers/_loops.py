@@ -8,7 +8,7 @@ temporary   a name that the body binds, always before reading it, and that nothi
 A carry that starts as a Python int must stay an integer in the body: the structured loops keep the dtype that they
 are given, Python does not.
 
-Not modelled: ``continue``, ``return``, ``else``, a ``break`` anywhere but in the last statement of a ``while`` (or the
+Limitations: ``continue``, ``return``, ``else``, a ``break`` anywhere but in the last statement of a ``while`` (or the
 first one of a ``while True``), container stores (all refused).
 """
 

@@ -7,7 +7,7 @@ reads       names whose value is looked up in the scope that the piece stands in
 binds       names that running the piece binds in that scope.
 bound before   on every path from the function's start to a statement the name has been bound.
 
-Not modelled: ``exec``, ``locals()``, names deleted with ``del`` (a deletion counts as binding nothing).
+Limitations: ``exec``, ``locals()``, names deleted with ``del`` (a deletion counts as binding nothing).
 """
 
 from __future__ import annotations

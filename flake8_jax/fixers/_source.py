@@ -11,7 +11,7 @@ refused     the pattern is not fully understood, so there is no fix: helpers rai
 
 All offsets are code points into the text, end exclusive.
 
-Not modelled: form feeds inside indentation, comments between the pieces of an implicitly concatenated string that
+Limitations: form feeds inside indentation, comments between the pieces of an implicitly concatenated string that
 spans lines (refused), Jupyter magics.
 """
 

@@ -6,7 +6,7 @@ work        the expression that dispatches what nobody has waited for.
 kept        the targets of the assignment that keeps the result of the work.
 shared      the innermost block in which both the work and the stopping of the clock stand.
 
-Not modelled: results kept in a list or dict, work in another function than the clock, work whose result is rebound.
+Limitations: results kept in a list or dict, work in another function than the clock, work whose result is rebound.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """JAX111: a builtin or a ``math`` function becomes its jnp twin.
 
-Not modelled: ``key=`` and ``default=``, dictionaries, iterators.
+Limitations: ``key=`` and ``default=``, dictionaries, iterators.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """JAX106: a reduction over ``x[mask]`` becomes a reduction over ``x`` with ``where=mask``, and an update of ``x.at[mask]`` a
 ``jnp.where``.
 
-Not modelled: reductions along an axis, masks of another rank than the array, results that keep the masked shape.
+Limitations: reductions along an axis, masks of another rank than the array, results that keep the masked shape.
 """
 
 from __future__ import annotations

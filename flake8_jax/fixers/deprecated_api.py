@@ -1,4 +1,4 @@
-"""JAX802: a deprecated name becomes the one that replaces it. Not modelled: see ``_versions``."""
+"""JAX802: a deprecated name becomes the one that replaces it. Limitations: see ``_versions``."""
 
 from __future__ import annotations
 

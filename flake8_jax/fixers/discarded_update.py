@@ -1,4 +1,4 @@
-"""JAX506: ``x.at[i].set(v)`` becomes ``x = x.at[i].set(v)``. Not modelled: arrays of an enclosing scope."""
+"""JAX506: ``x.at[i].set(v)`` becomes ``x = x.at[i].set(v)``. Limitations: arrays of an enclosing scope."""
 
 from __future__ import annotations
 

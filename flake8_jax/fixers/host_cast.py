@@ -1,4 +1,4 @@
-"""JAX201: ``float(x)`` becomes ``x.astype(float)``. Not modelled: casts that are later used as Python numbers."""
+"""JAX201: ``float(x)`` becomes ``x.astype(float)``. Limitations: casts that are later used as Python numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JAX202: ``.item()`` is dropped: a scalar array is as good. Not modelled: ``.tolist()``, ``.item(i)``."""
+"""JAX202: ``.item()`` is dropped: a scalar array is as good. Limitations: ``.tolist()``, ``.item(i)``."""
 
 from __future__ import annotations
 

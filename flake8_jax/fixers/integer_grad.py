@@ -1,4 +1,4 @@
-"""JAX708: ``3`` becomes ``3.0``. Not modelled: anything but a literal."""
+"""JAX708: ``3`` becomes ``3.0``. Limitations: anything but a literal."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Where equal draws are meant (``_meant``) there is no fix.
 
-Not modelled: keys that reach both uses under different spellings, or in different functions.
+Limitations: keys that reach both uses under different spellings, or in different functions.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Where equal draws are meant (``_meant``) there is no fix.
 
-Not modelled: helpers that the loop calls and that capture the key, ``while_loop`` bodies that capture it.
+Limitations: helpers that the loop calls and that capture the key, ``while_loop`` bodies that capture it.
 """
 
 from __future__ import annotations

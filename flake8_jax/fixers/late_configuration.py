@@ -5,7 +5,7 @@ Vocabulary
 early       the statement in the same block that imports JAX, or computes something with it.
 companion   an import of ``os`` between the two; it moves up with the statement.
 
-Not modelled: settings in another block or another function than what comes too early; a statement that needs what
+Limitations: settings in another block or another function than what comes too early; a statement that needs what
 stands in between, or that is not alone on its lines; blocks in which something in between takes part in the same setting.
 """
 

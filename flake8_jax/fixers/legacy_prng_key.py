@@ -1,4 +1,4 @@
-"""JAX306: ``jax.random.PRNGKey`` becomes ``jax.random.key``. Not modelled: code that indexes the raw key's words."""
+"""JAX306: ``jax.random.PRNGKey`` becomes ``jax.random.key``. Limitations: code that indexes the raw key's words."""
 
 from __future__ import annotations
 

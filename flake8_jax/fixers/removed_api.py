@@ -1,4 +1,4 @@
-"""JAX801: a removed name becomes the one that replaced it. Not modelled: see ``_versions``."""
+"""JAX801: a removed name becomes the one that replaced it. Limitations: see ``_versions``."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """JAX101: a truth test becomes a selection, a logical operator becomes its jnp twin.
 
 The largest construct around the test that can be converted whole is converted: an ``if`` statement or a conditional
-expression with every ``and``, ``or``, ``not`` and chain in its test. Not modelled: ``assert``, ``match``, filters.
+expression with every ``and``, ``or``, ``not`` and chain in its test. Limitations: ``assert``, ``match``, filters.
 """
 
 from __future__ import annotations

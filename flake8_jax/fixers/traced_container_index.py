@@ -1,6 +1,6 @@
 """JAX108: a NumPy table, or a sequence of numbers, is made a JAX array before a tracer indexes it.
 
-Not modelled: sequences of arrays or layers, of which nothing says that they stack.
+Limitations: sequences of arrays or layers, of which nothing says that they stack.
 """
 
 from __future__ import annotations

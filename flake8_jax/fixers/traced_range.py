@@ -1,6 +1,6 @@
 """JAX103: ``for i in range(n)`` becomes ``jax.lax.fori_loop``, or the bound becomes a static argument.
 
-Not modelled: a step other than 1, ``reversed(range(n))`` (only the static argument is tried).
+Limitations: a step other than 1, ``reversed(range(n))`` (only the static argument is tried).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """JAX105: a traced size becomes a static argument; sizes computed with jnp from shapes are computed with ``math``.
 
-Not modelled: sites in other files, padding to a fixed size.
+Limitations: sites in other files, padding to a fixed size.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """JAX107: a slice of fixed length becomes ``jax.lax.dynamic_slice_in_dim``; an update through it, index arithmetic.
 
-Not modelled: lengths that depend on data, steps, arrays among the other indices.
+Limitations: lengths that depend on data, steps, arrays among the other indices.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""JAX102: ``while`` on a traced condition becomes ``jax.lax.while_loop``. Not modelled: see ``_loops``."""
+"""JAX102: ``while`` on a traced condition becomes ``jax.lax.while_loop``. Limitations: see ``_loops``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JAX603: the axis with the nearest name. Not modelled: names that are not written out in the spec itself."""
+"""JAX603: the axis with the nearest name. Limitations: names that are not written out in the spec itself."""
 
 from __future__ import annotations
 

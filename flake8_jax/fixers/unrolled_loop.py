@@ -2,7 +2,7 @@
 
 The counter is an array then, so it may only be computed with, handed to functions of JAX and used to index arrays.
 
-Not modelled: ``while`` loops, comprehensions, loops over anything but ``range``, a step other than 1.
+Limitations: ``while`` loops, comprehensions, loops over anything but ``range``, a step other than 1.
 """
 
 from __future__ import annotations

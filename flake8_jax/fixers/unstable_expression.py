@@ -1,4 +1,4 @@
-"""JAX703: the stable formula in place of the other. Not modelled: formulas spread over several statements or functions.
+"""JAX703: the stable formula in place of the other. Limitations: formulas spread over several statements or functions.
 
 Vocabulary
 ----------

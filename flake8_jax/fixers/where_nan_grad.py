@@ -1,4 +1,4 @@
-"""JAX702: the second ``where``, around the operand. Not modelled: operands computed in an earlier statement."""
+"""JAX702: the second ``where``, around the operand. Limitations: operands computed in an earlier statement."""
 
 from __future__ import annotations
 

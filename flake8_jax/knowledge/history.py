@@ -7,7 +7,7 @@ change    what became of a name: since when it is deprecated, since when it is g
 library   the import name of what is versioned, ``jax`` or ``haiku``; its distribution may be called otherwise.
 support   the releases that a project asks for, as far as they matter: the lowest and the highest.
 
-Not modelled: excluded releases (``!=``), release candidates.
+Limitations: excluded releases (``!=``), release candidates.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ flag   ``pure``, ``idle``, ``make`` (a key comes out, none goes in), or ``field=
 Parameters and result are those of ``FunctionFact``; ``... -> array`` leaves the signature open. Parsing a table of
 such lines costs a third of parsing the same facts as TOML tables, and a reader sees one function a line.
 
-Not modelled: defaults, annotations, and positional-only markers.
+Limitations: defaults, annotations, and positional-only markers.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ context     files of the same project that are analysed with them, because code 
 walk start  a directory that was given; what is above it does not exclude what is below it.
 
 A file is identified by its absolute path as it was reached; reached twice (through links), it counts once.
-Not modelled: the user's global gitignore.
+Limitations: the user's global gitignore.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import root the directory whose entries are top-level modules: the first one upw
 relevant    a file that speaks of JAX, one that imports such a file (at any distance), or one that those import.
 
 A line inside a string may look like an import: that makes a file relevant too many, never one too few.
-Not modelled: imports by computed names; ``sys.path`` changes at run time.
+Limitations: imports by computed names; ``sys.path`` changes at run time.
 """
 
 from __future__ import annotations

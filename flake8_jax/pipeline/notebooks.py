@@ -9,7 +9,7 @@ magic   a line for IPython and not for Python: ``%timeit f(x)``, ``!ls``, ``file
 
 broken  a cell that is no Python, where that alone keeps the text from being some: it is comments in the text, too.
 
-Scripts have magics as well, where a notebook was saved as one. Cells count in the order in which they stand. Not modelled:
+Scripts have magics as well, where a notebook was saved as one. Cells count in the order in which they stand. Not modeled:
 that they may be run in another one; cells that are indented as a whole, which IPython runs (they become comments);
 what magics define; notebooks of other languages, which have no text.
 """

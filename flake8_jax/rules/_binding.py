@@ -1,6 +1,6 @@
 """Arguments by parameter name, for calls of methods whose signature the knowledge tables give.
 
-Not modelled: defaults; arguments that a call passes through ``*`` stand where they were written.
+Limitations: defaults; arguments that a call passes through ``*`` stand where they were written.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the rules about side effects ask of a change that staged code makes.
 
-Not modelled: which later code reads what was changed; a leak is a leak, read or not.
+Limitations: which later code reads what was changed; a leak is a leak, read or not.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the knowledge tables say of the function that an event calls, its module's default included.
 
-Not modelled: facts of methods have no module default.
+Limitations: facts of methods have no module default.
 """
 
 from __future__ import annotations

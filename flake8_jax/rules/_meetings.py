@@ -5,7 +5,7 @@ Vocabulary
 experiment   a cell of a notebook that begins anew: what earlier cells drew with the key is no longer read.
 compared     one statement asserts something of both results: that they are equal, or how far apart.
 
-Not modelled: what was computed from a result under another name.
+Limitations: what was computed from a result under another name.
 """
 
 from __future__ import annotations

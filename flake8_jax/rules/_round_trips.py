@@ -4,7 +4,7 @@ Vocabulary
 ----------
 round trip   ``jnp.stack([np.roll(x, k) for k in ks])``: a copy to the host and one back, or an error where ``x`` is traced.
 
-Not modelled: results that other functions pass on, or that attributes hold.
+Limitations: results that other functions pass on, or that attributes hold.
 """
 
 from __future__ import annotations

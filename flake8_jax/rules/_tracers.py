@@ -6,7 +6,7 @@ tracer          an array that stands for a value while JAX traces. *abstract*: i
                 ``vmap``'s mapped arguments). *concrete*: it has one, yet host conversions raise (``grad`` alone).
 holds           the value, or an element of the tuple or list that it is, is a tracer for sure.
 
-"For sure" means on every member of a union: what is unknown never answers yes. Not modelled: shapes, so an array
+"For sure" means on every member of a union: what is unknown never answers yes. Limitations: shapes, so an array
 of one element looks like any other.
 """
 

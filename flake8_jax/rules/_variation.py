@@ -1,4 +1,4 @@
-"""What varies over the loops around a jitted call. Not modelled: other arguments that make the call compile anyway."""
+"""What varies over the loops around a jitted call. Limitations: other arguments that make the call compile anyway."""
 
 from __future__ import annotations
 

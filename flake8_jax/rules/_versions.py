@@ -1,4 +1,4 @@
-"""What the rules about versions of JAX say. Not modelled: see ``semantics.versions``."""
+"""What the rules about versions of JAX say. Limitations: see ``semantics.versions``."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ borne out  of those claimed, the ones that were tracers (of either tracing) in a
 Functions are matched by file and by the line of their first decorator; where two share it (lambdas), by qualified name,
 then by the names of their parameters; of twins that even these do not tell apart, the kinds are united.
 
-Not modelled: a claim about a function that nothing ran staged is neither right nor wrong here, and a parameter that the
+Limitations: a claim about a function that nothing ran staged is neither right nor wrong here, and a parameter that the
 recorded run happened never to pass a tracer counts as wrongly claimed although another caller may.
 """
 

@@ -7,7 +7,7 @@ needed    a top-level statement that binds an entity which something needed ment
           entity or on libraries (``TABLE["a"] = 1``, ``jax.config.update(…)``), in a module of which something is needed.
 piece     a needed statement in the script: the user's own text, in which only names are exchanged.
 
-Where two modules use a name for two things, one of them gets the name of its module in front. Not modelled: names in
+Where two modules use a name for two things, one of them gets the name of its module in front. Limitations: names in
 strings, ``importlib``, attributes set on a module, and modules that look at their own ``__file__``. What is left unsaid here
 shows when the script is run, and it always is.
 """

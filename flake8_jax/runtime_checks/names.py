@@ -6,7 +6,7 @@ mention   a place where a global name of the module (or a builtin) stands: read,
           the functions around it bind; what takes the place of the mention must be none of them.
 local import  an import inside of a function whose names nothing else in that function binds.
 
-Not modelled: names in strings (annotations in quotes, ``globals()``), ``exec``, and star imports inside of functions.
+Limitations: names in strings (annotations in quotes, ``globals()``), ``exec``, and star imports inside of functions.
 """
 
 from __future__ import annotations

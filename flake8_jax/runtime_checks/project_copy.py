@@ -5,7 +5,7 @@ Vocabulary
 root     a folder of the user's that is copied whole: a project. Left out: version control, caches, virtual environments.
 linked   a file that is too large to copy; the copy has a symbolic link to it, and who writes to it writes to the original.
 
-Files outside the roots are used where they are. Not modelled: paths of the project in environment variables other than
+Files outside the roots are used where they are. Limitations: paths of the project in environment variables other than
 ``PYTHONPATH``, or computed by the program.
 """
 

@@ -8,7 +8,7 @@ candidate  a smaller text. It is looked at (``accept``: parsing, linting; cheap)
 prune      leave out top-level definitions, imports and assignments that nothing mentions.
 
 The search is delta debugging: large groups of units first, then halves, down to single ones, from the end of the text to its
-beginning, because what stands further down needs what stands above. Not modelled: parameters and parts of expressions.
+beginning, because what stands further down needs what stands above. Limitations: parameters and parts of expressions.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Verdicts for findings: the workload is run once for every way of watching that the rules ask for.
 
-Not modelled: findings in processes that the workload starts; rows of a statement that other findings share (what is seen
+Limitations: findings in processes that the workload starts; rows of a statement that other findings share (what is seen
 there counts for all of them whose oracle it fits).
 """
 

@@ -1,7 +1,7 @@
 """The cells of an open notebook as the one text that ``jaxlint check`` would make of the file, and back.
 
 Magics are those of ``pipeline.notebooks``; here they are overwritten by text of the same length, so that an offset in a cell
-is one in the text but for a constant. Not modelled: cells that were run in another order than they stand in.
+is one in the text but for a constant. Limitations: cells that were run in another order than they stand in.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ grow        to lower what stands behind the first child of a node of the spine.
 
 Every function here gets the cursor on the first character of its node and leaves it right behind the last one.
 
-Not modelled: parameters' and type parameters' own scopes for annotations.
+Limitations: parameters' and type parameters' own scopes for annotations.
 """
 
 from __future__ import annotations

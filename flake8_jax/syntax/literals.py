@@ -8,7 +8,7 @@ kind        as in ``ir.Constant``.
 Strings are decoded here rather than by ``ast.literal_eval`` because that warns, process-wide, about invalid escapes
 and is ten times slower. Bytes are given as text in which every character is one byte (Latin-1).
 
-Not modelled: lone surrogates, which become U+FFFD, since the formats that hold the representation cannot carry them.
+Limitations: lone surrogates, which become U+FFFD, since the formats that hold the representation cannot carry them.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ BOM         the UTF-8 byte-order mark; it is not part of the text, and offsets d
 exact       encoding the decoded text gives the very same bytes; some East Asian codecs are not.
 
 Newlines are never translated: the text holds every ``\\r`` and form feed of the file.
-Not modelled: UTF-16 and UTF-32 files, which Python does not read either.
+Limitations: UTF-16 and UTF-32 files, which Python does not read either.
 """
 
 from __future__ import annotations

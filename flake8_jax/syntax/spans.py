@@ -5,7 +5,7 @@ Vocabulary
 piece       one literal from its prefix to its closing quote. Adjacent literals are one node of the representation
             but several pieces, with blanks and comments between them.
 
-Not modelled: literals inside the replacement fields of an f-string (they belong to its piece) and inside the bounds
+Limitations: literals inside the replacement fields of an f-string (they belong to its piece) and inside the bounds
 of type parameters, which the representation leaves out.
 """
 

@@ -8,7 +8,7 @@ suite       what stands behind the colon: an indented block or small statements 
 
 A compound statement ends, as in ``ast``, behind its last token, which may be a semicolon.
 
-Not modelled: type parameters' bounds and defaults; their names count as local to the function that declares them.
+Limitations: type parameters' bounds and defaults; their names count as local to the function that declares them.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ evidence    a block ``evidence FILE:LINE``: the chain of the finding there, one 
 reveal      ``from jaxlint_testing import reveal``: a function that exists for the tests alone; a rule that the tests
             register listens to the calls of it, and on JAX it is a real function.
 
-Not modelled: two calls of ``reveal`` on one line.
+Limitations: two calls of ``reveal`` on one line.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ Vocabulary
 answer   the response to a request, with ``result`` or ``error``. notice: a message from the server that nobody asked for.
 
 Requests of the server are answered by ``replies``; what has none is answered with null, and an exception is
-sent as an error. Not modelled: batches.
+sent as an error. Limitations: batches.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ signature    of a call: for every parameter, how it was passed, its pytree struc
              for a static one, its value.
 difference   between two signatures: its kind, where it is, both sides, and a remedy.
 
-Not modelled: settings of JAX that are part of its cache's key (x64, matmul precision, meshes).
+Limitations: settings of JAX that are part of its cache's key (x64, matmul precision, meshes).
 """
 
 from __future__ import annotations

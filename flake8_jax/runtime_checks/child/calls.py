@@ -6,7 +6,7 @@ call     for one finding, targets (see ``targets``) that lead to it, the best fi
          recorded or declared, tried before any that are made up.
 reached  the watched line ran, or an exception of the line itself was seen.
 
-Not modelled: functions inside of functions (what is around them is
+Limitations: functions inside of functions (what is around them is
 called), inputs of classes of the user's that are neither dataclasses nor named tuples.
 """
 

@@ -3,7 +3,7 @@
 They are evaluated where the line stands, just before it runs, from the values that its variables have there. Only formulas are:
 names, numbers, operators and calls of what JAX, NumPy and ``math`` offer, so that computing them once more changes nothing.
 
-Not modelled: formulas in comprehensions and lambdas, whose variables are not the function's.
+Limitations: formulas in comprehensions and lambdas, whose variables are not the function's.
 """
 
 from __future__ import annotations

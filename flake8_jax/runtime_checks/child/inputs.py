@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 spec, case, dim    see ``grammar``.
-candidate          a spec that a parameter may want, the likeliest first. Not modelled: classes of the
+candidate          a spec that a parameter may want, the likeliest first. Limitations: classes of the
                    user but for dataclasses and named tuples.
 
 Numbers depend on the seed and on the place of the array in its call, on nothing else: standard normal floats, integers

@@ -7,7 +7,7 @@ mode       ``device``: compiled on what is here. ``topology``: compiled by the r
 topology   of a TPU: its generation and shape, as ``v5e:2x2``. For a GPU: its kind, as ``h100``.
 
 Several devices are those that JAX has here, or so many virtual ones of the processor (``--devices``): the program is split by
-the user's shardings. Not modelled: a description of several devices, whose meshes the user's code cannot make.
+the user's shardings. Limitations: a description of several devices, whose meshes the user's code cannot make.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ reachable   a function that is an attribute of its module, or of a class that is
 Folders of the user's code are put on ``sys.path`` behind the standard library and before the installed packages: his
 ``code.py`` is imported where he asks for it, and JAX still gets the ``code`` of Python that it needs.
 
-Not modelled: import hooks, and packages spread over several folders.
+Limitations: import hooks, and packages spread over several folders.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ place     a field or attribute that crosses the boundary as (part of) a leaf, an
 heirs     subclasses; a base that lists no fields of its own is what most of them are.
 abstract  a class that leaves it to its subclasses to say what their leaves are.
 
-Not modelled: which of several instances holds arrays and which Python numbers.
+Limitations: which of several instances holds arrays and which Python numbers.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A record knows what no reading of the code can: that somebody outside the projec
 computed ``static_argnames`` makes static, of what type they are. So every function that ran while JAX built a jaxpr is an
 entry of its own, its parameters what they were in *every* such call that was observed.
 
-Not modelled: pytrees (that they held a tracer says nothing of their other leaves), ``*args`` and ``**kwargs``, functions
+Limitations: pytrees (that they held a tracer says nothing of their other leaves), ``*args`` and ``**kwargs``, functions
 that ran under ``jax.grad`` or ``jax.vmap`` alone.
 """
 

@@ -6,7 +6,7 @@ ancestor    a project class in which an attribute is looked for; the class itsel
 override    the definition of an attribute in a subclass.
 stub        a method that only says what subclasses must do.
 
-Not modelled: C3 linearization where it differs from the last place of each ancestor; ``__mro_entries__``.
+Limitations: C3 linearization where it differs from the last place of each ancestor; ``__mro_entries__``.
 """
 
 from __future__ import annotations

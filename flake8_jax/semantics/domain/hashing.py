@@ -6,7 +6,7 @@ kind       what a hash is made of (``HashKind``). Python takes the hash from a c
            has none unless it is frozen, and then it has that of its fields.
 lack       why a value has no hash. certain: the values are known; else only annotations say that arrays are in it.
 
-Not modelled: methods ``__hash__`` of the project (they work), bases and decorators of unknown libraries, hashes of Flax
+Limitations: methods ``__hash__`` of the project (they work), bases and decorators of unknown libraries, hashes of Flax
 modules (they freeze their fields first).
 """
 

@@ -5,7 +5,7 @@ Vocabulary
 fingerprint hashable; objects with an identity (aliases) are numbered in order of first visit.
 cut         there was more to describe than the budget allows; the fingerprint then says nothing.
 
-Not modelled: what a callable closes over beyond the values that its fingerprint visits.
+Limitations: what a callable closes over beyond the values that its fingerprint visits.
 """
 
 from __future__ import annotations

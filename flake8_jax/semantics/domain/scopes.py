@@ -5,7 +5,7 @@ Vocabulary
 module scope   one file of the project with its name, its IR and, once it has been run, its global bindings.
 frame          the local bindings of one run of a function body (or of a class body).
 
-Not modelled: ``exec``, ``locals()``, ``del`` of a global seen from another module, import hooks.
+Limitations: ``exec``, ``locals()``, ``del`` of a global seen from another module, import hooks.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ differs     two values that surely are different pytrees: a tuple and an array, 
             keys. Anything unknown differs from nothing.
 pair        what a ``scan`` body and a ``custom_vjp`` forward rule give back.
 
-Not modelled: shapes and dtypes of carries, registered pytree classes.
+Limitations: shapes and dtypes of carries, registered pytree classes.
 """
 
 from __future__ import annotations

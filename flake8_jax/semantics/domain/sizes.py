@@ -7,7 +7,7 @@ size        a lower bound on the number of elements, counted in units of four by
             down in a line.
 LARGE       a MiB.
 
-Not modelled: shapes; what indexing, reductions, products of matrices and broadcasting against another array give.
+Limitations: shapes; what indexing, reductions, products of matrices and broadcasting against another array give.
 """
 
 from __future__ import annotations

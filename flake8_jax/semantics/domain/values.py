@@ -16,7 +16,7 @@ Mutable run-time objects (lists, dicts, instances) keep their contents in a plai
 writes it through its journal, so that the arms of a branch can be run one after the other and merged; only what a first
 reading makes (an attribute that nobody set) goes there directly, for it is the same on every path.
 
-Not modelled: the contents of sets, bytes, strided views, array shapes beyond rank and leading length.
+Limitations: the contents of sets, bytes, strided views, array shapes beyond rank and leading length.
 """
 
 from __future__ import annotations

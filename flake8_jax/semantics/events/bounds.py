@@ -8,7 +8,7 @@ low         not far above zero: an exponential of it does not overflow.
 range       the two numbers, which are left out, that the results of an operation lie between.
 
 All of it is there to be silent: what came in from a caller, or through a staging boundary, counts too (``written_as``). Not
-modelled: ranges of sums and differences.
+modeled: ranges of sums and differences.
 """
 
 from __future__ import annotations

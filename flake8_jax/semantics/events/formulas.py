@@ -6,7 +6,7 @@ recipe        see ``trackers.recipes``: the operation that made an array, and it
 formula       a value as a function of one other value (*variable*), evaluated with plain floats at sample points.
 singular      a point where an operation, or its derivative, is not finite.
 
-A formula is evaluated only where every other operand is a known number. Not modelled: broadcasting, reductions (a
+A formula is evaluated only where every other operand is a known number. Limitations: broadcasting, reductions (a
 sum is a variable of its own), complex numbers.
 """
 

@@ -6,7 +6,7 @@ instability a formula that a stable one replaces.
 twin        the stable function, or the stable formula as text.
 angle       ``arccos`` or ``arcsin`` of a dot product of vectors that were divided by their lengths.
 
-Not modelled: ranges of arguments, beyond what ``bounds`` knows; what a function in another file gave, unless that is in sight.
+Limitations: ranges of arguments, beyond what ``bounds`` knows; what a function in another file gave, unless that is in sight.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ kept out    the condition of a ``where`` says that the branch is not taken there
 hidden      a value that is replaced where it is NaN, or infinite: by ``where(isnan(x), …)``, ``nan_to_num``, ``nansum``.
 overflow    the operation is infinite, and its derivative too, where its operand is large.
 
-A point proves something only if condition and operand can be evaluated at it (see ``formulas``). Not modelled: masks
+A point proves something only if condition and operand can be evaluated at it (see ``formulas``). Limitations: masks
 whose test is not in sight, ranges of arguments.
 """
 

@@ -6,7 +6,7 @@ target      what stands on the left: a name, an attribute, an item, a tuple of t
 source      the IR of the value, for reports about unpacking and for ``x = x + 1``.
 star        the target that takes what the others leave: ``a, *rest = x``.
 
-Not modelled: ``del`` of names seen from other scopes, extended slices on the left of an assignment.
+Limitations: ``del`` of names seen from other scopes, extended slices on the left of an assignment.
 """
 
 from __future__ import annotations

@@ -595,7 +595,7 @@ def store_attribute(m: Machine, change: Change, source: ir.Expr | None = None) -
     else:
         forget_changes(m, base, attr)
     if isinstance(base, ModuleValue):
-        if not is_code(value):  # patching a module's functions is not modelled
+        if not is_code(value):  # patching a module's functions is not modeled
             note_rebinding(m, change.frame, attr, base.scope)
             m.journal.write(base.scope.slots, attr, joining.join(base.scope.slots.get(attr, value), value))
     elif isinstance(base, (Instance, ExternalInstance)):

@@ -7,7 +7,7 @@ trait       what a class is to JAX and to Python: ``pytree``, ``dataclass``, ``n
             ``metaclass``: one of its own makes the class. ``altered``: a decorator may have made anything of it.
 generic     an instance of which only the class is known: ``__init__`` run once with arguments that nobody knows.
 
-Not modelled: what metaclasses do, ``__slots__``, ``__new__``, C3 corner cases.
+Limitations: what metaclasses do, ``__slots__``, ``__new__``, C3 corner cases.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Comprehensions: one iteration per element where the elements are known, else one that stands for all.
 
-Not modelled: ``async`` comprehensions, the contents of sets.
+Limitations: ``async`` comprehensions, the contents of sets.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ narrowing   what an outcome of a test teaches about a name: a union loses member
 guess       an outcome that no evidence says is possible: what happens behind it is no evidence.
 key         identifies a test by the values it looks at, so that two tests of one thing are known to be correlated.
 
-Not modelled: relations between numbers, narrowing of items and of attributes of attributes.
+Limitations: relations between numbers, narrowing of items and of attributes of attributes.
 """
 
 from __future__ import annotations

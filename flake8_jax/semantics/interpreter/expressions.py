@@ -5,7 +5,7 @@ Vocabulary
 display     ``[a, b]``, ``{k: v}``: an expression that lists what a container holds.
 quiet       evaluated for its value only: rules are not told (they were, or will be, by another evaluation).
 
-Not modelled: overloaded operators of library classes, string contents beyond constants, sets' elements.
+Limitations: overloaded operators of library classes, string contents beyond constants, sets' elements.
 """
 
 from __future__ import annotations

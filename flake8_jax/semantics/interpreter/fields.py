@@ -6,7 +6,7 @@ maker      what is called for the default of a field: ``flax.struct.field(pytree
            function of the project that returns such a call. Code gives it names of its own: ``nonpytree_field()``.
 says       what a call says of the field it makes: that it is static, that it is a leaf, or (None) neither for sure.
 
-Not modelled: a maker that decides by its arguments or stands in a module that nobody read; metadata that is computed. Such
+Limitations: a maker that decides by its arguments or stands in a module that nobody read; metadata that is computed. Such
 a field counts as static: of a leaf rules would say that it is traced.
 """
 

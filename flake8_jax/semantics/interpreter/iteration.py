@@ -5,7 +5,7 @@ Vocabulary
 supply      a function that gives the element of one iteration; a fresh one each time, so that the keys of
             ``for k in keys`` are different keys.
 
-Not modelled: the number of iterations, ``async`` iteration.
+Limitations: the number of iterations, ``async`` iteration.
 """
 
 from __future__ import annotations

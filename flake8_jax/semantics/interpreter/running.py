@@ -8,7 +8,7 @@ captured    what a function closes over, from enclosing functions.
 
 Every module starts with a process that has taken no turn yet (see ``trackers.process``).
 
-Not modelled: recursion beyond the second call, unless a constant argument counts down.
+Limitations: recursion beyond the second call, unless a constant argument counts down.
 """
 
 from __future__ import annotations

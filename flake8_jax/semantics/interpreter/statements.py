@@ -4,7 +4,7 @@ Vocabulary
 ----------
 flow        how a block ends: NORMAL (falls through), RETURN, RAISE, BREAK, CONTINUE.
 
-Not modelled: exceptions that a call may raise outside ``try``, ``async`` interleavings.
+Limitations: exceptions that a call may raise outside ``try``, ``async`` interleavings.
 """
 
 from __future__ import annotations

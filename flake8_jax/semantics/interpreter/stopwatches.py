@@ -5,7 +5,7 @@ Vocabulary
 stopwatch   a generator function of the project behind ``contextlib.contextmanager`` that reads a clock before its ``yield``
             and takes the difference behind it, with no other call in between that may wait.
 
-A class with ``__enter__`` and ``__exit__`` needs nothing of the kind: its methods run. Not modelled: stopwatches that are
+A class with ``__enter__`` and ``__exit__`` needs nothing of the kind: its methods run. Limitations: stopwatches that are
 methods, or are made of other stopwatches.
 """
 

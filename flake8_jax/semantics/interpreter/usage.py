@@ -12,7 +12,7 @@ after      the demands of the rest of the function; None behind a ``raise``, whe
 Backwards through the statements: a demand holds in front of an ``if`` if both arms make it; a loop may run no iteration, so
 only what it does with the elements of its own iterable counts for that one (an empty one is no matter).
 
-Not modelled: code in nested functions, in the bodies of ``try`` and of other loops; attributes and items of parameters. A
+Limitations: code in nested functions, in the bodies of ``try`` and of other loops; attributes and items of parameters. A
 project with pytree classes that have operators, or attributes like an array's, may pass those instead: these say nothing there.
 """
 

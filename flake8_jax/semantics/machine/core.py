@@ -5,7 +5,7 @@ Vocabulary
 entry       where the interpreter starts: a module body, or a function with arguments that nobody knows.
 isolated    run as an entry of its own, whatever path asked for it.
 
-Not modelled: threads, signals, garbage collection, monkey-patching across modules, the order of evaluation where
+Limitations: threads, signals, garbage collection, monkey-patching across modules, the order of evaluation where
 Python leaves none.
 """
 

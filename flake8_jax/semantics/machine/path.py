@@ -7,7 +7,7 @@ condition   a test that came out one way on this path; see ``domain.conditions``
 serial      the number of one run of a function. trace: the number of one staging of it.
 arm         one alternative of a branch; each open one that may not be taken has a number.
 
-Not modelled: threads, signals, the order of evaluation where Python leaves none.
+Limitations: threads, signals, the order of evaluation where Python leaves none.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A name that no file of the project explains belongs to a library: it becomes an External under its canonical name.
 Star imports follow ``__all__`` or leave out underscored names. Import cycles give Deferred names, looked up again when
-they are read. Not modelled: ``sys.path`` changes, import hooks, ``importlib`` with computed names.
+they are read. Limitations: ``sys.path`` changes, import hooks, ``importlib`` with computed names.
 """
 
 from __future__ import annotations

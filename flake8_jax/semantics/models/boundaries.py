@@ -7,7 +7,7 @@ axis        what ``in_axes`` say of an argument, or of a part of it; None where 
 auxiliary   what an operand returns beside the value that is differentiated (``has_aux``).
 shared      what every lane of a mapped axis receives alike.
 
-Static arguments, ``in_axes`` None and undifferentiated arguments cross it unchanged. Not modelled: ``out_axes``,
+Static arguments, ``in_axes`` None and undifferentiated arguments cross it unchanged. Limitations: ``out_axes``,
 shardings, prefix pytrees of axes deeper than one layer of dicts.
 """
 

@@ -9,7 +9,7 @@ Rules run only under differentiation, outside of it: under ``jax.grad`` alone ``
 ``jit`` or ``vmap`` the tracers of those. ``bwd`` receives the arguments of ``nondiff_argnums`` and ``nondiff_argnames``
 first.
 
-Not modelled: ``defjvps``, ``symbolic_zeros``, ``optimize_remat``, which arguments of a differentiated function really
+Limitations: ``defjvps``, ``symbolic_zeros``, ``optimize_remat``, which arguments of a differentiated function really
 depend on its parameters.
 """
 

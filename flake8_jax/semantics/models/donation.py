@@ -7,7 +7,7 @@ room        a result of the size of the argument. Without one XLA cannot use the
 Facts checked on JAX 0.10: negative ``donate_argnums`` donate nothing; neither do arguments that the function never
 reads, nor calls while JAX traces. A position also donates the keyword argument of that name, and a name the position.
 
-Not modelled: ``equinox.filter_jit(donate=…)``, nnx, compiled objects (``lower().compile()``), shardings, sizes: a result
+Limitations: ``equinox.filter_jit(donate=…)``, nnx, compiled objects (``lower().compile()``), shardings, sizes: a result
 of another rank is taken to have no room, one of unknown rank to have some perhaps. An error needs one that surely has.
 """
 

@@ -7,7 +7,7 @@ pair        what they return: ``init(rng, *args)`` and ``apply(params, rng, *arg
             they are named like their maker, with ``()`` appended.
 network     the function that was transformed; ``init`` and ``apply`` call it as it stands.
 
-Not modelled: ``multi_transform``, the structure of parameters and state, what ``next_rng_key`` returns.
+Limitations: ``multi_transform``, the structure of parameters and state, what ``next_rng_key`` returns.
 """
 
 from __future__ import annotations

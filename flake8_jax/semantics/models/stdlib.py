@@ -7,7 +7,7 @@ getter      what ``operator.itemgetter(k)``, ``attrgetter(name)`` or ``methodcal
             application of a function without a public name; here it is named like its maker, ``()`` appended.
 row         the elements of some sequences at one position.
 
-Not modelled: ``itertools.batched`` and ``compress``, ``collections.Counter`` and ``ChainMap``, iterators that are
+Limitations: ``itertools.batched`` and ``compress``, ``collections.Counter`` and ``ChainMap``, iterators that are
 half used up.
 """
 

@@ -8,7 +8,7 @@ mismatch    a sentence that says what is wrong; empty where nothing surely is.
 product     what a transform returned, remembered by identity, with the form that it has.
 
 A mismatch stands where the transform is applied if no call could be right, or the function's result is what it does not
-fit; else at the call. Not modelled: sizes of mapped axes, specs of registered classes, results joined from branches.
+fit; else at the call. Limitations: sizes of mapped axes, specs of registered classes, results joined from branches.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ Facts checked on JAX 0.10: jit, pmap, shard_map, scan, fori_loop, while_loop, co
 abstractly with omnistaging; vmap abstractly, mapped arguments only, without omnistaging; grad and its kin concretely;
 custom_vjp, custom_jvp and associative_scan stage nothing by themselves.
 
-Not modelled: sharding, ``custom_vjp`` rules. Pallas: see ``pallas``.
+Limitations: sharding, ``custom_vjp`` rules. Pallas: see ``pallas``.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ owner       the generic instance during whose construction something was made. W
 
 A container that is stored in an older one is as old as that from then on: it can be reached from there.
 
-Not modelled: objects that library calls make, views, weak references, objects reached through opaque ones.
+Limitations: objects that library calls make, views, weak references, objects reached through opaque ones.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ closed      around the running code stands a ``jit``, ``pmap`` or ``shard_map``:
 ANY         stands among the bound names where a transform may bind names that are not known.
 spec        a ``PartitionSpec``: per dimension None, a name, or a tuple of names.
 
-Not modelled: meshes set as a context (``with mesh:``, ``jax.set_mesh``), ``PartitionSpec`` built by ``*``.
+Limitations: meshes set as a context (``with mesh:``, ``jax.set_mesh``), ``PartitionSpec`` built by ``*``.
 """
 
 from __future__ import annotations

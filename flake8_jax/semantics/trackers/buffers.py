@@ -9,7 +9,7 @@ read        anything that needs the contents: arithmetic, a library function, in
 A donation is kept among the uses of keys (``Keys.uses``) under the identity of the donated leaf: branches, loops and
 remembered runs are the same for both. The first read raises, so it takes the donation back: what follows is not reached.
 
-Not modelled: aliases that ``jnp.asarray`` and the like may make, reads in staged code of what it captures, what unknown
+Limitations: aliases that ``jnp.asarray`` and the like may make, reads in staged code of what it captures, what unknown
 functions do to an array.
 """
 

@@ -8,7 +8,7 @@ captured    read while a function is being compiled, from a variable or an objec
 embedded    computed with: only then does the array become part of the program. Its shape alone does not.
 
 Only ``jit`` and ``pmap`` compile constants; a ``scan`` outside of them hands over what its body closes over. Not
-modelled: defaults of parameters, arrays that a compiled function gives back as they are.
+modeled: defaults of parameters, arrays that a compiled function gives back as they are.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ renewed     a call of a function that was jitted between the same two readings, 
 cold        the first call of a jitted function that the entry makes, by any path, or the first one whose arguments surely
             have another rank, leading length, dtype or static value than all before: it compiles.
 
-What a call writes there is said by ``effects``. Not modelled: threads, order inside generators (what they dispatch does
+What a call writes there is said by ``effects``. Limitations: threads, order inside generators (what they dispatch does
 not count), buffers that are donated, how long anything takes.
 """
 

@@ -10,7 +10,7 @@ span        which positional parameters of a rule surely are (pytrees of) arrays
 
 Rules run staged only where their operation is: that they would be is presumed, never asserted. A pytree that crosses a
 staging boundary is flattened and made anew with tracers for children, so both functions of a registration see them,
-whoever the caller is; not so where a class has no children. Not modelled: rules of
+whoever the caller is; not so where a class has no children. Limitations: rules of
 ``shard_map``, partitioning and higher-order primitives.
 """
 

@@ -14,7 +14,7 @@ Facts checked on JAX 0.10: ``jit`` and the bodies of ``scan``, ``cond`` and thei
 function (a callable instance: by its hash); ``lax.map`` and ``nnx.jit`` wrap theirs anew each time; equinox compares
 bound methods and its own transforms by what is in them.
 
-Not modelled: how many iterations there are, caches behind library calls, closures that outlive their maker.
+Limitations: how many iterations there are, caches behind library calls, closures that outlive their maker.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ setting     a change before which the entry has read nothing.
 shown       one cell of a notebook defines the reader, has it traced, and changes the variable: its author sees all of it.
 
 What fills itself when it is first asked for (``if CACHE is None``, ``if key not in TABLE``), and what collects functions
-or classes (a registry), does not count as changing. Not modelled: changes through other names of the same list or dict
+or classes (a registry), does not count as changing. Limitations: changes through other names of the same list or dict
 that are unknown to the interpreter, attributes of objects.
 """
 

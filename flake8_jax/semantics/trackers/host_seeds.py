@@ -6,7 +6,7 @@ generator   one that a module of the host keeps for all: ``random``, ``numpy.ran
 fixed       staged code has given the generator a seed on every path to here, in the trace that runs or, outside of any
             loop or mapping, in one around it. JAX or no JAX, the draws after that are alike.
 
-Not modelled: states that are saved and put back (the draws after that are not fixed).
+Limitations: states that are saved and put back (the draws after that are not fixed).
 """
 
 from __future__ import annotations

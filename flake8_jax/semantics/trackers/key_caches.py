@@ -5,7 +5,7 @@ Vocabulary
 slot        what is filled, as the code spells it: an attribute, an item, a global name. It outlives the call.
 filled      a place is behind a test that the slot is empty, and the block that it stands in assigns the slot.
 
-Not modelled: slots that are emptied again, ``try`` with ``KeyError``, ``setdefault``.
+Limitations: slots that are emptied again, ``try`` with ``KeyError``, ``setdefault``.
 """
 
 from __future__ import annotations

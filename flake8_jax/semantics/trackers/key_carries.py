@@ -8,7 +8,7 @@ Vocabulary
 head        the value of a slot at the start of an iteration: the join of what was there and of what the iterations leave.
 carried     a use of one of the values in that join, by which the head counts as used.
 
-Not modelled: keys in lists, and in containers of another type before the loop than behind an iteration.
+Limitations: keys in lists, and in containers of another type before the loop than behind an iteration.
 """
 
 from __future__ import annotations

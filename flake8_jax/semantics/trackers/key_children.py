@@ -10,7 +10,7 @@ unread      a name that nothing reads, and ``_``: its child is used by nobody.
 stored      a child that is only put into a field: ``state.replace(rng=child)``. Two splits that store the same child
             in a field of the same name leave the object as one of them does.
 
-Not modelled: children of a mapped ``split``.
+Limitations: children of a mapped ``split``.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ factors     ``draw * (kind == 0)`` beside ``draw * (kind == 1)``: one of the two
 carried     ``first = draw``: a name that is bound once and read once stands for the draw where it is read.
 arm         ``if`` or ``else`` of a statement; two arms of one statement never run both.
 
-Not modelled: factors with ranges (``kind < 2``), masks and their negation, the lists of ``jnp.select``.
+Limitations: factors with ranges (``kind < 2``), masks and their negation, the lists of ``jnp.select``.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ keeping     a callee that stores, shows, copies or places what it is given, or m
             ``state.replace(rng=key)``.
 
 What hangs on such a use is a preview, and one of a value that is a key by its name alone counts only beside a use that JAX
-itself makes. Not modelled: callees whose name says nothing of what they keep.
+itself makes. Limitations: callees whose name says nothing of what they keep.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ path        where a use stands: one place for every function on the call stack, 
             the first function in which their places differ: there the reader sees the key used twice.
 collision   a second use of one key on a path that is possible after the first.
 
-Calls of functions that nobody knows are uses in previews alone (see ``key_conventions``). Not modelled: keys in sets,
+Calls of functions that nobody knows are uses in previews alone (see ``key_conventions``). Limitations: keys in sets,
 equality of data in ``fold_in``.
 """
 

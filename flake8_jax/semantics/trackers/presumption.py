@@ -18,7 +18,7 @@ sure         parameters for which JAX itself passes arrays: a rule of a primitiv
 holding      objects of the presumed runs that hold tracers in some attribute.
 carriers     classes whose instances are presumed to do so wherever they are passed (see ``receivers``).
 
-Not modelled: arithmetic between two unknown values says nothing of either; nor do attributes of objects.
+Limitations: arithmetic between two unknown values says nothing of either; nor do attributes of objects.
 """
 
 from __future__ import annotations

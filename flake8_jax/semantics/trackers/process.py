@@ -12,7 +12,7 @@ process     which turns the running path has surely taken. Every module starts a
 superseded  a late setting is after all of use: another path makes it in time, the same file starts another process
             (which inherits the environment), makes JAX forget its devices, or sets the option of that name as well.
 
-Not modelled: ``os.putenv``, environments read back from files, modules that a late import runs, variables whose names
+Limitations: ``os.putenv``, environments read back from files, modules that a late import runs, variables whose names
 are computed, what libraries compute while they are imported.
 """
 

@@ -10,7 +10,7 @@ foreign     a recipe noted by a function that is still running further out: whoe
 
 shaped      what rearranges the elements of an array: its result remembers only that.
 
-Not modelled: what library functions outside ``RECORDED`` compute, loops (a carried value has no
+Limitations: what library functions outside ``RECORDED`` compute, loops (a carried value has no
 recipe), tangents of what a loop carries.
 """
 

@@ -8,7 +8,7 @@ replica     one run of the operand of a ``pmap`` with a named axis, or of a ``sh
 synced      a collective over the axis of the replica ran in it, or in something it called: somebody thought of the others.
 doubt       a gradient was handed to code that nobody knows, which may do the same.
 
-Not modelled: which axis of a mesh a collective runs over, and of which value it takes the mean.
+Limitations: which axis of a mesh a collective runs over, and of which value it takes the mean.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ replaced    the argument's variable holds the result from there on, and held the
 look back   somebody looks at the old value after the call, or something else still holds it: it may not be donated.
 keep        a value, or a part of it, goes into a container or another variable: the same, for the next iteration.
 
-Nothing is recorded unless a rule asks for it. Not modelled: items as targets, values that unknown code keeps, or that it
+Nothing is recorded unless a rule asks for it. Limitations: items as targets, values that unknown code keeps, or that it
 makes of one and the same array.
 """
 

@@ -10,7 +10,7 @@ varied      an iteration takes something else than the next one that no array co
 nest        loops of one function inside of one another; the outermost one stands for all.
 
 Only loops in code that is traced once and then compiled count: under ``grad`` or ``vmap`` alone every iteration is run.
-Kernels of Pallas are left out, where unrolling is a means. Not modelled: how large the body is, loops over lists of
+Kernels of Pallas are left out, where unrolling is a means. Limitations: how large the body is, loops over lists of
 arrays, ``while`` loops whose counter moves in more than one place.
 """
 

@@ -8,7 +8,7 @@ support    the releases that the configuration, the project's requirements, or a
            each library.
 
 What happened to a name is said by ``knowledge.history``. A use is judged once a place, whatever paths lead there, and
-never where it is guarded (``guards``). Not modelled: names put together at run time, attributes of arrays, star imports.
+never where it is guarded (``guards``). Limitations: names put together at run time, attributes of arrays, star imports.
 """
 
 from __future__ import annotations
