@@ -25,7 +25,7 @@ from flake8_jax.semantics.events.events import Fork
 from flake8_jax.semantics.events.facts import OTHER_START_METHOD
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
-from flake8_jax.semantics.trackers.process import STARTED, TAKEN, Process, Turn
+from flake8_jax.semantics.trackers.process import STARTED, TAKEN, InitializationPoint, Process
 
 _MODULES = ("multiprocessing", "multiprocess", "torch.multiprocessing")
 _POOLS = frozenset(
@@ -165,7 +165,7 @@ def fork(m: Machine, place: Place) -> None:
         return
     turn = m.trackers[Process].turns.get((STARTED, "at"))
     since: Site | None = None
-    if isinstance(turn, Turn) and m.trackers[Process].turns[STARTED] is TAKEN and turn.node is not None:
+    if isinstance(turn, InitializationPoint) and m.trackers[Process].turns[STARTED] is TAKEN and turn.node is not None:
         since = site_of(turn.scope, turn.node)
     m.bus.emit(Fork(m.path.context(place.scope), place.node, place.name, since))
 
