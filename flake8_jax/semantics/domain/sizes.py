@@ -86,7 +86,7 @@ def lesser_size(a: int, b: int) -> int:
     return min(a, b, key=abs) if (a < 0) == (b < 0) else 0
 
 
-def tell_size(result: Value, name: str, bound: dict[str, Value], given: list[Value]) -> None:
+def emit_size(result: Value, name: str, bound: dict[str, Value], given: list[Value]) -> None:
     """Note the size of what a function of JAX or NumPy gave. given: its positional arguments."""
     if not isinstance(result, (Array, HostArray)):
         return

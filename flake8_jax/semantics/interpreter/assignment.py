@@ -45,7 +45,7 @@ from flake8_jax.semantics.interpreter.iteration import iterated
 from flake8_jax.semantics.interpreter.operations import call_method
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate
-from flake8_jax.semantics.trackers.allocations import Change, tell_change, undo_changes
+from flake8_jax.semantics.trackers.allocations import Change, emit_change, undo_changes
 from flake8_jax.semantics.trackers.contracts import note_stored_rule
 from flake8_jax.semantics.trackers.freshness import note_kept
 from flake8_jax.semantics.trackers.globals import GlobalReads, note_contents, note_rebinding, note_second_assignment
@@ -59,7 +59,7 @@ from flake8_jax.semantics.trackers.steps import TrainingSteps, keep
 from flake8_jax.semantics.trackers.versions import note_member
 
 
-def tell_hash(m: Machine, frame: Frame, at: Any, value: Value, how: HashKind) -> None:
+def emit_hash(m: Machine, frame: Frame, at: Any, value: Value, how: HashKind) -> None:
     """Tell the rules that a value that holds a tracer is hashed."""
     if m.bus.wants(Hashing) and hashes_tracer(value, GRAD):
         m.bus.emit(Hashing(m.path.context(frame.scope), at, value, how))
@@ -85,11 +85,11 @@ def store_item(m: Machine, change: Change, index: Value) -> None:
         if base.name == ENVIRON:
             set_variable(m, frame, node, index, value)
     if isinstance(base, DictValue):
-        tell_hash(m, frame, node.index, index, "dict-key")
+        emit_hash(m, frame, node.index, index, "dict-key")
     if m.trackers[TrainingSteps].taken is not None and not isinstance(base, (Array, HostArray)):
         keep(m, value)
     if m.path.mode.staged:
-        tell_change(m, change)
+        emit_change(m, change)
     else:
         note_contents(m, frame, node, base, value, index)
         note_replaced_item(m, frame, node, base, index)
@@ -129,7 +129,7 @@ def _tell_rebinding(m: Machine, change: Change, source: ir.Expr | None) -> None:
         itself = bool(change.op) or reads_itself(change.frame.scope, change.node, source)
         if not itself and change.value is not None and not level_of(change.value) >= GRAD:
             undo_changes(m, None, change.name, change.born)
-        tell_change(m, msgspec.structs.replace(change, itself=itself))
+        emit_change(m, msgspec.structs.replace(change, itself=itself))
 
 
 def _bind(m: Machine, frame: Frame, target: ir.Name, value: Value, source: ir.Expr | None, op: str) -> None:

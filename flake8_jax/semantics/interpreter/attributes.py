@@ -62,22 +62,22 @@ from flake8_jax.semantics.interpreter.classes import assigned_later, generic_ins
 from flake8_jax.semantics.interpreter.objects import external_attribute, library_member
 from flake8_jax.semantics.interpreter.operations import call, load_attribute
 from flake8_jax.semantics.interpreter.operators import result_level
-from flake8_jax.semantics.interpreter.running import tell_cached
+from flake8_jax.semantics.interpreter.running import emit_cached
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import ATTRIBUTE
 from flake8_jax.semantics.trackers.allocations import (
     Allocations,
     Change,
+    emit_change,
+    emit_read,
     forget_changes,
     outlives,
-    tell_change,
-    tell_read,
     undo_changes,
 )
 from flake8_jax.semantics.trackers.buffers import read
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.freshness import Freshness, note_kept, now
-from flake8_jax.semantics.trackers.globals import is_code, note_rebinding, tell_global
+from flake8_jax.semantics.trackers.globals import emit_global, is_code, note_rebinding
 from flake8_jax.semantics.trackers.host_buffers import note_kept_result
 from flake8_jax.semantics.trackers.loaders import vary_part
 from flake8_jax.semantics.trackers.presumption import ARRAY_ATTRIBUTES, Presuming
@@ -134,7 +134,7 @@ def _library_attribute(m: Machine, frame: Frame, node: Any, base: External, attr
 def _module_attribute(m: Machine, frame: Frame, node: Any, base: ModuleValue, attr: str) -> Value:
     found = m.program.attribute(base.scope, attr)
     if m.path.mode.staged:
-        tell_global(m, frame, node, base.scope, attr, found)
+        emit_global(m, frame, node, base.scope, attr, found)
     return found
 
 
@@ -309,7 +309,7 @@ def _keep_cached(m: Machine, frame: Frame, node: Any, found: Found, value: Value
     if not isinstance(instance, Instance) or not isinstance(fget, FunctionValue):
         return
     if staged and outlives(m, instance, m.path.mode.trace):
-        tell_cached(m, frame, node, value, fget.fn.name)
+        emit_cached(m, frame, node, value, fget.fn.name)
     if instance.born >= 0:  # else every entry looks at it for the first time
         m.journal.write(instance.slots, fget.fn.name, value)
 
@@ -351,7 +351,7 @@ _BINDERS: dict[type, Callable[[Machine, Frame, Any, Found], Value]] = {
 def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, attr: str) -> Value:
     value = _attribute_of(m, frame, node, base, attr)
     if m.trackers[Allocations].changes:
-        tell_read(m, base, attr)
+        emit_read(m, base, attr)
     if m.path.mode.jitted:
         note_attribute(m, frame, node, base, attr, value)
     return value
@@ -591,7 +591,7 @@ def store_attribute(m: Machine, change: Change, source: ir.Expr | None = None) -
     assert base is not None and value is not None
     note_kept(m, value)
     if m.path.mode.staged:
-        tell_attribute(m, change, source)
+        emit_attribute(m, change, source)
     else:
         forget_changes(m, base, attr)
     if isinstance(base, ModuleValue):
@@ -628,11 +628,11 @@ def _setter(base: Instance, attr: str) -> Value | None:
     return member[1].fset if member is not None and isinstance(member[1], PropertyValue) else None
 
 
-def tell_attribute(m: Machine, change: Change, source: ir.Expr | None = None) -> None:
+def emit_attribute(m: Machine, change: Change, source: ir.Expr | None = None) -> None:
     """Tell the rules that staged code sets an attribute; one that is set back to a host value undoes what was done."""
     base, node = change.target, change.node
     if isinstance(base, ModuleValue):
-        tell_change(m, msgspec.structs.replace(change, target=None, born=0))
+        emit_change(m, msgspec.structs.replace(change, target=None, born=0))
         return
     if isinstance(base, Instance):
         member = find_in_class(base.cls, change.name)
@@ -643,4 +643,4 @@ def tell_attribute(m: Machine, change: Change, source: ir.Expr | None = None) ->
         itself = reads_itself(change.frame.scope, node, source)
     if not itself and change.value is not None and level_of(change.value) < GRAD:
         undo_changes(m, base, change.name)
-    tell_change(m, msgspec.structs.replace(change, itself=itself))
+    emit_change(m, msgspec.structs.replace(change, itself=itself))

@@ -23,7 +23,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import DonatedUse
 from flake8_jax.semantics.events.facts import iterates
-from flake8_jax.semantics.interpreter.assignment import assign, tell_hash
+from flake8_jax.semantics.interpreter.assignment import assign, emit_hash
 from flake8_jax.semantics.interpreter.conditions import Test, condition_of, judge_reports
 from flake8_jax.semantics.interpreter.iteration import is_followed, iterated
 from flake8_jax.semantics.machine.core import Machine
@@ -56,7 +56,7 @@ def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> 
         if level == len(node.generators):
             if node.key is not None:
                 key = evaluate(m, inner, node.key)
-                tell_hash(m, inner, node.key, key, "dict-key")
+                emit_hash(m, inner, node.key, key, "dict-key")
             results.append(evaluate(m, inner, node.element))
             return
         generator = node.generators[level]
@@ -107,7 +107,7 @@ def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> 
         return GeneratorValue(element if element is not None else Unknown("nothing"), born=m.path.mode.trace)
     if node.kind == "set":
         if element is not None:
-            tell_hash(m, frame, node.element, element, "set-element")
+            emit_hash(m, frame, node.element, element, "set-element")
         return Static("set", born=m.path.mode.trace)
     if node.kind == "dict":
         return DictValue({}, element, is_open=True, born=m.path.mode.trace)
@@ -137,7 +137,7 @@ def _element_by_element(m: Machine, inner: Frame, node: ir.Comprehension, iterab
         assign(m, inner, generator.target, element, generator.iter)
         if node.key is not None:
             keys.append(evaluate(m, inner, node.key))
-            tell_hash(m, inner, node.key, keys[-1], "dict-key")
+            emit_hash(m, inner, node.key, keys[-1], "dict-key")
         values.append(evaluate(m, inner, node.element))
     m.path.loops.pop()
     if m.trackers[Variations].known or m.trackers[Variations].grown:

@@ -38,7 +38,7 @@ from flake8_jax.semantics.interpreter.classes import (
     finish_class,
     is_known_decorator,
 )
-from flake8_jax.semantics.interpreter.operations import call, perform, resolve_name, tell_name
+from flake8_jax.semantics.interpreter.operations import call, emit_name, perform, resolve_name
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate, run_block
 from flake8_jax.semantics.trackers.contracts import note_methods
@@ -234,5 +234,5 @@ def import_from(m: Machine, frame: Frame, node: ir.ImportFrom) -> None:
         value = m.program.imported(frame.scope, node, name.name)
         m.journal.write(frame.slots, name.alias or name.name, value)
         if isinstance(value, External) and m.bus.wants(NameUse):
-            tell_name(m, frame, name, value, f"{module}.{name.name}", is_import=True)
+            emit_name(m, frame, name, value, f"{module}.{name.name}", is_import=True)
     note_import(m, frame, node, module)

@@ -53,7 +53,7 @@ from flake8_jax.semantics.events.events import (
     MaskedIndex,
     Slicing,
 )
-from flake8_jax.semantics.interpreter.assignment import tell_hash
+from flake8_jax.semantics.interpreter.assignment import emit_hash
 from flake8_jax.semantics.interpreter.attributes import field_of_tree
 from flake8_jax.semantics.interpreter.calls import call_evaluated
 from flake8_jax.semantics.interpreter.comprehensions import evaluate_comprehension
@@ -71,9 +71,9 @@ from flake8_jax.semantics.interpreter.operations import (
     _late_global,
     call_method,
     callee_name,
+    emit_name,
     load_attribute,
     possible_here,
-    tell_name,
 )
 from flake8_jax.semantics.interpreter.operators import binary, is_awaited
 from flake8_jax.semantics.machine.core import Machine
@@ -83,7 +83,7 @@ from flake8_jax.semantics.trackers.captures import note_part, note_variable
 from flake8_jax.semantics.trackers.clocks import DeviceWork, note_yield
 from flake8_jax.semantics.trackers.effects import may_wait, note_shown
 from flake8_jax.semantics.trackers.freshness import bound_in
-from flake8_jax.semantics.trackers.globals import MAY_CHANGE, is_global, tell_global
+from flake8_jax.semantics.trackers.globals import MAY_CHANGE, emit_global, is_global
 from flake8_jax.semantics.trackers.growth import note_index_trick
 from flake8_jax.semantics.trackers.host_buffers import HostBuffers, note_waited
 from flake8_jax.semantics.trackers.loaders import vary_part
@@ -109,7 +109,7 @@ def _name(m: Machine, frame: Frame, node: ir.Name) -> Value:
             value = m.program.builtin(name) or _late_global(m, frame, name)
     kind, mode = type(value), m.path.mode
     if mode.staged and kind in MAY_CHANGE and name in frame.scope.slots and is_global(frame, name):
-        tell_global(m, frame, node, frame.scope, name, value)
+        emit_global(m, frame, node, frame.scope, name, value)
     if mode.jitted:
         if kind in _ARRAYS and is_large(value):
             note_variable(m, frame, node, name, value)
@@ -125,7 +125,7 @@ def _name(m: Machine, frame: Frame, node: ir.Name) -> Value:
 def _tell_wanted(m: Machine, frame: Frame, node: ir.Name | ir.Attribute, value: External, name: str) -> None:
     """Tell the rules that a library object is named, if one asks for that."""
     if m.bus.names_wanted is None or value.name in m.bus.names_wanted:
-        tell_name(m, frame, node, value, name)
+        emit_name(m, frame, node, value, name)
 
 
 # --- literals ---------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ def _list(m: Machine, frame: Frame, node: ir.List) -> Value:
 def _set(m: Machine, frame: Frame, node: ir.Set) -> Value:
     for element in node.elts:
         value = evaluate(m, frame, element.value if isinstance(element, ir.Starred) else element)
-        tell_hash(m, frame, element, value, "set-element")
+        emit_hash(m, frame, element, value, "set-element")
     return Static("set", born=m.path.mode.trace)
 
 
@@ -206,7 +206,7 @@ def _dict(m: Machine, frame: Frame, node: ir.Dict) -> Value:
                 rest = more if rest is None else joining.join(rest, more)
             continue
         key = evaluate(m, frame, key_node)
-        tell_hash(m, frame, key_node, key, "dict-key")
+        emit_hash(m, frame, key_node, key, "dict-key")
         if isinstance(key, Const) and len(items) < 64:
             items[key.value] = value
         else:
@@ -382,7 +382,7 @@ _INDEX_TRICKS = frozenset({"r_", "c_", "mgrid", "ogrid", "s_", "index_exp"})
 def load_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value, *, quiet: bool = False) -> Value:
     """``base[index]``."""
     if not quiet and all(isinstance(b, DictValue) for b in joining.members_of(base)):
-        tell_hash(m, frame, node.index, index, "dict-lookup")
+        emit_hash(m, frame, node.index, index, "dict-lookup")
         quiet = True
     if isinstance(base, External) and base.name.rpartition(".")[2] in _INDEX_TRICKS:
         made = Unknown("index trick")

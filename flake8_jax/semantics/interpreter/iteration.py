@@ -67,7 +67,7 @@ IterationMode = Union[IterationKind, Literal["quiet"]]
 """``quiet``: the rules are not told."""
 
 
-def tell_iteration(
+def emit_iteration(
     m: Machine, frame: Frame, node: Any, value: Value, how: IterationKind, count: int | None = None
 ) -> None:
     """Tell the rules that a traced array is iterated over. how, count: as in ``events.Iteration``."""
@@ -81,7 +81,7 @@ def iterated(
 ) -> Supply | None:
     """How to get the element of one iteration; None if there is surely none. how: what iterates."""
     if how != "quiet":
-        tell_iteration(m, frame, node, value, how)
+        emit_iteration(m, frame, node, value, how)
     if m.trackers[Reads].matter and isinstance(value, Array):
         read(m, frame, node, value)
     if m.trackers[Forks].handles:

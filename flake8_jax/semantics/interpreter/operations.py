@@ -146,7 +146,7 @@ def _tell_waiting(m: Machine, func: Value, at: Call) -> None:
     if base is None or not dispatched_in(base):
         note_number(m, func)  # most likely a result, too
         return
-    rules = m.bus.hearers(MethodCall)
+    rules = m.bus.subscribers(MethodCall)
     if rules and isinstance(at.node, ir.Call):
         args, context = at.args, m.path.context(at.frame.scope)
         m.bus.emit(
@@ -227,7 +227,7 @@ def _late_global(m: Machine, frame: Frame, name: str) -> Value:
     return Unknown(name)
 
 
-def tell_name(m: Machine, frame: Frame, node: Any, value: External, spelled: str, *, is_import: bool = False) -> None:
+def emit_name(m: Machine, frame: Frame, node: Any, value: External, spelled: str, *, is_import: bool = False) -> None:
     """Tell the rules that a library name is read."""
     if m.bus.names_wanted is not None and value.name not in m.bus.names_wanted:
         return

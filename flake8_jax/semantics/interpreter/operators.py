@@ -68,11 +68,11 @@ from flake8_jax.semantics.trackers.buffers import read
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.clocks import (
     DeviceWork,
+    emit_difference,
     note_comparison,
     note_computed,
     note_truth,
     scaled,
-    tell_difference,
 )
 from flake8_jax.semantics.trackers.eager_steps import EagerSteps, note_operation
 from flake8_jax.semantics.trackers.effects import may_wait
@@ -281,7 +281,7 @@ def _host_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, righ
     if HostArray in kinds and Unknown not in kinds:
         if timing and isinstance(left, HostArray) and left.readings:
             if op == "-" and isinstance(right, HostArray):
-                tell_difference(m, frame, node, left, right)
+                emit_difference(m, frame, node, left, right)
             reading = scaled(m, left, right, op)
             if reading is not None:
                 return reading

@@ -149,7 +149,7 @@ def call_function_value(
     if m.trackers[Replicas].running:
         note_call(m, fn, func.closure)
     if func.cached:
-        tell_cached(m, frame, node, result, fn.name)
+        emit_cached(m, frame, node, result, fn.name)
     return Unknown("decorated") if func.replaced else result
 
 
@@ -170,7 +170,7 @@ def _not_followed(m: Machine, frame: Frame, node: Any, func: FunctionValue, args
     return None
 
 
-def tell_cached(m: Machine, frame: Frame, node: Any, result: Value, name: str) -> None:
+def emit_cached(m: Machine, frame: Frame, node: Any, result: Value, name: str) -> None:
     """Tell the rules that staged code calls a function that keeps its results for later calls."""
     if m.path.mode.ambient and not m.path.mode.presumed and node is not None and m.bus.wants(CachedCall):
         m.bus.emit(CachedCall(m.path.context(frame.scope), node, result, name))

@@ -49,11 +49,11 @@ from flake8_jax.semantics.interpreter.types import has_attribute
 from flake8_jax.semantics.machine.bus import Emission
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import RUN, evaluate, run_block
-from flake8_jax.semantics.trackers.allocations import Change, tell_change, undo_changes
+from flake8_jax.semantics.trackers.allocations import Change, emit_change, undo_changes
 from flake8_jax.semantics.trackers.globals import GlobalReads
 from flake8_jax.semantics.trackers.host_buffers import is_buffer, note_overwritten
 from flake8_jax.semantics.trackers.process import ENVIRON, note_import, note_written, set_variables
-from flake8_jax.semantics.trackers.steps import TrainingSteps, give_back, note_bound, tell_steps
+from flake8_jax.semantics.trackers.steps import TrainingSteps, emit_steps, give_back, note_bound
 from flake8_jax.semantics.trackers.variation import Variations, note_augmented, note_self_update, vary_binary
 from flake8_jax.semantics.trackers.versions import ApiUses
 
@@ -75,7 +75,7 @@ def _assign(m: Machine, frame: Frame, node: ir.Assign) -> Flow:
     if frame.loops and type(node.value) is ir.BinOp:
         note_self_update(m, frame, node, node.value)
     if m.trackers[TrainingSteps].taken is not None:
-        tell_steps(m, frame, node, value)
+        emit_steps(m, frame, node, value)
     for target in node.targets:
         assign(m, frame, target, value, node.value)
     if m.trackers[TrainingSteps].taken is not None:
@@ -112,13 +112,13 @@ def _augmented(m: Machine, frame: Frame, node: ir.AugAssign) -> Flow:
     old = evaluate(m, frame, target)
     right = evaluate(m, frame, node.value)
     if node.op == "+" and isinstance(old, ListValue) and not old.is_tuple:
-        tell_change(m, Change(frame, target, "method", old, right, "+="))
+        emit_change(m, Change(frame, target, "method", old, right, "+="))
         extend_list(m, frame, old, right, node)
         return NORMAL
     if node.op == "|" and isinstance(old, External) and old.name == ENVIRON:
         set_variables(m, frame, target, right)
     if node.op == "|" and (isinstance(old, DictValue) or (isinstance(old, Static) and old.kind == "set")):
-        tell_change(m, Change(frame, target, "method", old, right, "|="))
+        emit_change(m, Change(frame, target, "method", old, right, "|="))
     result = binary(m, frame, node, old, node.op, right)
     if is_buffer(m, old):
         note_overwritten(m, frame, node, old)

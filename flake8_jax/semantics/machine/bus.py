@@ -90,7 +90,7 @@ class EventBus:
         listening = [rule.names for rule in self.listeners.get(event, ())]
         return None if None in listening else frozenset().union(*[n for n in listening if n is not None])
 
-    def hearers(self, event: type) -> tuple[Rule, ...]:
+    def subscribers(self, event: type) -> tuple[Rule, ...]:
         """The rules that may have something to say of a call that happens now."""
         mode = self.path.mode
         where = "staged" if mode.staged or mode.presumed else "loop" if self.path.loops else "eager"

@@ -44,7 +44,7 @@ from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.growth import note_method as note_resized
 from flake8_jax.semantics.trackers.readiness import note_read
 from flake8_jax.semantics.trackers.reads import Reads
-from flake8_jax.semantics.trackers.recipes import Asked, note_method, note_shaped, pass_tangent, tell_wide_dtype
+from flake8_jax.semantics.trackers.recipes import Asked, emit_wide_dtype, note_method, note_shaped, pass_tangent
 from flake8_jax.semantics.trackers.variation import Variations, vary_method
 
 
@@ -82,7 +82,7 @@ def _tell(m: Machine, base: Array | Tree, name: str, at: Call, fact: FunctionFac
 
 
 def _emit(m: Machine, base: Array | Tree, name: str, at: Call, fact: FunctionFact | None) -> None:
-    rules = m.bus.hearers(MethodCall)
+    rules = m.bus.subscribers(MethodCall)
     if not rules or not isinstance(at.node, ir.Call):
         return
     # ``x.item()`` makes sense for a lone array only, unless a class of the project has a method of that name.
@@ -213,7 +213,7 @@ def _cast(m: Machine, base: Array | Tree, at: Call, level: Level) -> Array:
     size = size_of_method(base, "astype", args.values) if isinstance(base, Array) else 0
     cast = Array(level, dtype, getattr(base, "ndim", None), dispatched=dispatched, derived=derived, size=size)
     cast.declared = isinstance(base, Array) and base.declared
-    tell_wide_dtype(m, at.frame, at.node, Asked(target, "astype", (base,)), cast)
+    emit_wide_dtype(m, at.frame, at.node, Asked(target, "astype", (base,)), cast)
     pass_tangent(m, cast, (base,))
     note_shaped(m, cast, (base,))
     return cast

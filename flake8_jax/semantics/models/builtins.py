@@ -53,10 +53,10 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import Formatting, IterationKind
 from flake8_jax.semantics.events.facts import iterates
-from flake8_jax.semantics.interpreter.attributes import tell_attribute
+from flake8_jax.semantics.interpreter.attributes import emit_attribute
 from flake8_jax.semantics.interpreter.containers import set_item
 from flake8_jax.semantics.interpreter.expressions import shown
-from flake8_jax.semantics.interpreter.iteration import are_functions, iterated, tell_iteration
+from flake8_jax.semantics.interpreter.iteration import are_functions, emit_iteration, iterated
 from flake8_jax.semantics.interpreter.operations import call, call_method, load_attribute
 from flake8_jax.semantics.interpreter.operators import (
     binary,
@@ -67,9 +67,9 @@ from flake8_jax.semantics.interpreter.operators import (
 from flake8_jax.semantics.interpreter.types import has_attribute, instance_test
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL
-from flake8_jax.semantics.models.emitting import tell_call
+from flake8_jax.semantics.models.emitting import emit_call
 from flake8_jax.semantics.models.tables import BUILTINS, METHODS, builtin
-from flake8_jax.semantics.trackers.allocations import Change, note_made_here, tell_change
+from flake8_jax.semantics.trackers.allocations import Change, emit_change, note_made_here
 from flake8_jax.semantics.trackers.freshness import note_kept, note_staged_loop
 from flake8_jax.semantics.trackers.keys import Keys
 from flake8_jax.semantics.trackers.unrolling import least_trips, note_variety, trips_of
@@ -83,7 +83,7 @@ def call_builtin(m: Machine, func: BuiltinValue, at: Call) -> Value:
     if func.bound is not None:
         name, method = func.name.lstrip("."), METHODS.get(type(func.bound))
         return method(m, func.bound, name, at) if method is not None else Unknown(name)
-    tell_call(m, "builtins." + func.name, at)
+    emit_call(m, "builtins." + func.name, at)
     handler = BUILTINS.get(func.name)
     if handler is None:
         return Unknown(func.name)
@@ -228,7 +228,7 @@ def _setattr(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         if isinstance(args.values[1], Const) and isinstance(args.values[1].value, str):
             if m.path.mode.staged:
                 change = Change(frame, node, "attribute", args.values[0], args.values[2], args.values[1].value)
-                tell_attribute(m, change)
+                emit_attribute(m, change)
             m.journal.write(args.values[0].slots, args.values[1].value, args.values[2])
     if len(args.values) == 3:
         note_kept(m, args.values[2])
@@ -245,7 +245,7 @@ def _zip(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     elements: list[Value] = []
     for i, value in enumerate(args.values):
         at = _written(args, i, node)
-        tell_iteration(m, frame, at, value, "zip", shortest)
+        emit_iteration(m, frame, at, value, "zip", shortest)
         supply = iterated(m, frame, at, value, "quiet", None)
         if supply is None:
             return TupleValue(())
@@ -400,7 +400,7 @@ def _dict(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return DictValue(items, rest, is_open=is_open, born=m.path.mode.trace)
 
 
-def tell_order(m: Machine, frame: Frame, node: Any, name: str, args: Arguments) -> None:
+def emit_order(m: Machine, frame: Frame, node: Any, name: str, args: Arguments) -> None:
     """What ``sorted(x, key=f)``, ``max(…, key=f)`` and ``x.sort(…)`` compare: the elements, or their keys."""
     key = args.kwargs.get("key", NONE)
     compared = args.values[0] if len(args.values) == 1 else TupleValue(tuple(args.values))
@@ -415,14 +415,14 @@ def tell_order(m: Machine, frame: Frame, node: Any, name: str, args: Arguments) 
             compared = ListValue(None, call(m, frame, node, key, Arguments([supply()])))
     elif isinstance(node, ir.Call) and isinstance(node.func, ir.Name):
         return  # told when the builtin was called
-    tell_call(m, "builtins." + name, Call(frame, node, Arguments([compared])))
+    emit_call(m, "builtins." + name, Call(frame, node, Arguments([compared])))
 
 
 @builtin("max", "min")
 def _extremum(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     called = node.func.id if isinstance(node, ir.Call) and isinstance(node.func, ir.Name) else "max"
     if "key" in args.kwargs:
-        tell_order(m, frame, node, called if called in ("max", "min") else "max", args)
+        emit_order(m, frame, node, called if called in ("max", "min") else "max", args)
     values = list(args.values)
     if len(values) == 1:
         known = known_elements(values[0])
@@ -472,7 +472,7 @@ def _divmod(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 def _sorted(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if not args.values:
         return Unknown("sorted")
-    tell_order(m, frame, node, "sorted", args)
+    emit_order(m, frame, node, "sorted", args)
     if isinstance(args.values[0], (Array, Tree)) and args.values[0].level == ABSTRACT:
         return ListValue(
             None, boundary.element_of_axis(args.values[0]), born=m.path.mode.trace
@@ -507,7 +507,7 @@ def _next(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         return Unknown("next")
     value = args.values[0]
     if isinstance(value, (GeneratorValue, ListValue)):  # one of a list's elements: what a library gives of a short one
-        tell_change(m, Change(frame, node, "next", value, None))
+        emit_change(m, Change(frame, node, "next", value, None))
     elif isinstance(value, Unknown) and isinstance(node, ir.Call):
         _tell_captured(m, frame, node)
     if isinstance(value, Instance):
@@ -526,7 +526,7 @@ def _tell_captured(m: Machine, frame: Frame, node: ir.Call) -> None:
         holder = holder.parent
     if holder is not None or argument.id in frame.scope.slots:
         born = holder.trace if holder is not None else 0
-        tell_change(m, Change(frame, node, "next", None, None, argument.id, born=born))
+        emit_change(m, Change(frame, node, "next", None, None, argument.id, born=born))
 
 
 @builtin("iter")

@@ -224,7 +224,7 @@ def _is_something(value: ir.Expr) -> bool:
 
 def _check_forward(m: Machine, frame: Frame, node: Any, forward: Value, count: int, fixed: list[int]) -> None:
     if not takes(forward, count):
-        tell_rule(
+        emit_rule(
             m,
             frame,
             node,
@@ -236,12 +236,12 @@ def _check_forward(m: Machine, frame: Frame, node: Any, forward: Value, count: i
     given: list[Value] = [Unknown("fixed") if i in fixed else Tree(MAYBE) for i in range(count)]
     result = call(m, frame, node, forward, Arguments(given))
     if is_no_tuple_of(result, 2):
-        tell_rule(m, frame, node, "The forward rule must return a pair (output, residuals), but this one does not")
+        emit_rule(m, frame, node, "The forward rule must return a pair (output, residuals), but this one does not")
 
 
 def _check_backward(m: Machine, frame: Frame, node: Any, backward: Value, fixed: int, count: int) -> None:
     if not takes(backward, fixed + 2):
-        tell_rule(
+        emit_rule(
             m,
             frame,
             node,
@@ -254,14 +254,14 @@ def _check_backward(m: Machine, frame: Frame, node: Any, backward: Value, fixed:
     given: list[Value] = [*[Unknown("fixed")] * fixed, Unknown("residuals"), Tree(MAYBE)]
     result = call(m, frame, node, backward, Arguments(given))
     if _is_plain_tuple(result) and is_no_tuple_of(result, count):
-        tell_rule(
+        emit_rule(
             m,
             frame,
             node,
             f"The backward rule must return a tuple of {count}, one cotangent per differentiable argument",
         )
     elif isinstance(result, (Array, HostArray)):
-        tell_rule(
+        emit_rule(
             m,
             frame,
             node,
@@ -289,7 +289,7 @@ def check_missing(m: Machine, tv: TransformedValue, node: Any, scope: ModuleScop
         return
     kind = tv.name.rpartition(".")[2]
     method = "defjvp" if kind == "custom_jvp" else "defvjp"
-    tell_rule(
+    emit_rule(
         m,
         Frame(None, scope, None),
         node,
@@ -297,7 +297,7 @@ def check_missing(m: Machine, tv: TransformedValue, node: Any, scope: ModuleScop
     )
 
 
-def tell_rule(m: Machine, frame: Frame, node: Any, problem: str) -> None:
+def emit_rule(m: Machine, frame: Frame, node: Any, problem: str) -> None:
     """Tell the rules what is wrong with a derivative rule."""
     if node is not None and m.bus.wants(RuleIncomplete):
         m.bus.emit(RuleIncomplete(m.path.context(frame.scope), node, problem))

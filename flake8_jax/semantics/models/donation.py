@@ -38,7 +38,7 @@ from flake8_jax.semantics.events.events import DonatedUse, UndonatedStep
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL
 from flake8_jax.semantics.models.transforms import call_transformed
-from flake8_jax.semantics.trackers.buffers import donated_leaves, is_donated, tell_read
+from flake8_jax.semantics.trackers.buffers import donated_leaves, emit_read, is_donated
 from flake8_jax.semantics.trackers.freshness import note_called
 from flake8_jax.semantics.trackers.keys import DONATE, Keys, Touch, Use, current_path
 from flake8_jax.semantics.trackers.reads import Reads
@@ -115,7 +115,7 @@ def _read_arguments(m: Machine, tv: TransformedValue, at: Call, named: list[tupl
         donated = next(donated_leaves(m, value), None)
         if donated is not None and not _never_read(tv, parameter):
             part, leaf, use = donated
-            tell_read(m, Touch(at.frame, at.node, part), leaf, use)
+            emit_read(m, Touch(at.frame, at.node, part), leaf, use)
 
 
 def donated_parameters(tv: TransformedValue) -> tuple[set[int], set[str]]:
@@ -165,7 +165,7 @@ def _donate(m: Machine, tv: TransformedValue, at: Call, named: list[tuple[str, V
         m.journal.write(uses, whole, (*uses.get(whole, ()), use)[-6:])
         again = [*[other for other, _ in taken[:number]], *kept]
         if any(canonical_key(other) is whole for other in again):
-            tell_read(m, Touch(at.frame, at.node, leaf), whole, use, same_call=True)
+            emit_read(m, Touch(at.frame, at.node, leaf), whole, use, same_call=True)
     return bool(taken)
 
 

@@ -42,9 +42,9 @@ _NO_VALUES: dict[str, Value] = {}
 _NO_NODES: dict[str, ir.Expr] = {}
 
 
-def tell_described(m: Machine, app: DescribedCall) -> None:
+def emit_described(m: Machine, app: DescribedCall) -> None:
     """Tell the rules of the call of a function with a fact."""
-    tell_call(m, app.name, app.at, app.fact, app.bound, app.nodes)
+    emit_call(m, app.name, app.at, app.fact, app.bound, app.nodes)
     if app.name in CHOOSING and not _is_chosen_by_host(m, app):
         m.bus.note(CHOSEN_BY_DATA, app.at.frame.scope, app.at.node.start)
 
@@ -63,7 +63,7 @@ def _is_chosen_by_host(m: Machine, app: DescribedCall) -> bool:
     return texts or asked or not any(is_leaf(part, bound) for part in parts)
 
 
-def tell_call(
+def emit_call(
     m: Machine,
     name: str,
     at: Call,
@@ -101,7 +101,7 @@ def _emit_call(
     args = at.args
     if m.trackers[Reads].matter:
         read_by_library(m, at.frame, at.node, name, [*args.values, *args.kwargs.values()])
-    rules = m.bus.hearers(LibraryCall)
+    rules = m.bus.subscribers(LibraryCall)
     if not rules or type(at.node) is not ir.Call:
         return
     arrays, formatted = _arrays_in(args)

@@ -25,7 +25,7 @@ from flake8_jax.semantics.domain.boundary import relevelled
 from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.dtypes import asked_dtype
 from flake8_jax.semantics.domain.scopes import Frame
-from flake8_jax.semantics.domain.sizes import tell_size
+from flake8_jax.semantics.domain.sizes import emit_size
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     CONCRETE,
@@ -70,7 +70,7 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL, PASSED_FUNCTIONS, SPECIAL
 from flake8_jax.semantics.models.application import DescribedCall, described
 from flake8_jax.semantics.models.array_results import host_length, refine
-from flake8_jax.semantics.models.emitting import tell_described
+from flake8_jax.semantics.models.emitting import emit_described
 from flake8_jax.semantics.models.staging import Contract, stage_unknown
 from flake8_jax.semantics.trackers.axes import check_collective
 from flake8_jax.semantics.trackers.captures import Captures, embed
@@ -93,7 +93,7 @@ from flake8_jax.semantics.trackers.keys import (
 )
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.readiness import queued
-from flake8_jax.semantics.trackers.recipes import NO_TANGENT, WIDE, Asked, note_call, tell_wide_dtype
+from flake8_jax.semantics.trackers.recipes import NO_TANGENT, WIDE, Asked, emit_wide_dtype, note_call
 from flake8_jax.semantics.trackers.unrolling import note_same, varieties_now
 from flake8_jax.semantics.trackers.variation import Variations, vary_call
 from flake8_jax.semantics.trackers.versions import ApiUses, note_variables
@@ -121,7 +121,7 @@ def call_fact(m: Machine, name: str, fact: FunctionFact, at: Call, self_value: V
         bound["self"] = self_value
     if fact.impure == "random":
         note_seed(m, name, at.args)
-    tell_described(m, app)
+    emit_described(m, app)
     run_function_arguments(m, at.frame, at.node, name, fact, bound)
     if fact.returns == "context":
         return ExternalInstance(name, dict(bound))
@@ -137,7 +137,7 @@ def call_fact(m: Machine, name: str, fact: FunctionFact, at: Call, self_value: V
     if app.short in ("ndim", "shape") and fact.returns == "static" and values:
         return size_attribute(values[0], app.short)
     result = _host_result(m, fact, values, bound) if fact.host else _result(m, app, values)
-    tell_size(result, name, bound, at.args.values)
+    emit_size(result, name, bound, at.args.values)
     if isinstance(result, HostArray):
         result.length = host_length(name, bound, at.args.values)
     if fact.impure == "random" and isinstance(result, ExternalInstance) and m.path.mode.staged and _is_given(bound):
@@ -193,7 +193,7 @@ def _describe_array(m: Machine, app: DescribedCall, values: list[Value], result:
     note_call(m, frame, node, app.name, result, bound)
     if app.name.startswith("jax."):
         asked = External(app.name) if app.short in WIDE else bound.get("dtype", bound.get("new_dtype"))
-        tell_wide_dtype(m, frame, node, Asked(asked, app.short, values), result)
+        emit_wide_dtype(m, frame, node, Asked(asked, app.short, values), result)
 
 
 _INTEGERS = frozenset(
@@ -441,7 +441,7 @@ def call_external_method(m: Machine, func: ExternalMethod, at: Call) -> Value:
 def _module_call(m: Machine, app: DescribedCall, method: str, module: Instance) -> Value:
     """linen's ``module.apply(variables, *args, method=…)``: ``__call__`` runs with the remaining arguments."""
     bound, at = app.bound, app.at
-    tell_described(m, app)
+    emit_described(m, app)
     if app.fact.key_effect is not None:
         _key_call(m, app)
     elif "rngs" in bound:

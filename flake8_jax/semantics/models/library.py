@@ -35,7 +35,7 @@ from flake8_jax.semantics.interpreter.objects import make_instance, value_of_des
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL, SPECIAL
-from flake8_jax.semantics.models.emitting import tell_call
+from flake8_jax.semantics.models.emitting import emit_call
 from flake8_jax.semantics.models.facts import ARRAY_NAMESPACES, call_fact, given
 from flake8_jax.semantics.models.registering import register_class
 from flake8_jax.semantics.models.staging import Contract, stage_unknown
@@ -75,7 +75,7 @@ def call_external(m: Machine, func: External, at: Call) -> Value:
     if versions is not None and name in versions.callees:
         versions.called(m, name, at)
     if known.transform is not None:
-        tell_call(m, name, at)
+        emit_call(m, name, at)
         if m.trackers[Captures].constants and known.transform.tracing != "none":
             embed(m, given(at.args))
         return apply_transform(m, name, known.transform, at)
@@ -88,7 +88,7 @@ def call_external(m: Machine, func: External, at: Call) -> Value:
         return _described(m, name, known.function, at)
     if known.class_ is not None:
         return _construct(m, name, known.class_, at)
-    tell_call(m, name, at)
+    emit_call(m, name, at)
     note_spawn(m, at.frame, name)
     space = known.namespace
     if space is None and m.trackers[Replicas].running:
@@ -109,7 +109,7 @@ def _handled(m: Machine, name: str, fact: FunctionFact | None, at: Call, handler
     """Call a function that has a handler."""
     args = at.args
     bound, nodes = bind_parameters(fact.params, args) if fact is not None else (args.kwargs, args.keyword_nodes)
-    tell_call(m, name, at, fact, bound, nodes)
+    emit_call(m, name, at, fact, bound, nodes)
     if m.trackers[Captures].constants and name.startswith(ARRAY_NAMESPACES):
         embed(m, args.values)
     result = handler(m, at.frame, at.node, args)
@@ -158,7 +158,7 @@ def _construct(m: Machine, name: str, fact: ClassFact, at: Call) -> Value:
     args = at.args
     if fact.decorator:
         return register_class(m, name, args)
-    tell_call(m, name, Call(at.frame, at.node, args))
+    emit_call(m, name, Call(at.frame, at.node, args))
     made = make_instance(m, name, result_level(m, given(args)), args)
     if "rng_collection" in fact.order or "dropout_rate" in args.kwargs:
         collection = args.kwargs.get("rng_collection", Const("dropout"))

@@ -35,15 +35,15 @@ from flake8_jax.semantics.domain.values import (
     known_elements,
 )
 from flake8_jax.semantics.events.events import Formatting
-from flake8_jax.semantics.interpreter.assignment import tell_hash
+from flake8_jax.semantics.interpreter.assignment import emit_hash
 from flake8_jax.semantics.interpreter.containers import at_update, dict_method, list_method, string_method
 from flake8_jax.semantics.interpreter.objects import replaced
 from flake8_jax.semantics.interpreter.operators import result_level, test_truth
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.array_methods import listed
-from flake8_jax.semantics.models.builtins import tell_order
+from flake8_jax.semantics.models.builtins import emit_order
 from flake8_jax.semantics.models.tables import methods_of
-from flake8_jax.semantics.trackers.allocations import Change, tell_change, undo_changes
+from flake8_jax.semantics.trackers.allocations import Change, emit_change, undo_changes
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.freshness import note_kept
 from flake8_jax.semantics.trackers.globals import note_contents
@@ -67,7 +67,7 @@ def _list_method(m: Machine, base: ListValue, name: str, at: Call) -> Value:
     if name in ("index", "count") and at.args.values:
         _tell_search(m, at.frame, at.node, base, at.args.values[0])
     if name == "sort":
-        tell_order(m, at.frame, at.node, "sorted", Arguments([base], {"key": at.args.kwargs.get("key", NONE)}))
+        emit_order(m, at.frame, at.node, "sorted", Arguments([base], {"key": at.args.kwargs.get("key", NONE)}))
     return list_method(m, at, base, name)
 
 
@@ -76,7 +76,7 @@ def _dict_method(m: Machine, base: DictValue, name: str, at: Call) -> Value:
     args = at.args
     _tell_container(m, name, base, at)
     if name in ("get", "pop", "setdefault") and args.values and args.nodes:
-        tell_hash(m, at.frame, args.nodes[0] or at.node, args.values[0], "dict-lookup")
+        emit_hash(m, at.frame, args.nodes[0] or at.node, args.values[0], "dict-lookup")
     return dict_method(m, at, base, name)
 
 
@@ -170,7 +170,7 @@ def _tell_container(m: Machine, name: str, base: Value, at: Call) -> None:
         if put is not None and name != "setdefault":
             note_contents(m, at.frame, at.node, base, put)
     elif put is not None:
-        tell_change(m, Change(at.frame, at.node, "method", base, put, name))
+        emit_change(m, Change(at.frame, at.node, "method", base, put, name))
     else:
         undo_changes(m, base)
 

@@ -18,11 +18,11 @@ from flake8_jax.semantics.trackers.process import (
     OPTIONS_AT_START,
     STARTED,
     Made,
+    emit_setting,
     excuse,
     note_written,
     set_variable,
     set_variables,
-    tell_setting,
 )
 
 
@@ -36,7 +36,7 @@ def _config_update(m: Machine, frame: Frame, node: Any, args: Arguments) -> Valu
         if name.value == "jax_disable_jit" and frame.fn is None:
             frame.scope.unjitted = isinstance(value, Const) and value.value is True
         turn = STARTED if name.value in OPTIONS_AT_START else ""
-        tell_setting(m, frame, node, Made(name.value, "option", value, turn))
+        emit_setting(m, frame, node, Made(name.value, "option", value, turn))
     return NONE
 
 
@@ -62,7 +62,7 @@ def _environ_update(m: Machine, frame: Frame, node: Any, args: Arguments) -> Val
 @library("jax.distributed.initialize")
 def _initialize(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     """``jax.distributed.initialize()``."""
-    tell_setting(m, frame, node, Made("jax.distributed.initialize", "call", NONE, STARTED))
+    emit_setting(m, frame, node, Made("jax.distributed.initialize", "call", NONE, STARTED))
     return NONE
 
 
@@ -70,7 +70,7 @@ def _initialize(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 def _breakpoint(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     """``jax.debug.breakpoint()``; one that passes on what it was given is a tool itself."""
     if args.double_star is None:
-        tell_setting(m, frame, node, Made("jax.debug.breakpoint", "call", NONE))
+        emit_setting(m, frame, node, Made("jax.debug.breakpoint", "call", NONE))
     return NONE
 
 
@@ -79,7 +79,7 @@ def _switch(function: str, option: str) -> Any:
 
     def handler(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         value = next(iter((*args.values, *args.kwargs.values())), Const(True))
-        tell_setting(m, frame, node, Made(option, "context", value))
+        emit_setting(m, frame, node, Made(option, "context", value))
         return ExternalInstance(function, dict(args.kwargs))
 
     return handler

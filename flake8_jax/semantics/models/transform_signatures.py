@@ -54,7 +54,7 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.events import TransformMismatch
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.application import Transformation
-from flake8_jax.semantics.trackers.products import Product, Products, keep_product, short_name, tell_mismatch
+from flake8_jax.semantics.trackers.products import Product, Products, emit_mismatch, keep_product, short_name
 
 _KEEPING = ("jax.", "equinox.filter_")
 """Transforms whose functions take the arguments that their operands take."""
@@ -123,7 +123,7 @@ def check_application(m: Machine, app: Transformation, operand: Value) -> None:
     if not problem and name in _MAPPING | _SHARDING:
         problem = _wrong_axes(app, most)
     if problem:
-        tell_mismatch(m, app.frame.scope, app.node, name, problem)
+        emit_mismatch(m, app.frame.scope, app.node, name, problem)
 
 
 def _no_function(name: str, operand: Value) -> str:
@@ -216,7 +216,7 @@ def check_call(m: Machine, tv: TransformedValue, at: Call) -> None:
         problem = f"`{describe(tv.operand)}` {unbound}"
     if problem or name not in _MAPPING | _SHARDING or _has_statics(name, tv.options):
         if problem:
-            tell_mismatch(m, at.frame.scope, at.node, name, problem)
+            emit_mismatch(m, at.frame.scope, at.node, name, problem)
         return
     entries = _entries(tv.options.get(tv.fact.maps_axes or ""))
     if entries is not None and len(entries) != len(args.values):
@@ -224,7 +224,7 @@ def check_call(m: Machine, tv: TransformedValue, at: Call) -> None:
     elif name in _MAPPING:
         problem = _unmapped(tv, args, entries)
         if problem:
-            tell_mismatch(m, at.frame.scope, at.node, name, problem)
+            emit_mismatch(m, at.frame.scope, at.node, name, problem)
 
 
 def _is_overridden(m: Machine, operand: Value) -> bool:
@@ -242,7 +242,7 @@ def _check_entries(m: Machine, tv: TransformedValue, at: Call, entries: int) -> 
         scope, place = tv.site.scope, tv.site
     listed = _count(entries, "entry").replace("entrys", "entries")
     problem = f"`{tv.fact.maps_axes}` has {listed}, but the call passes {_count(count, 'positional argument')}"
-    tell_mismatch(m, scope, place, tv.name, problem)
+    emit_mismatch(m, scope, place, tv.name, problem)
 
 
 def _takes(operand: Value, count: int) -> bool:
@@ -417,7 +417,7 @@ def check_operands(m: Machine, app: Transformation, operand: Value) -> bool:
     if not problem and count is not None and not _takes_all(operand, count):
         problem = f"{short_name(app.name)} passes {_count(count, 'argument')}, but the function does not take so many"
     if problem:
-        tell_mismatch(m, app.frame.scope, app.node, app.name, problem)
+        emit_mismatch(m, app.frame.scope, app.node, app.name, problem)
     return not problem
 
 

@@ -98,13 +98,13 @@ from flake8_jax.semantics.trackers.axes import check_spec
 from flake8_jax.semantics.trackers.captures import note_held
 from flake8_jax.semantics.trackers.clocks import DeviceWork, note_compiled, note_jitted, note_wait
 from flake8_jax.semantics.trackers.contracts import note_custom_rules
-from flake8_jax.semantics.trackers.freshness import tell_compiling, tell_control_flow, tell_traced
+from flake8_jax.semantics.trackers.freshness import emit_compiling, emit_control_flow, emit_traced
 from flake8_jax.semantics.trackers.host_buffers import HostBuffers, note_given
 from flake8_jax.semantics.trackers.key_names import names_bound
 from flake8_jax.semantics.trackers.keys import Keys, forget_uses
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.process import STARTED, note_turn
-from flake8_jax.semantics.trackers.products import Products, tell_mismatch
+from flake8_jax.semantics.trackers.products import Products, emit_mismatch
 from flake8_jax.semantics.trackers.readiness import note_dispatch
 from flake8_jax.semantics.trackers.recipes import pass_tangent
 from flake8_jax.semantics.trackers.replicas import enter_replica, leave_replica, note_gradient
@@ -125,7 +125,7 @@ def apply_transform(m: Machine, name: str, fact: TransformFact, at: Call) -> Val
     app: Transformation = Application(at, name, fact, bound)
     if fact.model in ("wrap", "lift", "custom"):
         return _wrapped(m, app)
-    tell_control_flow(m, at.frame, at.node, name, fact, bound)
+    emit_control_flow(m, at.frame, at.node, name, fact, bound)
     if m.bus.wants(RootMet) and fact.operands:
         _tell_root(m, app, bound.get(fact.operands[0], Unknown("operand")))
     return MODELS.get(fact.model, _stage)(m, app)
@@ -185,7 +185,7 @@ def _wrap(m: Machine, app: Transformation, operand: Value) -> Value:
     if isinstance(operand, (Unknown, Const, Static)) and fact.model != "custom":
         return made
     made.held = m.path.assumed.union(m.path.conditions)
-    tell_compiling(m, frame, node, made)
+    emit_compiling(m, frame, node, made)
     note_made(m, made)
     note_jitted(m, made)
     m.worklist.roots.append((made, node, frame.scope, tuple(m.path.stack), m.path.mode.staged))
@@ -239,7 +239,7 @@ def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool =
     applied = Applied(tv.name, tv.fact, tv.operand, tv.options)
     problem = "" if _is_idle(tv, at.args) else wrong_result(m, applied, result)
     if problem:
-        tell_mismatch(m, tv.site.scope, tv.site, tv.name, problem)
+        emit_mismatch(m, tv.site.scope, tv.site, tv.name, problem)
         return Unknown("mismatch")
     outside = outer_level(m, at.args, tv.operand)
     if m.trackers[DeviceWork].times and not m.path.mode.staged:
@@ -307,7 +307,7 @@ def _run_inside(m: Machine, tv: TransformedValue, at: Call) -> Value:
     end_compiled(m, around)
     if replica is not None:
         leave_replica(m, replica, result)
-    tell_traced(m, at.frame, at.node, tv, reports)
+    emit_traced(m, at.frame, at.node, tv, reports)
     return result
 
 
@@ -465,7 +465,7 @@ def _call_now(m: Machine, app: Transformation) -> Value:
     applied = Applied(name, fact, operand, bound)
     problem = wrong_result(m, applied, result) if fits and app.node is not None else ""
     if problem:
-        tell_mismatch(m, app.frame.scope, app.node, name, problem)
+        emit_mismatch(m, app.frame.scope, app.node, name, problem)
     if problem or not fits:
         return Unknown("mismatch")
     outside = outer_level(m, Arguments(values), operand)

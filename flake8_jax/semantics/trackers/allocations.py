@@ -155,7 +155,7 @@ class Change(msgspec.Struct, frozen=True, eq=False):
         return self.born < trace if self.born is not None else outlives(m, self.target, trace)
 
 
-def tell_change(m: Machine, change: Change) -> None:
+def emit_change(m: Machine, change: Change) -> None:
     """Tell the rules that staged code changes what is older than the trace."""
     mode, target, value = m.path.mode, change.target, change.value
     if not mode.staged or mode.presumed or not m.bus.wants(Mutation):
@@ -205,7 +205,7 @@ def _escape(value: Value, target: Value) -> None:
         value.born = born
 
 
-def tell_read(m: Machine, target: Instance, name: str) -> None:
+def emit_read(m: Machine, target: Instance, name: str) -> None:
     """An attribute is read that staged code has set: once that trace is over, what is there is of no use."""
     changes = m.trackers[Allocations].changes.get((id(target), name))
     if changes:

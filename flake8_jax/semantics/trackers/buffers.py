@@ -78,7 +78,7 @@ def read(m: Machine, frame: Frame, node: Any, value: Value, *, depth: int = 1) -
             read(m, frame, node, member, depth=depth)
     elif isinstance(value, (Array, Tree, Unknown)):
         for leaf, use in list(_donations(m, value)):
-            tell_read(m, Touch(frame, node, value), leaf, use)
+            emit_read(m, Touch(frame, node, value), leaf, use)
             return
     elif depth and isinstance(value, (TupleValue, ListValue)):
         for element in list(value.elts if isinstance(value, TupleValue) else value.known() or ()):
@@ -141,7 +141,7 @@ def donated_leaves(m: Machine, value: Value) -> Iterator[tuple[Value, Value, Use
                 todo += whole.parts.values()
 
 
-def tell_read(m: Machine, touch: Touch, leaf: Value, earlier: Use, *, same_call: bool = False) -> None:
+def emit_read(m: Machine, touch: Touch, leaf: Value, earlier: Use, *, same_call: bool = False) -> None:
     """Tell the rules that a value is read of which ``leaf`` was donated."""
     frame, node, value = touch
     path = current_path(m, frame.scope, node)

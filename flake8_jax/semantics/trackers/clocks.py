@@ -496,7 +496,7 @@ def scaled(m: Machine, value: HostArray, by: Value, op: str) -> HostArray | None
     return None
 
 
-def tell_difference(m: Machine, frame: Frame, node: Any, stop: HostArray, start: HostArray) -> None:
+def emit_difference(m: Machine, frame: Frame, node: Any, stop: HostArray, start: HostArray) -> None:
     """Tell the rules that the difference of two readings is taken."""
     if m.path.mode.staged or len(stop.readings) != 1 or not start.readings or not m.bus.wants(Timed):
         return

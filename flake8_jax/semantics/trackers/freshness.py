@@ -205,7 +205,7 @@ def _may_tell(m: Machine, *, rarely: bool = False) -> bool:
     )
 
 
-def tell_compiling(m: Machine, frame: Frame, node: Any, made: TransformedValue) -> None:
+def emit_compiling(m: Machine, frame: Frame, node: Any, made: TransformedValue) -> None:
     """Tell the rules of a ``jit`` whose function is new in every iteration; it counts once its result is called."""
     made.made = now(m)
     if made.name not in COMPILING or not _may_tell(m, rarely=True):
@@ -296,7 +296,7 @@ def _is_trivial(operand: Value) -> bool:
     return isinstance(body.value, ir.Name)
 
 
-def tell_control_flow(
+def emit_control_flow(
     m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, bound: dict[str, Value]
 ) -> None:
     """Tell the rules of a ``scan``, ``cond`` … that is compiled for a body that is new in every iteration."""
@@ -363,7 +363,7 @@ def note_needs_python(m: Machine) -> None:
         m.trackers[Freshness].needs_python.add(id(link.fn))
 
 
-def tell_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, reports: int) -> None:
+def emit_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, reports: int) -> None:
     """Tell the rules that Python ran what ``grad`` or ``vmap`` was applied to in every iteration of an eager loop.
     reports: so many were made before it ran; after an error there is no next iteration."""
     fact = made.fact

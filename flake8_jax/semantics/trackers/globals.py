@@ -148,7 +148,7 @@ def changed(value: Value) -> str:
     return f"changed {id(value)}"
 
 
-def tell_global(m: Machine, frame: Frame, node: Any, scope: ModuleScope, name: str, value: Value) -> None:
+def emit_global(m: Machine, frame: Frame, node: Any, scope: ModuleScope, name: str, value: Value) -> None:
     """Tell the rules that code reads a module-level variable in a trace that JAX keeps."""
     if not m.path.mode.compiled or m.path.mode.presumed or node is None or not m.bus.wants(GlobalRead):
         return

@@ -204,7 +204,7 @@ def set_variable(m: Machine, frame: Frame, node: Any, key: Value, value: Value) 
         name = key.value
         turn = IMPORTED if name in READ_AT_IMPORT else STARTED if name in READ_AT_START else ""
         if turn:
-            tell_setting(m, frame, node, Made(name, "variable", value, turn))
+            emit_setting(m, frame, node, Made(name, "variable", value, turn))
 
 
 def set_variables(m: Machine, frame: Frame, node: Any, values: Value) -> None:
@@ -232,7 +232,7 @@ class Made(msgspec.Struct, frozen=True):
     turn: str = ""
 
 
-def tell_setting(m: Machine, frame: Frame, node: Any, made: Made) -> None:
+def emit_setting(m: Machine, frame: Frame, node: Any, made: Made) -> None:
     """Tell the rules of a setting, at the place that can be blamed for it."""
     if m.path.mode.presumed or node is None or not m.bus.wants(Setting):
         return

@@ -38,7 +38,7 @@ class Product(msgspec.Struct, frozen=True, eq=False):
     scalar: bool = False
 
 
-def tell_mismatch(m: Machine, scope: ModuleScope, node: Any, name: str, problem: str) -> None:
+def emit_mismatch(m: Machine, scope: ModuleScope, node: Any, name: str, problem: str) -> None:
     chosen_at = m.trackers[Products].chosen_at
     if chosen_at >= 0 and all(link.node is node for link in m.path.stack[chosen_at:]):
         return  # one of several functions, maybe transformed twice: what chose it may have chosen the arguments
@@ -69,7 +69,7 @@ def check_unpacking(m: Machine, frame: Frame, node: Any, value: Value, count: in
         problem = f"{short_name(product.name)} returns {product.form}, but this unpacks {wanted} values"
     else:
         return True
-    tell_mismatch(m, frame.scope, node, product.name, problem)
+    emit_mismatch(m, frame.scope, node, product.name, problem)
     return False
 
 
@@ -86,7 +86,7 @@ def check_callee(m: Machine, frame: Frame, node: Any, value: Value) -> None:
     if product is None or product.value is not value or node is None:
         return
     if isinstance(value, (Array, TupleValue, DictValue, ListValue)):
-        tell_mismatch(
+        emit_mismatch(
             m,
             frame.scope,
             node,

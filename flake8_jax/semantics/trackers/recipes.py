@@ -268,7 +268,7 @@ class Asked(NamedTuple):
     values: Sequence[Value]
 
 
-def tell_wide_dtype(m: Machine, frame: Frame, node: Any, asked: Asked, result: Value) -> None:
+def emit_wide_dtype(m: Machine, frame: Frame, node: Any, asked: Asked, result: Value) -> None:
     """A 64-bit dtype was asked for; without ``jax_enable_x64`` JAX gives one of 32 bits."""
     dtype, function, values = asked
     if dtype is None or type(result) is not Array or not m.bus.wants(WideDtype):

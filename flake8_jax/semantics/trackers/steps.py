@@ -208,7 +208,7 @@ def _parts(value: Value) -> Sequence[Value]:
     return held_by(value)
 
 
-def tell_steps(m: Machine, frame: Frame, node: ir.Assign, value: Value) -> None:
+def emit_steps(m: Machine, frame: Frame, node: ir.Assign, value: Value) -> None:
     """An assignment is about to replace arguments of a step by its results: tell the rules."""
     steps = m.trackers[TrainingSteps].taken
     if steps is None or m.path.mode.staged or not m.path.loops or m.path.loops[-1].kind not in ("for", "while"):
