@@ -4,8 +4,8 @@ Vocabulary
 ----------
 session   the answers for one working directory and one set of options; there is one in a process.
 
-The project is analysed once, when flake8 reads its options: worker processes that are forked afterwards inherit the
-answers, others find them in the cache on disk. A text that is not what is on disk (standard input) is analysed in
+The project is analyzed once, when flake8 reads its options: worker processes that are forked afterwards inherit the
+answers, others find them in the cache on disk. A text that is not what is on disk (standard input) is analyzed in
 place of its file. flake8 selects and ignores by itself; ``[tool.jaxlint]`` counts as well. A file that does not
 parse is flake8's own ``E999``.
 """

@@ -159,7 +159,7 @@ def resolver_from(args: argparse.Namespace, cwd: str) -> Resolver:
 
 
 def wants_color(choice: str, is_terminal: bool) -> bool:
-    """Whether to colour: what is asked for, else NO_COLOR and FORCE_COLOR, else whether it is a terminal."""
+    """Whether to color: what is asked for, else NO_COLOR and FORCE_COLOR, else whether it is a terminal."""
     if choice != "auto":
         return choice == "always"
     if os.environ.get("NO_COLOR"):

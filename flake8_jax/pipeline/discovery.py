@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 asked       files whose findings are wanted: given by name, or found below a given directory.
-context     files of the same project that are analysed with them, because code crosses files.
+context     files of the same project that are analyzed with them, because code crosses files.
 walk start  a directory that was given; what is above it does not exclude what is below it.
 
 A file is identified by its absolute path as it was reached; reached twice (through links), it counts once.
@@ -328,7 +328,7 @@ def context_files(asked: Sequence[str], settings: Settings, walker: Walker) -> t
     """The files of the program that the asked ones belong to, and whether there are more than the limit.
 
     With a project root, everything below it that is not left out; without, the packages that hold the asked
-    files, or their neighbours. What cannot be read here is nobody's question, so it is not reported.
+    files, or their neighbors. What cannot be read here is nobody's question, so it is not reported.
     """
     files: list[str] = []
     seen: set[str] = set()

@@ -270,10 +270,10 @@ def closure(start: Iterable[str], edges: Mapping[str, Iterable[str]]) -> set[str
     found = set(start)
     pending = list(found)
     while pending:
-        for neighbour in edges.get(pending.pop(), ()):
-            if neighbour not in found:
-                found.add(neighbour)
-                pending.append(neighbour)
+        for neighbor in edges.get(pending.pop(), ()):
+            if neighbor not in found:
+                found.add(neighbor)
+                pending.append(neighbor)
     return found
 
 
@@ -286,7 +286,7 @@ def reversed_edges(edges: Mapping[str, Iterable[str]]) -> dict[str, set[str]]:
 
 
 def relevant_files(scans: Mapping[str, ImportScan], edges: Mapping[str, set[str]], asked: Iterable[str]) -> set[str]:
-    """The files to analyse so that what is said of ``asked`` is said with the whole program in view.
+    """The files to analyze so that what is said of ``asked`` is said with the whole program in view.
 
     These are the asked files, their importers at any distance, and all that these import, without the files
     that neither speak of JAX nor touch one that does.

@@ -2,7 +2,7 @@
 
 Vocabulary
 ----------
-text    what is analysed: the code cells one after the other, each under a heading with its number.
+text    what is analyzed: the code cells one after the other, each under a heading with its number.
 number  of a cell: its place among all cells of the notebook, markdown too, from 1.
 magic   a line for IPython and not for Python: ``%timeit f(x)``, ``!ls``, ``files = !ls``, ``f?``, a ``%%bash`` cell. In the
         text it is a comment behind something harmless, from which it comes back as it was.

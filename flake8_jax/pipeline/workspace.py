@@ -105,7 +105,7 @@ class _Stored(msgspec.Struct, frozen=True, array_like=True):
 
 @dataclass
 class ProjectRun:
-    """One project, analysed. ``asked`` maps the paths in question to whether they were given by name.
+    """One project, analyzed. ``asked`` maps the paths in question to whether they were given by name.
 
     stored: whether the findings, or the lowered form of a file in question, come from the cache.
     """
@@ -363,7 +363,7 @@ class Workspace:
     def _program(
         self, run: ProjectRun, modules: Modules, request: AnalysisRequest, *, anew: bool
     ) -> tuple[dict[str, Problem], tuple[str, ...]]:
-        """Lower and analyse; returns the problems of the files that do not parse, and what was not analyzed to its end."""
+        """Lower and analyze; returns the problems of the files that do not parse, and what was not analyzed to its end."""
         problems: dict[str, Problem] = {}
         files: list[SourceFile] = []
         # The analysis tells nodes apart by identity, so files of equal text need nodes of their own.

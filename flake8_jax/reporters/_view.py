@@ -1,4 +1,4 @@
-"""How a report is looked at: from which directory, in colour or not.
+"""How a report is looked at: from which directory, in color or not.
 
 Vocabulary
 ----------

@@ -91,7 +91,7 @@ def traced_container_index(event: Indexing) -> Report | None:
 
 
     @jax.jit
-    def neighbours(u):
+    def neighbors(u):
         total = jnp.zeros_like(u)
         for k in range(len(SHIFTS)):
             total = total + jnp.roll(u, SHIFTS[k], axis=(0, 1))

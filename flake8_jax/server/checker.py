@@ -318,7 +318,7 @@ class FocusedChecker:
         return found
 
     def answer(self, path: str, snapshot: Snapshot, reaching: Collection[str], then: Then | None) -> Focused:
-        """What to show of a buffer that has changed since it was last analysed whole. Raises ConfigError."""
+        """What to show of a buffer that has changed since it was last analyzed whole. Raises ConfigError."""
         with self._only:
             look = self._look(path, snapshot, reaching)
             return self._answer(look, then) if look is not None else Focused()

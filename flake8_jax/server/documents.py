@@ -2,7 +2,7 @@
 
 Vocabulary
 ----------
-buffer   what is analysed as one file: an open text, or the code cells of an open notebook. Named by ``uri``.
+buffer   what is analyzed as one file: an open text, or the code cells of an open notebook. Named by ``uri``.
 path     what a buffer is for the analysis. A text that was never saved gets a name that no file has.
 
 Texts are kept here and not by pygls, which ends lines also where the protocol does not.
@@ -63,7 +63,7 @@ def file_path(path: str) -> str | None:
 
 
 def path_of(uri: str, root: str) -> tuple[str, bool]:
-    """The path that a URI is analysed under, and whether it is that of a file."""
+    """The path that a URI is analyzed under, and whether it is that of a file."""
     try:
         found = uris.to_fs_path(uri) if uri.startswith("file:") else None
     except ValueError:  # not a URI

@@ -2,7 +2,7 @@
 
 Vocabulary
 ----------
-then   the last text that was analysed whole. now: the present one.
+then   the last text that was analyzed whole. now: the present one.
 
 A focused analysis misses what only entries elsewhere show, so by itself it would make findings flicker. What it says of
 the two texts differs by what the user typed; that difference is applied to the last whole answer. Findings are the same

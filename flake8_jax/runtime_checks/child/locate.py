@@ -142,7 +142,7 @@ def _read_source(named: str | None, kinds: set[str]) -> _Source:
             )
     root = os.path.dirname(os.path.abspath(package))
     is_checkout = any(os.path.isfile(os.path.join(root, name)) for name in ("pyproject.toml", "setup.py"))
-    # The tests of a wheel's neighbours in site-packages are not JAX's.
+    # The tests of a wheel's neighbors in site-packages are not JAX's.
     tests = os.path.join(root, "tests") if is_checkout and "test" in kinds else ""
     pages = os.path.join(root, "docs") if is_checkout and "documentation" in kinds else ""
     return _Source(

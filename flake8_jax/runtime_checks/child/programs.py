@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 program     what XLA compiled, one for each compilation of a function; its module has a name, as ``jit_step``.
-operation   an instruction of the program after optimisation. It carries the place of the operation of JAX that it was made
+operation   an instruction of the program after optimization. It carries the place of the operation of JAX that it was made
             of; a fusion that of its result.
 """
 
