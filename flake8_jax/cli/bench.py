@@ -26,6 +26,7 @@ from flake8_jax.cli.subjects import (
     add_input_options,
     parsed,
     said_inputs,
+    said_left_out,
     subject_request,
 )
 from flake8_jax.runtime_checks.measurements import Bench, BenchCase, Comparison, Peak, Side, peak
@@ -119,6 +120,7 @@ def described(bench: Bench) -> str:
         )
     for case in bench.cases:
         lines.append("\n" + _described_case(case, bench.peak))
+    lines.append(said_left_out(bench.left_out))
     return "".join(lines)
 
 

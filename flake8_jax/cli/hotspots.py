@@ -194,11 +194,14 @@ def described(
     """The result for a reader."""
     whole = found.seconds
     versions = ", ".join(f"{name} {found.versions[name]}" for name in ("jax", "backend") if name in found.versions)
+    versions = versions or "it did not import JAX"
     parts = [f"{ACTIVITIES[name]} {took / whole:.0%}" for name, took in by_activity(found) if took >= 0.005 * whole]
     out = [f"{shlex.join(command)}: {seconds(whole)} ({versions})", "  " + ", ".join(parts)]
     lines = by_line(found)
     busiest = [cost for cost in lines if cost.own >= _SMALLEST * whole][:top]
     out += _titled("lines by time on the host, callees apart", [_host(cost, whole, marks) for cost in busiest])
+    if not busiest:
+        out += ["", "No line of your code was seen: PATH says which code is yours."]
     work = sorted(lines, key=lambda cost: -cost.device)
     total = sum(operation.seconds for operation in found.device)
     rows = [_device(cost, total, marks) for cost in work if cost.device > _SMALLEST * total][:top]

@@ -27,6 +27,7 @@ from flake8_jax.cli.subjects import (
     add_input_options,
     parsed,
     said_inputs,
+    said_left_out,
     subject_request,
 )
 from flake8_jax.runtime_checks.child.described import GPUS, TPUS, platform_of
@@ -156,6 +157,7 @@ def described(probe: Probe, devices: int | None = None) -> str:
     out = f"{probe.name}" + (f" ({where})" if where else "") + f", {probe.mode}; {probe.setting}\n"
     for case in probe.cases:
         out += "\n" + _described_case(case)
+    out += said_left_out(probe.left_out)
     used = max((stage.devices for case in probe.cases for stage in case.stages if stage.state == "ok"), default=devices)
     if devices is not None and used is not None and used < devices:
         out += f"\nIt runs on {used} of {devices} devices: no sharding of the function or its inputs uses the others.\n"

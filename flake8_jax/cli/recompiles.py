@@ -25,13 +25,14 @@ from flake8_jax.cli.subjects import (
     add_input_options,
     parsed,
     said_inputs,
+    said_left_out,
     shortened,
     subject_request,
 )
 from flake8_jax.runtime_checks.measurements import CacheKey, RecompileCase, Recompiles, peak
 from flake8_jax.settings.tables import ConfigError
 
-_LONGEST_REASON = 240
+_LONGEST_REASON, _MOST_KINDS = 240, 40
 
 _EPILOG = f"""\
 {INPUTS_HELP}
@@ -72,7 +73,7 @@ def run(arguments: Sequence[str]) -> int:
         made.error("say the inputs of the calls: --case INPUTS for each, --cases FILE, or your command after `--`")
     try:
         check_plot(args.plot)
-        result = ask(args, "recompiles", subject_request(args, command), args.platform)
+        result = ask(args, "recompiles", subject_request(args, command, _MOST_KINDS), args.platform)
     except (RunError, ConfigError) as error:
         return fail(error)
     recompiles = converted(result, Recompiles)
@@ -101,7 +102,7 @@ def described(recompiles: Recompiles) -> str:
         lines.append(f"{again} of {calls - 1} later call{'s' if calls > 2 else ''} compiled anew.")
     else:
         lines.append(f"None of {calls - 1} later call{'s' if calls > 2 else ''} compiled anew.")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n" + said_left_out(recompiles.left_out)
 
 
 def _table(recompiles: Recompiles) -> list[str]:

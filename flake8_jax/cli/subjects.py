@@ -65,8 +65,12 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def subject_request(args: argparse.Namespace, command: Sequence[str] | None) -> dict[str, Any]:
-    """The part of a request that says what is measured. command: the words after ``--``. Raises RunError."""
+def subject_request(args: argparse.Namespace, command: Sequence[str] | None, shapes: int = 8) -> dict[str, Any]:
+    """The part of a request that says what is measured. command: the words after ``--``; shapes: how many different ones of
+    its calls are kept.
+
+    Raises RunError.
+    """
     words = _command(args, command)
     if words and (args.case or args.cases):
         raise RunError("--case and --cases name inputs, and the command gives its own: use one of the two")
@@ -82,6 +86,7 @@ def subject_request(args: argparse.Namespace, command: Sequence[str] | None) -> 
         "command": words,
         "calls": args.calls,
         "wait": 20.0,
+        "shapes": shapes,
     }
 
 
@@ -157,6 +162,12 @@ def said_inputs(text: str, source: str, alike: int) -> str:
     shown = shortened(text, LONGEST)
     calls = f" ({alike} calls like this)" if alike > 1 else ""
     return f"{shown or 'none'}{_SOURCES.get(source, '')}{calls}"
+
+
+def said_left_out(count: int) -> str:
+    """How many calls of the command there is nothing of; nothing where there are none."""
+    calls = "1 further call" if count == 1 else f"{count} further calls"
+    return f"{calls} had inputs of still other shapes, which are left out.\n" if count else ""
 
 
 def shortened(text: str, most: int) -> str:

@@ -129,7 +129,8 @@ class BenchCase(msgspec.Struct, frozen=True):
 
 
 class Bench(msgspec.Struct, frozen=True):
-    """A benchmark. load: load average for each processor before it began."""
+    """A benchmark. load: load average for each processor before it began. left_out: calls of the user's command whose inputs
+    were too many kinds to keep."""
 
     setting: Setting
     load: float
@@ -137,6 +138,7 @@ class Bench(msgspec.Struct, frozen=True):
     cores: int
     cases: tuple[BenchCase, ...]
     peak: Peak | None = None
+    left_out: int = 0
 
 
 class CacheKey(msgspec.Struct, frozen=True):
@@ -169,7 +171,7 @@ class RecompileCase(msgspec.Struct, frozen=True):
 
 
 class Recompiles(msgspec.Struct, frozen=True):
-    """What compiled anew. static: names of the static parameters, None where JAX does not say."""
+    """What compiled anew. static: names of the static parameters, None where JAX does not say. left_out: as in Bench."""
 
     setting: Setting
     name: str
@@ -178,6 +180,7 @@ class Recompiles(msgspec.Struct, frozen=True):
     mode: str
     static: tuple[str, ...] | None
     cases: tuple[RecompileCase, ...]
+    left_out: int = 0
 
 
 class Collective(msgspec.Struct, frozen=True):
@@ -226,7 +229,7 @@ class ProbeCase(msgspec.Struct, frozen=True):
 
 
 class Probe(msgspec.Struct, frozen=True):
-    """What a function compiles to. files: those that were written."""
+    """What a function compiles to. files: those that were written. left_out: as in Bench."""
 
     setting: Setting
     name: str
@@ -235,6 +238,7 @@ class Probe(msgspec.Struct, frozen=True):
     mode: str
     cases: tuple[ProbeCase, ...]
     files: tuple[str, ...] = ()
+    left_out: int = 0
 
 
 class Device(msgspec.Struct, frozen=True):

@@ -130,3 +130,15 @@ def test_a_program_without_end(jaxlint: Command, tmp_path: Path) -> None:
     assert "forever.py:2" in done.stdout or "forever.py:1" in done.stdout
     assert (tmp_path / ".jaxlint/.gitignore").read_text() == "*\n"
     assert jaxlint("hotspots", "forever.py")[0] == 2
+
+
+@pytest.mark.jax
+def test_a_program_that_traces_itself_gets_its_trace(jaxlint: Command, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(
+        "import time, jax, jax.numpy as jnp\njnp.ones(3).sum()\ntime.sleep(1)\n"
+        "with jax.profiler.trace('mine'):\n    jnp.sin(jnp.ones(10)).block_until_ready()\n"
+    )
+    words = [sys.executable, "-m", "flake8_jax", "hotspots", "own.py", "--", "python", "own.py"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert list((tmp_path / "mine/plugins/profile").glob("*/*.xplane.pb"))

@@ -81,6 +81,15 @@ def test_a_function_that_is_only_traced_gets_arrays_of_its_shapes(nested: Comman
     assert "inputs:  f32[4,4], f32[2,4], 'train' (arrays of the shapes that the command traced it with)" in out
 
 
+def test_more_kinds_of_inputs_than_are_kept(nested: Command, tmp_path: Path) -> None:
+    (tmp_path / "grow.py").write_text(
+        "import jax, jax.numpy as jnp\nf = jax.jit(jnp.sum)\nfor n in range(11):\n    f(jnp.ones(n + 1))\n"
+    )
+    status, out, err = nested("probe", "grow.py:f", "--", "python", "grow.py")
+    assert status == 0 and out.count("inputs:") == 8, err
+    assert "3 further calls had inputs of still other shapes, which are left out." in out
+
+
 def test_the_command_of_a_profile(nested: Command) -> None:
     save(Profile(VERSION, list(RUN[1:]), {}, [], []), ".jaxlint/profile.json")
     status, found = data(

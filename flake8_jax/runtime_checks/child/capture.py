@@ -37,7 +37,6 @@ from flake8_jax.runtime_checks.child.tracing import ABSTRACT, trace_state
 from flake8_jax.runtime_checks.child.workload import CommandError, prepare
 
 WATCH = "__jaxlint_watch__"
-SHAPES = 8
 _PLAIN_DECORATORS = frozenset(
     {"staticmethod", "classmethod", "property", "abstractmethod", "overload", "cached_property"}
 )
@@ -46,6 +45,15 @@ _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 class Enough(KeyboardInterrupt):
     """Ends the user's command where it is: what catches exceptions lets this one through."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When it is enough: calls, seconds since the first of them. shapes: so many are kept."""
+
+    calls: int
+    seconds: float
+    shapes: int
 
 
 @dataclass
@@ -62,7 +70,8 @@ class Call:
 
 @dataclass
 class Seen:
-    """What was seen of the target. function: as the program has it, without what watches it."""
+    """What was seen of the target. function: as the program has it, without what watches it. left_out: calls of shapes that
+    were too many to keep."""
 
     path: str
     name: str = ""
@@ -70,14 +79,14 @@ class Seen:
     function: Any = None
     count: int = 0
     calls: list[Call] = field(default_factory=list)
+    left_out: int = 0
 
 
 def watch(
     target: str,
     roots: list[str],
     command: list[str],
-    most: int,
-    seconds: float,
+    limits: Limits,
     work: Callable[[Seen], Any],
 ) -> Any:
     """Run the command until enough calls of the target were seen; returns what ``work`` makes of them.
@@ -86,7 +95,7 @@ def watch(
     """
     extend_path([folder for root in roots for folder in (root, os.path.join(root, "src"))])
     path, wanted = _located(target)
-    watcher = _Watcher(Seen(path), most, seconds, work)
+    watcher = _Watcher(Seen(path), limits, work)
     with open(path, "rb") as file:
         names = _choose(ast.parse(file.read(), path), wanted, target)
     run = prepare(command)
@@ -243,13 +252,14 @@ def _last_name(node: ast.expr) -> str:
 class _Watcher:
     """Told of every call of the target; begins the work when it has seen enough."""
 
-    def __init__(self, seen: Seen, most: int, seconds: float, work: Callable[[Seen], Any]) -> None:
+    def __init__(self, seen: Seen, limits: Limits, work: Callable[[Seen], Any]) -> None:
         self.seen = seen
         self.enough = False
         self.made = False
         self.result: Any = None
         self.failure: Exception | None = None
-        self._most, self._seconds, self._work = most, seconds, work
+        self._most, self._seconds, self._shapes = limits.calls, limits.seconds, limits.shapes
+        self._work = work
         self._deadline = float("inf")
         self._depth = 0
         self._stopped = False
@@ -349,9 +359,11 @@ class _Watcher:
             if not unlike(signature, call.signature):
                 call.alike += 1
                 return
-        if len(seen.calls) < SHAPES:
+        if len(seen.calls) < self._shapes:
             own, named = _kept((args, kwargs))
             seen.calls.append(Call(seen.count, own, named, signature, traced))
+        else:
+            seen.left_out += 1
 
     def _finish(self) -> None:
         self.enough = True
@@ -416,4 +428,4 @@ class _Watched:
         return getattr(self.__wrapped__, name)
 
 
-__all__ = ["Call", "CommandError", "Enough", "Seen", "watch"]
+__all__ = ["Call", "CommandError", "Enough", "Limits", "Seen", "watch"]

@@ -14,8 +14,11 @@ live       arrays that exist at one moment, by the line that made them; the mome
 from __future__ import annotations
 
 import _thread
+import functools
 import glob
 import gzip
+import importlib
+import inspect
 import json
 import os
 import sys
@@ -53,8 +56,13 @@ def run(request: dict[str, Any], channel: Channel) -> None:
         channel.send("refused", text=str(error))
         raise SystemExit(2) from error
     heard = _Compiling(places)
-    OnImport(heard.install).install()
     look = _Looking(request, places, heard)
+
+    def hook_in(jax: Any) -> None:
+        heard.install()
+        look.install(jax)
+
+    OnImport(hook_in).install()
     sampler = Sampler(places, request["interval"], look.after)
     begun = time.perf_counter()
     status, failure = 0, ""
@@ -98,7 +106,8 @@ class _Compiling:
         self.events: list[dict[str, Any]] = []
         self._places = places
 
-    def install(self, jax: Any) -> None:
+    def install(self) -> None:
+        """JAX is imported now: listen."""
         from jax import monitoring
 
         monitoring.register_event_duration_secs_listener(self._heard)
@@ -127,6 +136,24 @@ class _Looking:
         self._next = 0.0
         self._bytes = 0
         self._live: dict[Place, int] = {}
+        self._start: Any = None
+
+    def install(self, jax: Any) -> None:
+        """JAX is imported now. A trace that the program starts takes the place of ours: there is one at a time."""
+        from jax._src import profiler as inner
+
+        self._start = inner.start_trace
+
+        @functools.wraps(inner.start_trace)
+        def start_trace(*args: Any, **kwargs: Any) -> Any:
+            if self._tracing == "on":
+                self._stop_trace()
+            self._tracing = self._tracing or "the program traces itself"
+            return self._start(*args, **kwargs)
+
+        inner.start_trace = start_trace
+        public: Any = importlib.import_module("jax.profiler")
+        public.start_trace = start_trace
 
     def after(self, now: float) -> None:
         """After each sample."""
@@ -180,18 +207,16 @@ class _Looking:
         return "", "", 0
 
     def _start_trace(self) -> None:
-        import inspect
-
         import jax
 
         options: dict[str, Any] = {}
         made = getattr(jax.profiler, "ProfileOptions", None)
-        if made is not None and "profiler_options" in inspect.signature(jax.profiler.start_trace).parameters:
+        if made is not None and "profiler_options" in inspect.signature(self._start).parameters:
             options["profiler_options"] = made()
             options["profiler_options"].python_tracer_level = 0
         self._tracing = "on"
         try:
-            jax.profiler.start_trace(self._request["folder"], **options)
+            self._start(self._request["folder"], **options)
         except Exception as error:  # the program traces itself, or this backend cannot
             self._tracing = f"there is no trace: {summary(error)}"
             return

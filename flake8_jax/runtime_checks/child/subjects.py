@@ -1,7 +1,8 @@
 """What is measured: a function with its inputs, named and given, or as the user's command calls it.
 
 Request: ``target``, ``static``, ``donate``, ``eager``, ``roots``; ``cases`` and ``cases_file``, ``seed``, ``dims``; or
-``command`` (words), ``calls`` and ``wait``: so many calls of the target are looked at, or those of so many seconds.
+``command`` (words), ``calls`` and ``wait``: so many calls of the target are looked at, or those of so many seconds, and so
+many ``shapes`` of them are kept.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from flake8_jax.runtime_checks.child.cache_keys import is_dynamic
-from flake8_jax.runtime_checks.child.capture import Call, CommandError, Seen, watch
+from flake8_jax.runtime_checks.child.capture import Call, CommandError, Limits, Seen, watch
 from flake8_jax.runtime_checks.child.inputs import (
     Case,
     InputError,
@@ -50,13 +51,14 @@ def measured(request: Mapping[str, Any], work: Work, *, abstract: bool = False) 
         )
         return work(function, all_inputs(request, function, abstract=abstract))
     forget_linter()
+    limits = Limits(request["calls"], request["wait"], request["shapes"])
 
     def begin(seen: Seen) -> Mapping[str, Any]:
-        return work(*_as_called(seen, request, abstract))
+        return {**work(*_as_called(seen, request, abstract)), "left_out": seen.left_out}
 
     try:
         return watch(  # type: ignore[no-any-return]
-            request["target"], request["roots"], request["command"], request["calls"], request["wait"], begin
+            request["target"], request["roots"], request["command"], limits, begin
         )
     except (TargetError, CommandError) as error:
         raise Refusal(str(error)) from error
