@@ -1,4 +1,4 @@
-"""Write ``docs/rules.md``, the index of the rules, from what the rules say of themselves.
+"""Write ``docs/rules.md``, the index of the rules, from what the rules say of themselves, and the skill, which lists them too.
 
 python scripts/rule_index.py
 """
@@ -62,7 +62,10 @@ def _escaped(text: str) -> str:
 
 
 def main() -> int:
+    from skill import write  # beside this file
+
     INDEX.write_text(index(default_backend().rules.values()), encoding="utf-8")
+    write()
     return 0
 
 

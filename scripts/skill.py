@@ -82,16 +82,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Write skills/jax-development.")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a file is not up to date")
     args = parser.parse_args()
-    made = documents(default_backend().rules.values())
-    wrong = differing(made)
     if args.check:
+        wrong = differing(documents(default_backend().rules.values()))
         print("".join(f"{name} is not up to date: run python scripts/skill.py\n" for name in wrong), end="")
         return int(bool(wrong))
-    for name in wrong:
+    write()
+    return 0
+
+
+def write() -> None:
+    """Write the files that are not up to date."""
+    made = documents(default_backend().rules.values())
+    for name in differing(made):
         path = FOLDER / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(made[name], encoding="utf-8")
-    return 0
 
 
 if __name__ == "__main__":

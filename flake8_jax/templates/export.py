@@ -3,6 +3,8 @@
 `jax.export` writes StableHLO with a promise of compatibility over versions of JAX. A symbolic dimension, here
 `b`, keeps one exported function valid for every batch size. `platforms` says where it may run; exporting for
 a GPU or TPU needs none here.
+
+Saving needs one more package, `flatbuffers`; JAX 0.4.30 also needs `absl-py`.
 """
 
 import tempfile

@@ -32,10 +32,10 @@ def bias_gelu(x, bias, *, interpret):
         kernel,
         grid=(rows // ROWS,),
         in_specs=[
-            pl.BlockSpec((ROWS, columns), lambda i: (i, 0)),
-            pl.BlockSpec((1, columns), lambda i: (0, 0)),
+            pl.BlockSpec(block_shape=(ROWS, columns), index_map=lambda i: (i, 0)),
+            pl.BlockSpec(block_shape=(1, columns), index_map=lambda i: (0, 0)),
         ],
-        out_specs=pl.BlockSpec((ROWS, columns), lambda i: (i, 0)),
+        out_specs=pl.BlockSpec(block_shape=(ROWS, columns), index_map=lambda i: (i, 0)),
         out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
         interpret=interpret,
     )(x, bias[None, :])

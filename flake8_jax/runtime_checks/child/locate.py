@@ -40,7 +40,7 @@ _GROUPS = {
     "tests": ("test",),
 }
 _LEAST_SHARE = 0.6
-_LARGEST_PARSED = 2_000_000
+_LARGEST_PARSED = 1_000_000
 _MESSAGE_WORDS = 4
 _WORDS_OF_A_MESSAGE = 16
 _SKIPPED = frozenset({"__pycache__", "export_back_compat_test_data", "internal_test_util", "third_party"})
@@ -205,7 +205,7 @@ def _places_of_message(source: _Source, pasted: Pasted, kinds: set[str]) -> list
             continue
         parsed = list(_parsed(contents, candidate_files(contents, pasted)))
         lines_of = {path: lines for path, _, lines in parsed}
-        best = ranked({path: tree for path, tree, _ in parsed}, pasted, _frames_in(source, pasted.frames))
+        best = ranked(parsed, pasted, _frames_in(source, pasted.frames))
         for points, path, template, line in best:
             if points < best[0][0] / 4:
                 break
@@ -291,7 +291,7 @@ def _likely_files(contents: Mapping[str, bytes], topic: str, words: list[str]) -
 
 
 def _in_tree(tree: ast.Module, path: str, lines: list[str]) -> Iterator[Place]:
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         if isinstance(node, ast.ClassDef):
             is_error = node.name.endswith(("Error", "Exception", "Warning"))
             kind = "error class" if is_error else "definition"
@@ -306,6 +306,19 @@ def _in_tree(tree: ast.Module, path: str, lines: list[str]) -> Iterator[Place]:
             yield Place(path, node.lineno, "definition", _line(lines, node.lineno), name, name)
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
             yield from _docstring(node, path, lines)
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.Module | ast.stmt]:
+    """The file itself and its statements, with those inside of others."""
+    yield tree
+    pending: list[ast.stmt] = list(tree.body)
+    while pending:
+        statement = pending.pop()
+        yield statement
+        for name in ("body", "orelse", "finalbody"):
+            pending += getattr(statement, name, ())
+        for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+            pending += part.body
 
 
 def _messages(node: ast.ClassDef, path: str, lines: list[str]) -> Iterator[Place]:

@@ -15,6 +15,7 @@ with the message are parsed.
 from __future__ import annotations
 
 import ast
+import bisect
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,6 +26,7 @@ from flake8_jax.runtime_checks.child.pasted import Pasted
 _HOLE = "\0"
 _FORMAT = re.compile(r"%[-+ #0-9.*]*[a-zA-Z]|\{[^{}]*\}")
 _MOST_PAIRS = 48
+_SCOPES = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _MOST_FILES = 12
 _LEAST_GAIN = 0.2
 _LARGEST_PARSED = 500_000
@@ -52,8 +54,7 @@ def candidate_files(contents: Mapping[str, bytes], pasted: Pasted) -> list[str]:
 
     Pairs of words that few files have count more. After each file, only the pairs that it does not explain count.
     """
-    pairs = dict.fromkeys(f"{one} {other}".encode() for one, other in itertools.pairwise(pasted.message.split()))
-    wanted = [pair for pair in pairs if re.search(rb"[A-Za-z]{2}", pair)][:_MOST_PAIRS]
+    wanted = [pair.encode() for pair in _pairs(pasted)]
     having = {pair: {path for path, data in contents.items() if pair in data} for pair in wanted}
     found: list[str] = []
     size = 0
@@ -79,32 +80,52 @@ def candidate_files(contents: Mapping[str, bytes], pasted: Pasted) -> list[str]:
     return found
 
 
-def templates(tree: ast.Module) -> Iterator[Template]:
-    """All statements of a file that hold the text of a message."""
-    yield from _in_block(tree.body, "", {}, frozenset())
+def _pairs(pasted: Pasted) -> list[str]:
+    """The first pairs of words in a row that are not only numbers and signs."""
+    pairs = dict.fromkeys(f"{one} {other}" for one, other in itertools.pairwise(pasted.message.split()))
+    return [pair for pair in pairs if re.search(r"[A-Za-z]{2}", pair)][:_MOST_PAIRS]
+
+
+class _Hits:
+    """The lines of a file that have a pair of words of the message: the rest of the file need not be looked at."""
+
+    def __init__(self, lines: Sequence[str], pairs: Sequence[str]) -> None:
+        self._numbers = [number for number, line in enumerate(lines, 1) if any(pair in line for pair in pairs)]
+
+    def inside(self, node: ast.stmt) -> bool:
+        """Whether a statement has such a line."""
+        at = bisect.bisect_left(self._numbers, node.lineno)
+        return at < len(self._numbers) and self._numbers[at] <= (node.end_lineno or node.lineno)
+
+
+def templates(tree: ast.Module, hits: _Hits) -> Iterator[Template]:
+    """The statements of a file that may hold the text of a message."""
+    yield from _in_block(tree.body, "", {}, frozenset(), hits)
 
 
 def _in_block(
-    body: Iterable[ast.stmt], owner: str, named: dict[str, ast.expr], around: frozenset[str]
+    body: Iterable[ast.stmt], owner: str, named: dict[str, ast.expr], around: frozenset[str], hits: _Hits
 ) -> Iterator[Template]:
     named = dict(named)
     for statement in body:
+        if not hits.inside(statement) and not (named and not isinstance(statement, _SCOPES)):
+            continue
         if isinstance(statement, ast.ClassDef):
-            yield from _in_block(statement.body, statement.name, {}, frozenset({statement.name}))
+            yield from _in_block(statement.body, statement.name, {}, frozenset({statement.name}), hits)
             continue
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield from _in_block(statement.body, statement.name, named, around)
+            yield from _in_block(statement.body, statement.name, named, around, hits)
             continue
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name) and hits.inside(statement):
             named[statement.targets[0].id] = statement.value
         if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Constant):  # no docstrings
             made = _template(statement, owner, named, around)
             if made is not None:
                 yield made
         for name in ("body", "orelse", "finalbody"):
-            yield from _in_block(getattr(statement, name, ()), owner, named, around)
+            yield from _in_block(getattr(statement, name, ()), owner, named, around, hits)
         for handler in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
-            yield from _in_block(handler.body, owner, named, around)
+            yield from _in_block(handler.body, owner, named, around, hits)
 
 
 def _template(
@@ -203,14 +224,18 @@ def _longest_run(part: str, message: str) -> str:
 
 
 def ranked(
-    trees: Mapping[str, ast.Module], pasted: Pasted, frames: Sequence[tuple[str, int, str]]
+    parsed: Iterable[tuple[str, ast.Module, Sequence[str]]], pasted: Pasted, frames: Sequence[tuple[str, int, str]]
 ) -> list[tuple[float, str, Template, int]]:
-    """Points, path, template and line of the first part, the best first. frames: path, line, function inside of JAX."""
+    """Points, path, template and line of the first part, the best first.
+
+    parsed: path, tree and lines of each file. frames: path, line and function of those inside of JAX.
+    """
     message = " ".join(pasted.message.split())
     functions = {(path, function) for path, _, function in frames}
     found = []
-    for path, tree in trees.items():
-        for template in templates(tree):
+    pairs = _pairs(pasted)
+    for path, tree, lines in parsed:
+        for template in templates(tree, _Hits(lines, pairs)):
             points, line = fit(template, message, pasted.error)
             if points < _LEAST_LENGTH / 2:
                 continue
