@@ -112,7 +112,8 @@ def _run(args: argparse.Namespace, words: list[str]) -> int:
         return 2
     known = [*ended, *outcome.of("versions")]
     versions = known[0]["versions"] if known else {}
-    missing = missing_jax(args.python, versions, [raised["message"] for raised in seen[-1]["raised"]])
+    said = [raised["message"] for raised in seen[-1]["raised"]] + [end["failure"] for end in ended]
+    missing = missing_jax(args.python, versions, said)
     if missing:
         raise ConfigError(missing)
     base = os.path.dirname(os.path.dirname(os.path.abspath(args.profile)))

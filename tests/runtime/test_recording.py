@@ -228,6 +228,18 @@ def test_workers_of_xdist_are_recorded_as_one(way: str, tmp_path: Path) -> None:
     assert (tmp_path / ".jaxlint" / ".gitignore").read_text() == "*\n"
 
 
+def test_a_program_fails_as_it_fails_without(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text("def f():\n    raise RuntimeError('no data')\n\n\nprint(input())\nf()\n")
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    given = {"cwd": tmp_path, "env": env, "capture_output": True, "text": True, "check": False, "input": "hello\n"}
+    plain = subprocess.run([sys.executable, "main.py"], **given)  # type: ignore[call-overload]
+    command = [sys.executable, "-m", "flake8_jax", "record", "--", "python", "main.py"]
+    done = subprocess.run(command, **given)  # type: ignore[call-overload]
+    assert (done.stdout, done.returncode) == (plain.stdout, plain.returncode) == ("hello\n", 1)
+    trace = done.stderr.partition("jaxlint: ")[0]
+    assert trace.replace(f"{tmp_path}/", "") == plain.stderr.replace(f"{tmp_path}/", ""), done.stderr
+
+
 def test_an_empty_profile_does_not_replace_one_that_says_something(tmp_path: Path) -> None:
     path = tmp_path / ".jaxlint" / "profile.json"
     one = Function("lib.py", "f", 1, 1, 0, 0, 1, {})

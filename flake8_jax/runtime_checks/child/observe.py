@@ -23,7 +23,7 @@ from flake8_jax.runtime_checks.child.places import Places
 from flake8_jax.runtime_checks.child.recorder import Recorder
 from flake8_jax.runtime_checks.child.switching import Switch
 from flake8_jax.runtime_checks.child.watching import Watch, Watcher
-from flake8_jax.runtime_checks.child.workload import CommandError, is_pytest, prepare
+from flake8_jax.runtime_checks.child.workload import CommandError, is_pytest, prepare, show_error
 
 
 def run(request: dict[str, Any], channel: Channel) -> None:
@@ -87,7 +87,7 @@ def run(request: dict[str, Any], channel: Channel) -> None:
         status = 130
     except BaseException as error:  # the user's program may end in any way; what was seen until then counts
         status, failure = 1, summary(error)
-        sys.excepthook(type(error), error, error.__traceback__)
+        show_error(error)
     finally:
         teller.tell(status, failure)
     sys.stdout.flush()

@@ -27,7 +27,7 @@ from flake8_jax.runtime_checks.child.main import Channel, summary
 from flake8_jax.runtime_checks.child.observe import versions
 from flake8_jax.runtime_checks.child.places import Places
 from flake8_jax.runtime_checks.child.rewriting import CAPTURE, MODULE, VISIT, Plan, hook_compile
-from flake8_jax.runtime_checks.child.workload import CommandError, is_pytest, prepare
+from flake8_jax.runtime_checks.child.workload import CommandError, is_pytest, prepare, show_error
 
 
 def run(request: dict[str, Any], channel: Channel) -> None:
@@ -65,7 +65,7 @@ def run(request: dict[str, Any], channel: Channel) -> None:
         raise
     except BaseException as error:  # the user's program may end in any way; what was captured until then counts
         status, failure = 1, {**ledger.note_error(error), "text": summary(error)}
-        sys.excepthook(type(error), error, error.__traceback__)
+        show_error(error)
     total = time.perf_counter() - begun - ledger.overhead - imported.seconds
     _wait_for_effects()
     ledger.finish()

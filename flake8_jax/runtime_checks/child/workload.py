@@ -66,6 +66,20 @@ def is_pytest(command: Sequence[str]) -> bool:
     return words[1:] == ["-m", "pytest"] and bool(_PYTHON.match(words[0]))
 
 
+def show_error(error: BaseException) -> None:
+    """Print an error that ended the command as Python would have, without our frames around it."""
+    trace = error.__traceback__
+    while trace is not None and _is_ours(trace.tb_frame.f_code.co_filename):
+        trace = trace.tb_next
+    if trace is not None:
+        error.__traceback__ = trace  # which the hook prefers to what it is given
+    sys.excepthook(type(error), error, error.__traceback__)
+
+
+def _is_ours(path: str) -> bool:
+    return path.startswith(os.path.dirname(os.path.abspath(__file__))) or path in ("<frozen runpy>", runpy.__file__)
+
+
 def _python(arguments: list[str]) -> Callable[[], object]:
     if len(arguments) >= 2 and arguments[0] == "-m":
         return _module(arguments[1], arguments[2:])
