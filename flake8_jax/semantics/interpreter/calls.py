@@ -75,8 +75,8 @@ def evaluate_arguments(m: Machine, frame: Frame, node: ir.Call) -> Arguments:
                 args.values += known
                 args.nodes += [None] * len(known)
             else:
-                supply = iterated(m, frame, argument.value, value, "star", None)
-                element = supply() if supply is not None else Unknown("star")
+                make_element = iterated(m, frame, argument.value, value, "star", None)
+                element = make_element() if make_element is not None else Unknown("star")
                 args.star = element if args.star is None else joining.join(args.star, element)
         elif argument.star == 2:
             if isinstance(value, DictValue):

@@ -61,11 +61,11 @@ def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> 
             return
         generator = node.generators[level]
         iterable = outermost if level == 0 else evaluate(m, inner, generator.iter)
-        supply = iterated(m, inner, generator.iter, iterable, "comprehension", loop)
+        make_element = iterated(m, inner, generator.iter, iterable, "comprehension", loop)
         trips.append(trips_of(iterable) if not generator.ifs else None)
-        if supply is None:
+        if make_element is None:
             return
-        assign(m, inner, generator.target, supply(), None)
+        assign(m, inner, generator.target, make_element(), None)
         behind: list[tuple[Test, int]] = []
         for test in generator.ifs:
             condition = condition_of(m, inner, test, "comprehension", node)

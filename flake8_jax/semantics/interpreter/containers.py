@@ -409,9 +409,9 @@ def extend_list(m: Machine, frame: Frame, base: ListValue, more: Value, node: An
             m.journal.write(base.slots, n + i, v)
         m.journal.write(base.slots, "n", n + len(known))
         return
-    supply = iterated(m, frame, node, more, "quiet", None)
-    if supply is not None:
-        _summarise(m, base, supply())
+    make_element = iterated(m, frame, node, more, "quiet", None)
+    if make_element is not None:
+        _summarise(m, base, make_element())
 
 
 def append(m: Machine, base: ListValue, value: Value) -> None:

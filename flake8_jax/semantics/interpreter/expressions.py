@@ -159,9 +159,9 @@ def elements_of(m: Machine, frame: Frame, nodes: list[ir.Expr]) -> tuple[list[Va
             if known is not None and len(known) <= 32:
                 values += known
             else:
-                supply = iterated(m, frame, node.value, starred, "star", None)
+                make_element = iterated(m, frame, node.value, starred, "star", None)
                 rest = joining.join_all(
-                    [v for v in (rest, supply() if supply else None) if v is not None] or [Unknown("star")]
+                    [v for v in (rest, make_element() if supply else None) if v is not None] or [Unknown("star")]
                 )
         else:
             values.append(evaluate(m, frame, node))
@@ -535,9 +535,9 @@ def _yield_from(m: Machine, frame: Frame, node: ir.YieldFrom) -> Value:
     value = evaluate(m, frame, node.value)
     if m.trackers[DeviceWork].timing:
         note_yield(m, frame, node)
-    supply = iterated(m, frame, node.value, value, "for", None)
-    if supply is not None:
-        frame.yields.append(supply())
+    make_element = iterated(m, frame, node.value, value, "for", None)
+    if make_element is not None:
+        frame.yields.append(make_element())
     return Unknown("sent")
 
 

@@ -2,7 +2,7 @@
 
 Vocabulary
 ----------
-supply      a function that gives the element of one iteration; a fresh one each time, so that the keys of
+make_element a function that gives the element of one iteration; a fresh one each time, so that the keys of
             ``for k in keys`` are different keys.
 
 Limitations: the number of iterations, ``async`` iteration.
@@ -87,22 +87,22 @@ def iterated(
     if m.trackers[Forks].handles:
         note_iterated(m, frame, value)
     source = _SOURCES.get(type(value))
-    supply = source(m, Iterating(frame, node, loop), value) if source is not None else _any_element
-    if supply is None:
+    make_element = source(m, Iterating(frame, node, loop), value) if source is not None else _any_element
+    if make_element is None:
         return None
     if loop is None:
-        return supply if whole_of(value) is None else functools.partial(_some_element, m, value, supply)
-    return functools.partial(_next_element, m, loop, value, supply)
+        return make_element if whole_of(value) is None else functools.partial(_some_element, m, value, make_element)
+    return functools.partial(_next_element, m, loop, value, make_element)
 
 
-def _some_element(m: Machine, iterable: Value, supply: Supply) -> Value:
-    element = supply()
+def _some_element(m: Machine, iterable: Value, make_element: Supply) -> Value:
+    element = make_element()
     members_taken(m, iterable, element)
     return element
 
 
-def _next_element(m: Machine, loop: LoopState, iterable: Value, supply: Supply) -> Value:
-    element = supply()
+def _next_element(m: Machine, loop: LoopState, iterable: Value, make_element: Supply) -> Value:
+    element = make_element()
     m.journal.keep_alive.append(element)
     loop.elements.add(id(element))
     note_batch(m, loop, element)
@@ -230,8 +230,8 @@ def _from_const(m: Machine, at: Iterating, value: Const) -> Supply:
 
 
 def _from_union(m: Machine, at: Iterating, value: UnionValue) -> Supply | None:
-    supplies = [iterated(m, at.frame, at.node, v, "quiet", at.loop) for v in value.members]
-    present = [s for s in supplies if s is not None]
+    element_makers = [iterated(m, at.frame, at.node, v, "quiet", at.loop) for v in value.members]
+    present = [s for s in element_makers if s is not None]
     if not present:
         return None
     return lambda: joining.union_of([s() for s in present])

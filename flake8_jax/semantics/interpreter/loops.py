@@ -248,8 +248,8 @@ def _for(m: Machine, frame: Frame, node: ir.For) -> Flow:
     loop.counting = _counts(iterable)
     if known is not None and _worth_unrolling(m, known):
         return _unrolled(m, frame, node, loop, known)
-    supply = iterated(m, frame, node.iter, iterable, "for", loop)
-    if supply is None:  # surely empty
+    make_element = iterated(m, frame, node.iter, iterable, "for", loop)
+    if make_element is None:  # surely empty
         if frame.fn is not None:
             m.trackers[Runs].decided.add(id(frame.fn))
         return run_block(m, frame, node.orelse)
@@ -259,7 +259,7 @@ def _for(m: Machine, frame: Frame, node: ir.For) -> Flow:
     m.trackers.loop_enter(frame, loop)
 
     def once() -> Flow:
-        assign(m, frame, node.target, supply(), node.iter)
+        assign(m, frame, node.target, make_element(), node.iter)
         return run_block(m, frame, node.body)
 
     run_loop(m, frame, loop, once)

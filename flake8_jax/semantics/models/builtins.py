@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 row         the elements of some sequences at one position.
-supply      what gives the element of one iteration (see ``interpreter.iteration``).
+make_element what gives the element of one iteration (see ``interpreter.iteration``).
 """
 
 from __future__ import annotations
@@ -246,10 +246,10 @@ def _zip(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     for i, value in enumerate(args.values):
         at = _written(args, i, node)
         emit_iteration(m, frame, at, value, "zip", shortest)
-        supply = iterated(m, frame, at, value, "quiet", None)
-        if supply is None:
+        make_element = iterated(m, frame, at, value, "quiet", None)
+        if make_element is None:
             return TupleValue(())
-        elements.append(supply())
+        elements.append(make_element())
     if args.star is not None:
         return GeneratorValue(Unknown("zip"))
     first = args.values[0] if args.values else None
@@ -286,10 +286,10 @@ def _enumerate(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     known = known_elements(args.values[0])
     if known is not None and _is_few(m, known) and len(args.values) == 1 and not args.kwargs:
         return ListValue(tuple(TupleValue((Const(i), v)) for i, v in enumerate(known)), is_tuple=True)
-    supply = iterated(m, frame, _written(args, 0, node), args.values[0], "enumerate", None)
-    if supply is None:
+    make_element = iterated(m, frame, _written(args, 0, node), args.values[0], "enumerate", None)
+    if make_element is None:
         return TupleValue(())
-    return GeneratorValue(TupleValue((Static("int"), supply())), fresh=True, count=trips_of(args.values[0]))
+    return GeneratorValue(TupleValue((Static("int"), make_element())), fresh=True, count=trips_of(args.values[0]))
 
 
 @builtin("map")
@@ -302,10 +302,10 @@ def _map(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         return ListValue(tuple(call(m, frame, node, function, Arguments(list(row))) for row in rows))
     elements: list[Value] = []
     for i, value in enumerate(sequences):
-        supply = iterated(m, frame, _written(args, i + 1, node), value, "map", None)
-        if supply is None:
+        make_element = iterated(m, frame, _written(args, i + 1, node), value, "map", None)
+        if make_element is None:
             return TupleValue(())
-        elements.append(supply())
+        elements.append(make_element())
     return GeneratorValue(repeated(m, Call(frame, node, args), function, elements))
 
 
@@ -334,9 +334,9 @@ def repeated(m: Machine, at: Call, function: Value, elements: list[Value]) -> Va
 @builtin("filter")
 def _filter(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if len(args.values) == 2:
-        supply = iterated(m, frame, node, args.values[1], "map", None)
-        if supply is not None:
-            element = supply()
+        make_element = iterated(m, frame, node, args.values[1], "map", None)
+        if make_element is not None:
+            element = make_element()
             result = (
                 element
                 if isinstance(args.values[0], Const)
@@ -358,10 +358,10 @@ def _to_list(m: Machine, frame: Frame, node: Any, args: Arguments, *, is_tuple: 
     if isinstance(args.values[0], Static) and args.values[0].kind == "shape":
         return Static("shape")
     how: IterationKind = "index" if node is m.path.index else "list"
-    supply = iterated(m, frame, _written(args, 0, node), args.values[0], how, None)
-    if supply is None:
+    make_element = iterated(m, frame, _written(args, 0, node), args.values[0], how, None)
+    if make_element is None:
         return TupleValue(()) if is_tuple else ListValue((), born=m.path.mode.trace)
-    return ListValue(None, supply(), is_tuple=is_tuple, born=m.path.mode.trace)
+    return ListValue(None, make_element(), is_tuple=is_tuple, born=m.path.mode.trace)
 
 
 @builtin("list")
@@ -393,8 +393,8 @@ def _dict(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
                     is_open, rest = True, Unknown("item")
         else:
             is_open = True
-            supply = iterated(m, frame, node, source, "quiet", None)
-            element = supply() if supply is not None else None
+            make_element = iterated(m, frame, node, source, "quiet", None)
+            element = make_element() if make_element is not None else None
             rest = element.elts[1] if isinstance(element, TupleValue) and len(element.elts) == 2 else Unknown("item")
     items.update(args.kwargs)
     return DictValue(items, rest, is_open=is_open, born=m.path.mode.trace)
@@ -409,10 +409,10 @@ def emit_order(m: Machine, frame: Frame, node: Any, name: str, args: Arguments) 
         if known is not None and len(known) <= MAX_UNROLLED:
             compared = TupleValue(tuple(call(m, frame, node, key, Arguments([v])) for v in known))
         else:
-            supply = iterated(m, frame, node, compared, "quiet", None)
-            if supply is None:
+            make_element = iterated(m, frame, node, compared, "quiet", None)
+            if make_element is None:
                 return
-            compared = ListValue(None, call(m, frame, node, key, Arguments([supply()])))
+            compared = ListValue(None, call(m, frame, node, key, Arguments([make_element()])))
     elif isinstance(node, ir.Call) and isinstance(node.func, ir.Name):
         return  # told when the builtin was called
     emit_call(m, "builtins." + name, Call(frame, node, Arguments([compared])))
@@ -427,8 +427,8 @@ def _extremum(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if len(values) == 1:
         known = known_elements(values[0])
         if known is None:
-            supply = iterated(m, frame, node, values[0], "quiet", None)
-            return supply() if supply is not None else Unknown("max")
+            make_element = iterated(m, frame, node, values[0], "quiet", None)
+            return make_element() if make_element is not None else Unknown("max")
         values = list(known)
     numbers = [v.value for v in values if isinstance(v, Const) and type(v.value) in (int, float)]
     if values and len(numbers) == len(values):
@@ -440,11 +440,11 @@ def _extremum(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 def _sum(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if not args.values:
         return Unknown("sum")
-    supply = iterated(m, frame, node, args.values[0], "quiet", None)
+    make_element = iterated(m, frame, node, args.values[0], "quiet", None)
     start = args.values[1] if len(args.values) > 1 else args.kwargs.get("start", Const(0))
-    if supply is None:
+    if make_element is None:
         return start
-    element = supply()
+    element = make_element()
     if isinstance(element, Unknown):
         return Unknown("sum")
     return binary(m, frame, node, Static("int") if isinstance(start, Const) else start, "+", element)
@@ -512,8 +512,8 @@ def _next(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         _tell_captured(m, frame, node)
     if isinstance(value, Instance):
         return call_method(m, frame, node, value, "__next__") or Unknown("next")
-    supply = iterated(m, frame, node, value, "quiet", None)
-    return supply() if supply is not None else Unknown("next")
+    make_element = iterated(m, frame, node, value, "quiet", None)
+    return make_element() if make_element is not None else Unknown("next")
 
 
 def _tell_captured(m: Machine, frame: Frame, node: ir.Call) -> None:
@@ -535,11 +535,11 @@ def _iter(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if isinstance(value, Instance) and len(args.values) == 1:
         return call_method(m, frame, node, value, "__iter__") or value
     if isinstance(value, (Array, Tree, Unknown)):
-        supply = iterated(m, frame, node, value, "quiet", None)
-        return GeneratorValue(supply() if supply is not None else Unknown("iter"), born=m.path.mode.trace)
+        make_element = iterated(m, frame, node, value, "quiet", None)
+        return GeneratorValue(make_element() if make_element is not None else Unknown("iter"), born=m.path.mode.trace)
     if isinstance(value, (ListValue, TupleValue, DictValue, HostArray)) and len(known_elements(value) or ()) != 1:
-        supply = iterated(m, frame, node, value, "quiet", None)
-        return GeneratorValue(supply(), born=m.path.mode.trace) if supply is not None else value
+        make_element = iterated(m, frame, node, value, "quiet", None)
+        return GeneratorValue(make_element(), born=m.path.mode.trace) if make_element is not None else value
     return value
 
 

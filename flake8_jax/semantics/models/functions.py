@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 handler     a function that models some library functions, which its decorator names (see ``tables``).
-supply      what gives the element of one iteration (see ``interpreter.iteration``).
+make_element what gives the element of one iteration (see ``interpreter.iteration``).
 """
 
 from __future__ import annotations
@@ -220,12 +220,12 @@ def _with_nodes(tree: Value, known: dict[int, Value], born: int, depth: int = 8)
 def _reduce(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if len(args.values) < 2:
         return Unknown("reduce")
-    supply = iterated(m, frame, node, args.values[1], "quiet", None)
-    if supply is None:
+    make_element = iterated(m, frame, node, args.values[1], "quiet", None)
+    if make_element is None:
         return args.values[2] if len(args.values) > 2 else Unknown("reduce")
-    start = args.values[2] if len(args.values) > 2 else supply()
-    first = call(m, frame, node, args.values[0], Arguments([start, supply()]))
-    return call(m, frame, node, args.values[0], Arguments([joining.join(start, first), supply()]))
+    start = args.values[2] if len(args.values) > 2 else make_element()
+    first = call(m, frame, node, args.values[0], Arguments([start, make_element()]))
+    return call(m, frame, node, args.values[0], Arguments([joining.join(start, first), make_element()]))
 
 
 @library("numpy.isscalar")
@@ -272,8 +272,8 @@ def _unflatten(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if known is not None:
         element = joining.join_all(known) if known else Unknown("leaf")
     else:
-        supply = iterated(m, frame, node, leaves, "quiet", None)
-        element = supply() if supply is not None else Unknown("leaf")
+        make_element = iterated(m, frame, node, leaves, "quiet", None)
+        element = make_element() if make_element is not None else Unknown("leaf")
     if isinstance(element, (Array, Tree)):
         return Tree(element.level)
     return Unknown("unflatten")
@@ -300,9 +300,9 @@ def _to_host(value: Value, depth: int = 6, room: Room | None = None) -> Value:
 def _chain(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     parts: list[Value] = []
     for value in args.values:
-        supply = iterated(m, frame, node, value, "quiet", None)
-        if supply is not None:
-            parts.append(supply())
+        make_element = iterated(m, frame, node, value, "quiet", None)
+        if make_element is not None:
+            parts.append(make_element())
     return GeneratorValue(joining.union_of(parts) if parts else Unknown("chain"))
 
 
@@ -310,8 +310,8 @@ def _chain(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 def _product(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     elements: list[Value] = []
     for value in args.values:
-        supply = iterated(m, frame, node, value, "quiet", None)
-        elements.append(supply() if supply is not None else Unknown("product"))
+        make_element = iterated(m, frame, node, value, "quiet", None)
+        elements.append(make_element() if make_element is not None else Unknown("product"))
     counts = [count for count in map(trips_of, args.values) if count is not None]
     every = math.prod(counts) if len(counts) == len(args.values) and not args.kwargs and args.star is None else None
     return GeneratorValue(TupleValue(tuple(elements)), count=every)

@@ -138,8 +138,8 @@ def _called_method(m: Machine, frame: Frame, node: Any, args: Arguments) -> Valu
 
 def _element(m: Machine, frame: Frame, node: Any, value: Value, how: IterationMode = "map") -> Value | None:
     """The element of one iteration; None where there is none."""
-    supply = iterated(m, frame, node, value, how, None)
-    return supply() if supply is not None else None
+    make_element = iterated(m, frame, node, value, how, None)
+    return make_element() if make_element is not None else None
 
 
 def _short(value: Value) -> tuple[Value, ...] | None:
