@@ -201,7 +201,7 @@ def _unpacked(m: Machine, frame: Frame, targets: Targets, value: Value, source: 
         parts = [item_of(m, value, Const(i)) for i in range(count)]
         vary_parts(m, value, parts)
         return parts
-    make_element = iterated(m, frame, node, value, "quiet", None)
+    make_element = iterated(m, frame, node, value, "no-events", None)
     values = [make_element() if make_element is not None else Unknown("unpack") for _ in range(count)]
     if star is not None and make_element is not None:
         values[star] = ListValue(None, values[star], born=m.path.mode.trace)

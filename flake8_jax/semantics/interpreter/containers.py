@@ -409,7 +409,7 @@ def extend_list(m: Machine, frame: Frame, base: ListValue, more: Value, node: An
             m.journal.write(base.slots, n + i, v)
         m.journal.write(base.slots, "n", n + len(known))
         return
-    make_element = iterated(m, frame, node, more, "quiet", None)
+    make_element = iterated(m, frame, node, more, "no-events", None)
     if make_element is not None:
         _summarise(m, base, make_element())
 

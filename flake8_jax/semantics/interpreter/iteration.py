@@ -63,8 +63,8 @@ _FUNCTIONS = (FunctionValue, BoundMethod, PartialValue, TransformedValue)
 
 
 Supply = Callable[[], Value]
-IterationMode = Union[IterationKind, Literal["quiet"]]
-"""``quiet``: the rules are not told."""
+IterationMode = Union[IterationKind, Literal["no-events"]]
+"""``no-events``: no event is emitted."""
 
 
 def emit_iteration(
@@ -80,7 +80,7 @@ def iterated(
     m: Machine, frame: Frame, node: Any, value: Value, how: IterationMode, loop: LoopState | None
 ) -> Supply | None:
     """How to get the element of one iteration; None if there is surely none. how: what iterates."""
-    if how != "quiet":
+    if how != "no-events":
         emit_iteration(m, frame, node, value, how)
     if m.trackers[Reads].matter and isinstance(value, Array):
         read(m, frame, node, value)
@@ -230,7 +230,7 @@ def _from_const(m: Machine, at: Iterating, value: Const) -> Supply:
 
 
 def _from_union(m: Machine, at: Iterating, value: UnionValue) -> Supply | None:
-    element_makers = [iterated(m, at.frame, at.node, v, "quiet", at.loop) for v in value.members]
+    element_makers = [iterated(m, at.frame, at.node, v, "no-events", at.loop) for v in value.members]
     present = [s for s in element_makers if s is not None]
     if not present:
         return None
@@ -241,7 +241,7 @@ def _from_instance(m: Machine, at: Iterating, value: Instance) -> Supply | None:
     """``__iter__`` gives the elements, or an object whose ``__next__`` does."""
     iterator = call_method(m, at.frame, at.node, value, "__iter__")
     if iterator is not None and iterator is not value and not isinstance(iterator, Instance):
-        return iterated(m, at.frame, at.node, iterator, "quiet", at.loop)
+        return iterated(m, at.frame, at.node, iterator, "no-events", at.loop)
     owner = iterator if isinstance(iterator, Instance) else value
     return lambda: call_method(m, at.frame, at.node, owner, "__next__") or Unknown("element")
 

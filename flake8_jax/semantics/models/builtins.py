@@ -246,7 +246,7 @@ def _zip(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     for i, value in enumerate(args.values):
         at = _written(args, i, node)
         emit_iteration(m, frame, at, value, "zip", shortest)
-        make_element = iterated(m, frame, at, value, "quiet", None)
+        make_element = iterated(m, frame, at, value, "no-events", None)
         if make_element is None:
             return TupleValue(())
         elements.append(make_element())
@@ -393,7 +393,7 @@ def _dict(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
                     is_open, rest = True, Unknown("item")
         else:
             is_open = True
-            make_element = iterated(m, frame, node, source, "quiet", None)
+            make_element = iterated(m, frame, node, source, "no-events", None)
             element = make_element() if make_element is not None else None
             rest = element.elts[1] if isinstance(element, TupleValue) and len(element.elts) == 2 else Unknown("item")
     items.update(args.kwargs)
@@ -409,7 +409,7 @@ def emit_order(m: Machine, frame: Frame, node: Any, name: str, args: Arguments) 
         if known is not None and len(known) <= MAX_UNROLLED:
             compared = TupleValue(tuple(call(m, frame, node, key, Arguments([v])) for v in known))
         else:
-            make_element = iterated(m, frame, node, compared, "quiet", None)
+            make_element = iterated(m, frame, node, compared, "no-events", None)
             if make_element is None:
                 return
             compared = ListValue(None, call(m, frame, node, key, Arguments([make_element()])))
@@ -427,7 +427,7 @@ def _extremum(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if len(values) == 1:
         known = known_elements(values[0])
         if known is None:
-            make_element = iterated(m, frame, node, values[0], "quiet", None)
+            make_element = iterated(m, frame, node, values[0], "no-events", None)
             return make_element() if make_element is not None else Unknown("max")
         values = list(known)
     numbers = [v.value for v in values if isinstance(v, Const) and type(v.value) in (int, float)]
@@ -440,7 +440,7 @@ def _extremum(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 def _sum(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if not args.values:
         return Unknown("sum")
-    make_element = iterated(m, frame, node, args.values[0], "quiet", None)
+    make_element = iterated(m, frame, node, args.values[0], "no-events", None)
     start = args.values[1] if len(args.values) > 1 else args.kwargs.get("start", Const(0))
     if make_element is None:
         return start
@@ -512,7 +512,7 @@ def _next(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         _tell_captured(m, frame, node)
     if isinstance(value, Instance):
         return call_method(m, frame, node, value, "__next__") or Unknown("next")
-    make_element = iterated(m, frame, node, value, "quiet", None)
+    make_element = iterated(m, frame, node, value, "no-events", None)
     return make_element() if make_element is not None else Unknown("next")
 
 
@@ -535,10 +535,10 @@ def _iter(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if isinstance(value, Instance) and len(args.values) == 1:
         return call_method(m, frame, node, value, "__iter__") or value
     if isinstance(value, (Array, Tree, Unknown)):
-        make_element = iterated(m, frame, node, value, "quiet", None)
+        make_element = iterated(m, frame, node, value, "no-events", None)
         return GeneratorValue(make_element() if make_element is not None else Unknown("iter"), born=m.path.mode.trace)
     if isinstance(value, (ListValue, TupleValue, DictValue, HostArray)) and len(known_elements(value) or ()) != 1:
-        make_element = iterated(m, frame, node, value, "quiet", None)
+        make_element = iterated(m, frame, node, value, "no-events", None)
         return GeneratorValue(make_element(), born=m.path.mode.trace) if make_element is not None else value
     return value
 

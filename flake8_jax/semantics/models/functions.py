@@ -220,7 +220,7 @@ def _with_nodes(tree: Value, known: dict[int, Value], born: int, depth: int = 8)
 def _reduce(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if len(args.values) < 2:
         return Unknown("reduce")
-    make_element = iterated(m, frame, node, args.values[1], "quiet", None)
+    make_element = iterated(m, frame, node, args.values[1], "no-events", None)
     if make_element is None:
         return args.values[2] if len(args.values) > 2 else Unknown("reduce")
     start = args.values[2] if len(args.values) > 2 else make_element()
@@ -272,7 +272,7 @@ def _unflatten(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if known is not None:
         element = joining.join_all(known) if known else Unknown("leaf")
     else:
-        make_element = iterated(m, frame, node, leaves, "quiet", None)
+        make_element = iterated(m, frame, node, leaves, "no-events", None)
         element = make_element() if make_element is not None else Unknown("leaf")
     if isinstance(element, (Array, Tree)):
         return Tree(element.level)
@@ -300,7 +300,7 @@ def _to_host(value: Value, depth: int = 6, room: Room | None = None) -> Value:
 def _chain(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     parts: list[Value] = []
     for value in args.values:
-        make_element = iterated(m, frame, node, value, "quiet", None)
+        make_element = iterated(m, frame, node, value, "no-events", None)
         if make_element is not None:
             parts.append(make_element())
     return GeneratorValue(joining.union_of(parts) if parts else Unknown("chain"))
@@ -310,7 +310,7 @@ def _chain(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 def _product(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     elements: list[Value] = []
     for value in args.values:
-        make_element = iterated(m, frame, node, value, "quiet", None)
+        make_element = iterated(m, frame, node, value, "no-events", None)
         elements.append(make_element() if make_element is not None else Unknown("product"))
     counts = [count for count in map(trips_of, args.values) if count is not None]
     every = math.prod(counts) if len(counts) == len(args.values) and not args.kwargs and args.star is None else None

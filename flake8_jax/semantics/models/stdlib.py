@@ -252,8 +252,8 @@ def _tested(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 
 @library("itertools.chain.from_iterable")
 def _flattened(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    outer = _element(m, frame, node, args.values[0], "quiet") if args.values else Unknown("chain")
-    inner = _element(m, frame, node, outer, "quiet") if outer is not None else None
+    outer = _element(m, frame, node, args.values[0], "no-events") if args.values else Unknown("chain")
+    inner = _element(m, frame, node, outer, "no-events") if outer is not None else None
     return GeneratorValue(inner) if inner is not None else _sequence(())
 
 
