@@ -237,9 +237,9 @@ def _one_pass(
     if not chosen:
         return _complete_one(workspace, question, state, unsafe, only)
     settled, run, texts = trial.settle(chosen)
-    for finding, objection in trial.refused:
+    for finding, regression in trial.refused:
         state.withdrawn[finding.path, finding.code, finding.start] = _Withdrawn(
-            finding.name, objection.reason, _inserted(finding), objection.is_repairable
+            finding.name, regression.reason, _inserted(finding), regression.is_repairable
         )
     if not settled:
         return bool(trial.refused)
@@ -394,7 +394,7 @@ class _Trial:
         self.workspace = workspace
         self.question = question
         self.state = state
-        self.refused: list[tuple[Finding, Objection]] = []
+        self.refused: list[tuple[Finding, Regression]] = []
         self._best: tuple[list[Finding], ProjectRun, dict[str, str]] = ([], state.run, state.texts)
 
     def text(self, path: str) -> str:
@@ -404,7 +404,7 @@ class _Trial:
     def settle(self, batch: list[Finding]) -> tuple[list[Finding], ProjectRun, dict[str, str]]:
         """The findings whose fixes hold together, the analysis with them, and the texts.
 
-        Where the objections say which fixes they are about, those go; else the batch is halved until they show.
+        Where the regressions say which fixes they are about, those go; else the batch is halved until they show.
         """
         batch = self._parsing(batch)
         if not batch:
@@ -413,16 +413,16 @@ class _Trial:
         texts = {**self.state.texts, **self._edited(settled)}
         run = self.workspace.run(self.state.run.settings, self.state.run.asked, replace(self.question, texts=texts))
         opinions = {code for code, rule in self.workspace.backend.rules.items() if rule.opt_in}
-        raised = objections(self.state.run, run, settled, opinions)
+        raised = regressions(self.state.run, run, settled, opinions)
         if not raised:
             self._best = (settled, run, texts)
             return self._best
-        blamed = blame(raised, batch, settled)
-        if blamed is None and len(batch) == 1:
-            blamed = {batch[0]: raised[0]}
-        if blamed is not None:
-            self.refused += blamed.items()
-            rest = [finding for finding in batch if finding not in blamed]
+        regressing = regressing_fixes(raised, batch, settled)
+        if regressing is None and len(batch) == 1:
+            regressing = {batch[0]: raised[0]}
+        if regressing is not None:
+            self.refused += regressing.items()
+            rest = [finding for finding in batch if finding not in regressing]
             return self.settle(rest) if rest else self._best
         middle = len(batch) // 2
         self.settle(batch[:middle])
@@ -441,10 +441,10 @@ class _Trial:
             if self.workspace.problem_in(texts[finding.path]) is not None:
                 return None
             run = self.workspace.run(self.state.run.settings, self.state.run.asked, replace(self.question, texts=texts))
-            raised = objections(self.state.run, run, [finding], opinions)
+            raised = regressions(self.state.run, run, [finding], opinions)
             if not raised:
                 return [finding], run, texts
-            new = {(objection.path, objection.offset) for objection in raised if objection.is_repairable}
+            new = {(regression.path, regression.offset) for regression in raised if regression.is_repairable}
             repairs = [f for f in fixable(run, texts) if (f.path, f.start) in new and f.path == finding.path]
             if len(new) < len(raised) or {(f.path, f.start) for f in repairs} != new:
                 return None
@@ -473,7 +473,7 @@ class _Trial:
                     good += part
                     kept += part
                 elif len(part) == 1:
-                    self.refused.append((part[0], Objection(f"the file would no longer parse: {problem}")))
+                    self.refused.append((part[0], Regression(f"the file would no longer parse: {problem}")))
                 else:
                     middle = len(part) // 2
                     pending += [part[middle:], part[:middle]]
@@ -481,7 +481,7 @@ class _Trial:
 
 
 @dataclass(frozen=True)
-class Objection:
+class Regression:
     """Why fixes must not stay. ``offset`` is a place in the new text of ``path``; -1 for no place in particular.
     is_repairable: it is about a new finding that has a fix."""
 
@@ -491,21 +491,21 @@ class Objection:
     is_repairable: bool = False
 
 
-def blame(
-    raised: Sequence[Objection], batch: Sequence[Finding], settled: Sequence[Finding]
-) -> dict[Finding, Objection] | None:
-    """The fixes of a batch that the objections are about, each with one of them; None where one is about no one."""
+def regressing_fixes(
+    raised: Sequence[Regression], batch: Sequence[Finding], settled: Sequence[Finding]
+) -> dict[Finding, Regression] | None:
+    """The fixes of a batch that the regressions are about, each with one of them; None where one is about no one."""
     edits = _edits_by_path(settled)
-    blamed: dict[Finding, Objection] = {}
-    for objection in raised:
-        in_file = [finding for finding in batch if finding.path == objection.path]
-        touching = [finding for finding in in_file if _touches(finding, objection.offset, edits[finding.path])]
+    regressing: dict[Finding, Regression] = {}
+    for regression in raised:
+        in_file = [finding for finding in batch if finding.path == regression.path]
+        touching = [finding for finding in in_file if _touches(finding, regression.offset, edits[finding.path])]
         culprits = touching or (in_file if len(in_file) == 1 else [])
         if not culprits:
             return None
         for finding in culprits:
-            blamed.setdefault(finding, objection)
-    return blamed
+            regressing.setdefault(finding, regression)
+    return regressing
 
 
 def _touches(finding: Finding, offset: int, edits: Sequence[Edit]) -> bool:
@@ -515,9 +515,9 @@ def _touches(finding: Finding, offset: int, edits: Sequence[Edit]) -> bool:
     return any(first <= offset <= last for first, last in regions)
 
 
-def objections(
+def regressions(
     before: ProjectRun, after: ProjectRun, fixed: Sequence[Finding], opinions: Collection[str]
-) -> list[Objection]:
+) -> list[Regression]:
     """Why these fixes, applied together, must not stay; none if they may.
 
     ``opinions``: codes of rules that one has to ask for. Their findings may show up: a setting that takes effect at last
@@ -525,13 +525,13 @@ def objections(
     """
     edits = _edits_by_path(fixed)
     if len(after.crashes) > len(before.crashes):
-        return [Objection("the analysis fails on the result")]
+        return [Regression("the analysis fails on the result")]
     # What may be there afterwards: every old finding but the repaired ones, at its new place.
     expected = _places(before.findings, edits, with_others=True)
     repaired = _places(fixed, edits)
     for kind, places in repaired.items():
         expected[kind] = expected.get(kind, Counter()) - places
-    raised: list[Objection] = []
+    raised: list[Regression] = []
     for finding in after.findings:
         kind = (finding.path, finding.code)
         place = _holding(expected.get(kind), finding.start)
@@ -544,7 +544,7 @@ def objections(
         reason = (
             f"{finding.code} would still be there" if remains else f"it would bring {finding.code}: {finding.message}"
         )
-        raised.append(Objection(reason, finding.path, finding.start, not remains and finding.fix is not None))
+        raised.append(Regression(reason, finding.path, finding.start, not remains and finding.fix is not None))
     return raised
 
 
