@@ -161,7 +161,7 @@ def elements_of(m: Machine, frame: Frame, nodes: list[ir.Expr]) -> tuple[list[Va
             else:
                 make_element = iterated(m, frame, node.value, starred, "star", None)
                 rest = joining.join_all(
-                    [v for v in (rest, make_element() if supply else None) if v is not None] or [Unknown("star")]
+                    [v for v in (rest, make_element() if make_element else None) if v is not None] or [Unknown("star")]
                 )
         else:
             values.append(evaluate(m, frame, node))
