@@ -1,0 +1,156 @@
+"""Pages of the site that are generated, and how the texts of ``docs`` are changed for it.
+
+Vocabulary
+----------
+generated   pages written below ``docs`` that git ignores: one for each rule, the settings, the commands, and copies of texts
+            that stand elsewhere in the checkout.
+outside     a link to a file that is no page of the site: on the site its text stays and the link goes.
+
+Limitations: anchors of headings in pages outside of ``docs`` are not checked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+import os
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from unittest import mock
+
+from flake8_jax import authoring
+from flake8_jax.cli import COMMANDS, main
+from flake8_jax.cli.rules import page
+from flake8_jax.core.report import RuleInfo
+from flake8_jax.pipeline.backend import default_backend
+from flake8_jax.settings.options import option_documentation
+
+ROOT = Path(__file__).resolve().parents[1]
+COPIED = {"CHANGELOG.md": "changelog", "CONTRIBUTING.md": "contributing", "examples/README.md": "example"}
+"""Texts of the checkout, and the pages that they become."""
+_LINK = re.compile(r"\[(?P<text>[^\]\n]*(?:\n[^\]\n]*)?)\]\((?P<target>[^)\s]+)\)")
+_ROW = re.compile(r"^\| (?P<code>JAX\d+) \| `(?P<name>[\w-]+)` \|", re.MULTILINE)
+
+
+def write_pages(docs: Path) -> None:
+    """Write the generated pages below ``docs``."""
+    rules = default_backend().rules
+    for rule in rules.values():
+        _write(docs / "rules" / f"{rule.name}.md", _rule_page(rule, rules.values()))
+    for path, name in COPIED.items():
+        if (ROOT / path).exists():
+            _write(docs / f"{name}.md", (ROOT / path).read_text(encoding="utf-8"))
+    _write(docs / "settings.md", _settings())
+    _write(docs / "commands.md", _commands())
+    _write(docs / "authoring.md", _authoring())
+
+
+def _write(path: Path, text: str) -> None:
+    """Replace a page, unless it says that already: Sphinx reads again what is newer."""
+    path.parent.mkdir(exist_ok=True)
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def _rule_page(rule: RuleInfo, rules: Iterable[RuleInfo]) -> str:
+    """The manual page of a rule, with links to the rules that it names and to those beside it."""
+    names = {other.name for other in rules} | {other.code for other in rules}
+    by_code = {other.code: other.name for other in rules}
+
+    def linked(match: re.Match[str]) -> str:
+        name = by_code.get(match["name"], match["name"])
+        return f"[`{match['name']}`]({name}.md)" if match["name"] in names and name != rule.name else match[0]
+
+    parts = re.split(r"(^```.*?^```$)", page(rule), flags=re.MULTILINE | re.DOTALL)
+    text = "".join(
+        part if part.startswith("```") else re.sub(r"`(?P<name>[\w-]+)`", linked, part) for part in parts
+    )
+    return f"{text}\n[All rules](../rules.md)\n"
+
+
+def _settings() -> str:
+    """Every key of ``[tool.jaxlint]``, from the descriptions that ``jaxlint config`` prints."""
+    rows = "".join(f"## `{name}`\n\n{text}\n\n" for name, text in option_documentation().items())
+    return (
+        "# Settings\n\nEvery key of `[tool.jaxlint]` in `pyproject.toml`, or of a file `jaxlint.toml`. "
+        "[Configuration](configuration.md) says how they work together; `jaxlint config NAME` prints one.\n\n" + rows
+    )
+
+
+def _commands() -> str:
+    """What each command says with ``--help``."""
+    parts = [
+        f"## jaxlint {name}\n\n```text\n{_help_of(name).rstrip()}\n```\n"
+        for name in COMMANDS
+        if name not in ("format", "version")
+    ]
+    return "# Commands\n\nWhat `jaxlint help COMMAND` prints.\n\n" + "\n".join(parts)
+
+
+def _authoring() -> str:
+    """What ``flake8_jax.authoring`` gives to packages of rules: signatures and docstrings."""
+    parts = ["# API for rule authors\n", _AUTHORING]
+    for name in sorted(authoring.__all__, key=str.lower):
+        thing = getattr(authoring, name)
+        try:
+            signature = f"\n```python\n{name}{inspect.signature(thing)}\n```\n"
+        except (TypeError, ValueError):
+            signature = ""
+        parts.append(f"## `{name}`\n{signature}\n{inspect.getdoc(thing) or ''}\n")
+    return "\n".join(parts)
+
+
+_AUTHORING = """\
+A package of rules imports `flake8_jax.authoring` and no other module of jaxlint.
+[Packages of rules](rule-packages.md) shows both kinds of rules in whole packages.
+"""
+
+
+def _help_of(command: str) -> str:
+    printed = io.StringIO()
+    with mock.patch.dict(os.environ, {"COLUMNS": "100"}), contextlib.redirect_stdout(printed):
+        with contextlib.suppress(SystemExit):
+            main([command, "--help"])
+    return printed.getvalue()
+
+
+def on_site(docname: str, text: str) -> str:
+    """A text as the site shows it: links to other texts lead to their pages, links to code are plain."""
+    if docname == "rules":
+        text = _ROW.sub(lambda m: f"| {m['code']} | [`{m['name']}`](rules/{m['name']}.md) |", text)
+        text += "\n```{toctree}\n:hidden:\n:glob:\n\nrules/*\n```\n"
+    folder = Path(next((path for path, name in COPIED.items() if name == docname), f"docs/{docname}")).parent
+    return _LINK.sub(lambda match: _link_on_site(match, folder, docname), text)
+
+
+def _link_on_site(match: re.Match[str], folder: Path, docname: str) -> str:
+    target, _, anchor = match["target"].partition("#")
+    if "://" in target or target.startswith("mailto:") or not target:
+        return match[0]
+    path = (ROOT / folder / target).resolve()
+    try:
+        there = path.relative_to(ROOT).as_posix()
+    except ValueError:
+        return match["text"]
+    up = "../" * docname.count("/")
+    mark = f"#{anchor}" if anchor else ""
+    if there in COPIED:
+        return f"[{match['text']}]({up}{COPIED[there]}.md{mark})"
+    if there == "README.md":
+        return f"[{match['text']}]({up}index.md)"
+    if there.startswith("docs/"):
+        return f"[{match['text']}]({up}{there.removeprefix('docs/')}{mark})"
+    return match["text"]
+
+
+def write_llms(site: Path, titles: Mapping[str, str]) -> None:
+    """``llms.txt``: the list of the pages, for programs that read the site (https://llmstxt.org)."""
+    first = [name for name in ("index", "start", "tutorial", "rules", "settings", "commands") if name in titles]
+    rest = sorted(name for name in titles if name not in first and not name.startswith("rules/"))
+    rules = sorted(name for name in titles if name.startswith("rules/"))
+    lines = ["# jaxlint", "", "> Finds and repairs the sharp bits of JAX code, across a whole project.", ""]
+    for heading, names in (("Documentation", [*first, *rest]), ("Rules", rules)):
+        lines += [f"## {heading}", "", *(f"- [{titles[name]}]({name}.html)" for name in names), ""]
+    (site / "llms.txt").write_text("\n".join(lines), encoding="utf-8")
