@@ -53,6 +53,18 @@ def docs(session: nox.Session) -> None:
 
 
 @nox.session
+def site(session: nox.Session) -> None:
+    """Build the site of the documentation into build/site; a warning is an error."""
+    _run(session, "sphinx-build", "-W", "--keep-going", "-q", "-b", "html", "docs", "build/site")
+
+
+@nox.session
+def pictures(session: nox.Session) -> None:
+    """Make the pictures of the site from what jaxlint prints today."""
+    _run(session, "python", "scripts/site_pictures.py")
+
+
+@nox.session
 def rules(session: nox.Session) -> None:
     """Write docs/rules.md from the pages of the rules."""
     _run(session, "python", "scripts/rule_index.py")

@@ -41,8 +41,8 @@ class Tool:
 
 TOOLS = (
     Tool("ruff, all rules", ("ruff==0.14.5",), lambda python, path: [
-        python, "-m", "ruff", "check", "--isolated", "--select", "ALL", "--preview", "--ignore", "D,ANN,INP,ERA,E501,COM,I,CPY,DOC",
-        "--output-format", "concise", "--no-cache", path]),
+        python, "-m", "ruff", "check", "--isolated", "--select", "ALL", "--preview",
+        "--ignore", "D,ANN,INP,ERA,E501,COM,I,CPY,DOC", "--output-format", "concise", "--no-cache", path]),
     Tool("ruff, default rules", ("ruff==0.14.5",), lambda python, path: [
         python, "-m", "ruff", "check", "--isolated", "--output-format", "concise", "--no-cache", path]),
     Tool("flake8 + TorchFix", ("flake8==7.3.0", "torchfix==0.7.0"), lambda python, path: [

@@ -13,9 +13,8 @@ from typing import Any
 DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS.parent))
 
-from scripts.site_pages import on_site, write_llms, write_pages  # noqa: E402
-
 import flake8_jax  # noqa: E402
+from scripts.site_pages import on_site, write_llms, write_pages  # noqa: E402
 
 project = "jaxlint"
 author = "The authors of flake8-jax"

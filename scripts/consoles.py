@@ -29,10 +29,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+GENERATED = frozenset(
+    ROOT / "docs" / line.strip("/") for line in (ROOT / "docs" / ".gitignore").read_text(encoding="utf-8").splitlines()
+)
+"""Pages of the site that are copies of other texts."""
 DOCUMENTS = (
     "README.md",
     "examples/README.md",
-    *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")),
+    *sorted(
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "docs").rglob("*.md")
+        if path not in GENERATED and path.parent not in GENERATED
+    ),
 )
 
 _FENCE = re.compile(r"^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -64,9 +64,7 @@ def _rule_page(rule: RuleInfo, rules: Iterable[RuleInfo]) -> str:
         return f"[`{match['name']}`]({name}.md)" if match["name"] in names and name != rule.name else match[0]
 
     parts = re.split(r"(^```.*?^```$)", page(rule), flags=re.MULTILINE | re.DOTALL)
-    text = "".join(
-        part if part.startswith("```") else re.sub(r"`(?P<name>[\w-]+)`", linked, part) for part in parts
-    )
+    text = "".join(part if part.startswith("```") else re.sub(r"`(?P<name>[\w-]+)`", linked, part) for part in parts)
     return f"{text}\n[All rules](../rules.md)\n"
 
 
@@ -94,10 +92,7 @@ def _authoring() -> str:
     parts = ["# API for rule authors\n", _AUTHORING]
     for name in sorted(authoring.__all__, key=str.lower):
         thing = getattr(authoring, name)
-        try:
-            signature = f"\n```python\n{name}{inspect.signature(thing)}\n```\n"
-        except (TypeError, ValueError):
-            signature = ""
+        signature = f"\n```python\n{name}{inspect.signature(thing)}\n```\n" if inspect.isfunction(thing) else ""
         parts.append(f"## `{name}`\n{signature}\n{inspect.getdoc(thing) or ''}\n")
     return "\n".join(parts)
 
@@ -110,9 +105,9 @@ A package of rules imports `flake8_jax.authoring` and no other module of jaxlint
 
 def _help_of(command: str) -> str:
     printed = io.StringIO()
-    with mock.patch.dict(os.environ, {"COLUMNS": "100"}), contextlib.redirect_stdout(printed):
-        with contextlib.suppress(SystemExit):
-            main([command, "--help"])
+    wide = mock.patch.dict(os.environ, {"COLUMNS": "100"})
+    with wide, contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
+        main([command, "--help"])
     return printed.getvalue()
 
 
@@ -140,7 +135,7 @@ def _link_on_site(match: re.Match[str], folder: Path, docname: str) -> str:
         return f"[{match['text']}]({up}{COPIED[there]}.md{mark})"
     if there == "README.md":
         return f"[{match['text']}]({up}index.md)"
-    if there.startswith("docs/"):
+    if there.startswith("docs/") and path.suffix:
         return f"[{match['text']}]({up}{there.removeprefix('docs/')}{mark})"
     return match["text"]
 
