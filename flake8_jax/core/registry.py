@@ -61,9 +61,10 @@ class Report:
 class NodeReport:
     """What a rule on LibCST nodes returns: the node, the sentence and, if there is one, a fix.
 
-    replacement: a LibCST node that takes the place of ``node``. edits: changes of the text instead, with offsets in code points
-    (``NodeFacts.span`` gives those of a node). fix_message: what the fix does, in the imperative. safe: the fixed code has the
-    same values, dtypes and effects for every caller. level, preview: as in ``Report``.
+    replacement: a LibCST node that takes the place of ``node``, or ``cst.RemoveFromParent()``. edits: changes of the text
+    instead, with offsets in code points (``NodeFacts.span`` gives those of a node). fix_message: what the fix does, in the
+    imperative. safe: the fixed code has the same values, dtypes and effects for every caller. level, preview: as in
+    ``Report``.
     """
 
     node: Any

@@ -86,10 +86,16 @@ class NodeTree:
         return self._starts[position.line - 1] + position.column
 
     def replaced(self, old: Any, new: Any) -> Edit:
-        """The edit that puts ``new`` in the place of ``old``, in parentheses where it needs them.
+        """The edit that puts ``new`` in the place of ``old``, in parentheses where it needs them. ``cst.RemoveFromParent()``
+        removes ``old``.
 
         Raises LookupError if ``old`` is not of this tree, TypeError if ``new`` is no node.
         """
+        if new is cst.RemovalSentinel.REMOVE:
+            self._range(old)
+            removed = self.module.deep_remove(old)
+            assert isinstance(removed, cst.Module)
+            return _difference(self.text, removed.code)
         if not isinstance(new, cst.CSTNode):
             raise TypeError(f"a replacement is a node of LibCST, not {type(new).__name__}")
         if isinstance(old, cst.BaseExpression) and isinstance(new, cst.BaseExpression):

@@ -83,6 +83,17 @@ def test_a_replaced_statement_keeps_its_place() -> None:
     assert apply_edits(before, [edit]) == "def f():\n    while a:\n        d()\n    return c\n"
 
 
+def test_a_removed_node() -> None:
+    before = "def f(a):\n    b()\n    return g(a, c)\n"
+    tree, found = nodes_in(before)
+    tree.walk({cst.Arg: (found.append,)})
+    statement = next(node for node in found if isinstance(node, cst.SimpleStatementLine))
+    last = next(node for node in found if isinstance(node, cst.Arg) and before[slice(*tree.span(node))] == "c")
+    gone = [apply_edits(before, [tree.replaced(node, cst.RemoveFromParent())]) for node in (statement, last)]
+    assert gone[0] == "def f(a):\n    return g(a, c)\n"
+    assert gone[1] in ("def f(a):\n    b()\n    return g(a)\n", "def f(a):\n    b()\n    return g(a, )\n")
+
+
 def test_nodes_of_another_tree_are_refused() -> None:
     tree, found = nodes_in("x = 1\n")
     with pytest.raises(LookupError, match="this Name is not a node of the file"):
