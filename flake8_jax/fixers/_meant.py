@@ -27,13 +27,20 @@ from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import target_names, uses
 from flake8_jax.fixers._source import FixSource
 from flake8_jax.semantics.domain.equal_draws import is_copy, mentions_equal_draws
+from flake8_jax.semantics.events.events import Intent, KeyUse
 
+_MEANT: frozenset[Intent] = frozenset(["same-data", "paired", "parts", "evaluation"])
 _COMPARING = re.compile(r"assert|allclose|isclose|array_equal|array_equiv|assertEqual|tree_all|chex\.")
 _INVERSE = re.compile(r"(?:^|_)(?:inverse|inv|invert|undo|reverse|un|de)_?(?=[a-z])")
 _OPPOSITES = (("encode", "decode"), ("encrypt", "decrypt"), ("forward", "backward"), ("forward", "inverse"))
 _JOINT = re.compile(r"crop|flip|rotat|jitter|augment|shuffle|permut|(?<!time_)(?<!bit_)shift(?!ed_)", re.IGNORECASE)
 _CLOCK = re.compile(r"\b(?:time|perf_counter|monotonic|process_time|timer|default_timer)(?:_ns)?\(\)|\bBenchmark\b")
 _RANKING = frozenset({"min", "max", "argmin", "argmax", "nanargmin", "nanargmax", "sorted", "argsort"})
+
+
+def may_be_meant(event: KeyUse) -> bool:
+    """The analysis found a reason for equal draws: a comparison, a pair, an evaluation."""
+    return event.intent in _MEANT
 
 
 def is_said_to_be_equal(source: FixSource, node: ir.Node) -> bool:

@@ -24,7 +24,7 @@ from flake8_jax.fixers._keys import (
     split_for_both,
     split_of_the_rest,
 )
-from flake8_jax.fixers._meant import are_meant_to_be_equal
+from flake8_jax.fixers._meant import are_meant_to_be_equal, may_be_meant
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.events.events import KeyUse
 
@@ -38,6 +38,8 @@ _MESSAGE = "Split the key and pass a new key to each use"
 def fix(event: KeyUse, source: FixSource) -> Fix | None:
     earlier = event.earlier
     if earlier is None or earlier.scope is not event.context.scope or event.carried or is_taken_from_batch(event):
+        return None
+    if may_be_meant(event):
         return None
     if event.same_call:
         first, second = _within(source, event.at, event.key_node)

@@ -21,7 +21,7 @@ from flake8_jax.fixers._keys import (
     plain_arguments,
     split_before,
 )
-from flake8_jax.fixers._meant import is_joint_in_loop, is_measured, is_ranked, is_said_to_be_equal
+from flake8_jax.fixers._meant import is_joint_in_loop, is_measured, is_ranked, is_said_to_be_equal, may_be_meant
 from flake8_jax.fixers._names import fresh, target_names, uses
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.events.events import KeyUse
@@ -33,7 +33,7 @@ _FOLD = "Fold the loop index into the key"
 @repair("key-reuse-in-loop")
 def fix(event: KeyUse, source: FixSource) -> Fix | None:
     key = event.key_node
-    if is_taken_from_batch(event):
+    if is_taken_from_batch(event) or may_be_meant(event):
         return None
     if key is None:
         key = passed_key(source, event.at, event.through, _from_outside(source, event.at))

@@ -304,10 +304,19 @@ def _call(source: FixSource, site: Pmap, library: _Library, helpers: _Helpers) -
     body = _written(helpers.per_device, [_kept(source, site.operand), *_whole(site)])
     mapped = _written(*_shard_map(source, site, library, helpers, [body]))
     comment, above = _carried(source, site, [site.operand])
-    compiled = _written(
-        library.spell("jax.jit"), [mapped, *_jit_options(source, site)], comment + source.newline * bool(comment)
-    )
+    options = _jit_options(source, site)
+    if not options and not comment and _is_jitted(source, site):
+        return [Edit(site.replaced.start, site.replaced.end, mapped), *above]
+    compiled = _written(library.spell("jax.jit"), [mapped, *options], comment + source.newline * bool(comment))
     return [Edit(site.replaced.start, site.replaced.end, compiled), *above]
+
+
+def _is_jitted(source: FixSource, site: Pmap) -> bool:
+    """``jax.jit(jax.pmap(f))``: the map is compiled as it stands."""
+    call = source.parent(source.parent(site.replaced))
+    if not isinstance(call, ir.Call) or len(call.args) != 1 or call.args[0].value is not site.replaced:
+        return False
+    return not call.args[0].keyword and Imports(source, call).resolve(call.func) == "jax.jit"
 
 
 def _written(function: str, arguments: list[str], comment: str = "") -> str:
