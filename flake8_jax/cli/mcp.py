@@ -20,6 +20,7 @@ This needs the extra `mcp`: pip install 'flake8-jax[mcp]'. docs/mcp.md shows the
 
 examples:
   jaxlint mcp ~/src/project
+  jaxlint mcp --python .venv/bin/python .
   jaxlint mcp --read-only .
 """
 
@@ -27,6 +28,9 @@ examples:
 def parser() -> argparse.ArgumentParser:
     made = command_parser("mcp", "Run a Model Context Protocol server, through which programs use jaxlint.", _EPILOG)
     made.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="the folder to work in (default: .)")
+    made.add_argument(
+        "--python", metavar="PATH", help="the interpreter that has JAX (default: this one, or that of $VIRTUAL_ENV)"
+    )
     made.add_argument("--read-only", action="store_true", help="leave out what runs code or changes files")
     return made
 
@@ -43,5 +47,5 @@ def run(arguments: Sequence[str]) -> int:
         return 2
     from flake8_jax.mcp_server.app import serve
 
-    serve(folder, read_only=args.read_only)
+    serve(folder, read_only=args.read_only, python=os.path.abspath(args.python) if args.python is not None else None)
     return 0

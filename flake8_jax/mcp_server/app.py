@@ -27,7 +27,18 @@ from flake8_jax import __version__
 from flake8_jax.mcp_server.folder import OutsideError
 from flake8_jax.mcp_server.jobs import Finished, run_jobs
 from flake8_jax.mcp_server.pages import Page, Pages, UnknownResult
-from flake8_jax.mcp_server.tools import MORE, RUNS_CODE, TOOLS, WRITES, More, ToolError, read_arguments, schema
+from flake8_jax.mcp_server.tools import (
+    MORE,
+    RUNS_CODE,
+    RUNS_JAX,
+    TOOLS,
+    WRITES,
+    Job,
+    More,
+    ToolError,
+    read_arguments,
+    schema,
+)
 
 _AT_ONCE = 2
 _LOG_LENGTH = 4000
@@ -39,10 +50,12 @@ offset that the footer names."""
 
 
 class JaxlintServer:
-    """folder: an absolute path without links. read_only: whether tools that run code or change files are left out."""
+    """folder: an absolute path without links. read_only: whether tools that run code or change files are left out. python: the
+    interpreter that has JAX, None for what the commands choose."""
 
-    def __init__(self, folder: str, *, read_only: bool) -> None:
+    def __init__(self, folder: str, *, read_only: bool, python: str | None = None) -> None:
         self.folder = folder
+        self.python = python
         self.read_only = read_only
         self.pages = Pages()
         self._running = anyio.Semaphore(_AT_ONCE)
@@ -75,7 +88,10 @@ class JaxlintServer:
         arguments = read_arguments(TOOLS[name], given)
         if self.read_only and getattr(arguments, "write", False):
             raise ToolError("this server is read-only, so write=true is refused")
-        jobs = arguments.jobs(self.folder)
+        jobs: list[Job] = arguments.jobs(self.folder)
+        if self.python is not None and name in RUNS_JAX:
+            extra = f"--python={self.python}"
+            jobs = [msgspec.structs.replace(job, words=[job.words[0], extra, *job.words[1:]]) for job in jobs]
 
         async def report(seconds: float, limit: float | None, message: str) -> None:
             await context.session.report_progress(seconds, limit, f"{name}: {seconds:.0f} s, {message}"[:200])
@@ -130,18 +146,17 @@ def _shown(page: Page, finished: Finished | None) -> CallToolResult:
     return CallToolResult(content=[TextContent(text=text or "[no output]")], structured_content=facts, is_error=failed)
 
 
-def serve(folder: str, *, read_only: bool) -> None:
-    """Serve one client over standard input and output, until it is gone."""
-    anyio.run(_serve, folder, read_only)
+def serve(folder: str, *, read_only: bool, python: str | None) -> None:
+    """Serve one client over standard input and output, until it is gone. See ``JaxlintServer`` for the arguments."""
+    anyio.run(_serve, JaxlintServer(folder, read_only=read_only, python=python))
 
 
-async def _serve(folder: str, read_only: bool) -> None:
-    mine = JaxlintServer(folder, read_only=read_only)
+async def _serve(mine: JaxlintServer) -> None:
     server: Server[Any] = Server(
         "jaxlint",
         version=__version__,
         title="jaxlint",
-        instructions=_INSTRUCTIONS.format(folder=folder),
+        instructions=_INSTRUCTIONS.format(folder=mine.folder),
         on_list_tools=mine.list_tools,
         on_call_tool=mine.call_tool,
     )

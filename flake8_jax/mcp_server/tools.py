@@ -194,6 +194,8 @@ TOOLS: Mapping[str, type[Running]] = {
 MORE = "more"
 RUNS_CODE = frozenset({"verify", "prove", "recompiles", "probe"})
 """Tools that run code of the project."""
+RUNS_JAX = RUNS_CODE | {"env", "locate"}
+"""Tools that start the interpreter that has JAX."""
 WRITES = frozenset({"fix", "prove"})
 """Tools that change files if they are asked to."""
 

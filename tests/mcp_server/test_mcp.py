@@ -141,7 +141,10 @@ def test_a_server_that_only_reads(folder: Path) -> None:
         assert refused.is_error and "read-only" in text_of(refused)
         assert "there is no tool `verify`" in text_of(await client.call_tool("verify", {"command": ["ls"]}))
 
-    serve(folder, work, "--read-only")
+        environment = await client.call_tool("env", {})
+        assert environment.is_error and "nowhere/python cannot be started" in text_of(environment)
+
+    serve(folder, work, "--read-only", "--python", "/nowhere/python")
 
 
 @pytest.mark.jax
