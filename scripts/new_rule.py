@@ -30,7 +30,7 @@ RULE = '''\
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, Subscription, rule
-from flake8_jax.rules._tracers import contains_tracer, quote, is_reportable
+from flake8_jax.rules._tracers import contains_tracer, is_reportable, quote
 from flake8_jax.semantics.events.events import LibraryCall
 
 

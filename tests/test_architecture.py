@@ -177,7 +177,9 @@ def test_the_drawing_shows_the_imports() -> None:
 
 
 def test_links_of_the_documentation_lead_somewhere() -> None:
-    docs = [page for page in PACKAGE.parent.glob("docs/**/*.md") if page not in GENERATED and page.parent not in GENERATED]
+    docs = [
+        page for page in PACKAGE.parent.glob("docs/**/*.md") if page not in GENERATED and page.parent not in GENERATED
+    ]
     pages = [*PACKAGE.parent.glob("*.md"), *docs]
     assert docs
     links = [(page, link) for page in pages for link in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8"))]

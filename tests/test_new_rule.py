@@ -60,6 +60,12 @@ def test_the_new_rule_has_a_page_that_is_true(root: Path) -> None:
     assert done.returncode == 0, done.stderr
     written = sorted(path.relative_to(root).as_posix() for path in root.rglob("*round*"))
     assert len(written) == len(FOLDERS)
+    code = [path for path in written if path.startswith("flake8_jax/")]
+    checked = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--config", str(SCRIPT.parents[1] / "pyproject.toml"), *code],
+        cwd=root, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert checked.returncode == 0, checked.stdout
     rule = the_rule_in(root / "flake8_jax/rules/round_in_jit.py")
     assert (rule.code, rule.name, rule.fixable) == ("JAX417", "round-in-jit", "sometimes")
     test_docs.test_page_is_complete(rule)
