@@ -89,6 +89,8 @@ class JaxlintServer:
         if self.read_only and getattr(arguments, "write", False):
             raise ToolError("this server is read-only, so write=true is refused")
         jobs: list[Job] = arguments.jobs(self.folder)
+        if any("\0" in word for job in jobs for word in job.words):
+            raise ToolError("an argument has a NUL character, which no command can have")
         if self.python is not None and name in RUNS_JAX:
             extra = f"--python={self.python}"
             jobs = [msgspec.structs.replace(job, words=[job.words[0], extra, *job.words[1:]]) for job in jobs]

@@ -121,6 +121,7 @@ def test_clients_that_are_wrong_are_told_so(folder: Path) -> None:
             assert f"{path} is outside of {folder}" in await refused("check", {"paths": [path]})
         assert "nothing.py does not exist" in await refused("check", {"paths": ["nothing.py"]})
         assert "is no path" in await refused("check", {"paths": ["train.py\0"]})
+        assert "has a NUL character" in await refused("verify", {"command": ["python", "train.py\0"]})
         assert "does not exist" in await refused("inspect", {"paths": ["--config=/etc/passwd"]})
         assert "is outside of" in await refused("probe", {"target": "../secret.py:secret_step"})
         assert "is no target" in await refused("probe", {"target": "--write=/tmp"})
