@@ -142,6 +142,6 @@ def draw_recompiles(recompiles: Recompiles) -> Any:
     memory.set(xlabel=f"device memory of the program [{unit}]", yticks=[])
     for plot in (times, memory):
         plot.invert_yaxis()
-        plot.legend(fontsize=8, frameon=False, ncols=3, loc="lower left", bbox_to_anchor=(0, 1))
+        plot.legend(fontsize=8, frameon=False, ncol=3, loc="lower left", bbox_to_anchor=(0, 1))
     figure.suptitle(f"{recompiles.name}, {recompiles.mode}", fontsize=10)
     return figure

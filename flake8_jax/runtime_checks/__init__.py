@@ -1,7 +1,7 @@
 """Running the user's code on JAX, to prove or refute what the linter says of it.
 
 Only the commands that say so run anything: ``record``, ``verify``, ``prove``, ``mre``, ``recompiles``, ``bench``, ``probe``,
-``locate`` and ``env``. All of them run it in a child process (``sandbox``), so that nothing it does can take the linter along.
+``hotspots``, ``locate`` and ``env``. All of them run it in a child process (``sandbox``), so that nothing it does can take the linter along.
 
 Vocabulary
 ----------
@@ -19,4 +19,5 @@ verdict      what the observations say of a finding (``verify``), or two runs sa
     a finding ───────── mre ─► flattening ─► script ─ reduction ─► smaller script ─ verify, linter ─► the smallest
     a command ───────── record, pytest_plugin ─► child ─► profile ─► check, inspect, verify
     a function ──────── bench, probe, recompiles ─► child ─► measurements
+    a command ───────── hotspots ─► child: samples, compilations, trace ─► sums by line ─► text, flame
 """
