@@ -1,7 +1,8 @@
 """Running the user's code on JAX, to prove or refute what the linter says of it.
 
 Only the commands that say so run anything: ``record``, ``verify``, ``prove``, ``mre``, ``recompiles``, ``bench``, ``probe``,
-``hotspots``, ``locate`` and ``env``. All of them run it in a child process (``sandbox``), so that nothing it does can take the linter along.
+``hotspots``, ``locate`` and ``env``. All of them run it in a child process (``sandbox``), so that nothing it does can take
+the linter along.
 
 Vocabulary
 ----------

@@ -117,7 +117,8 @@ def _traced(function: Function, inputs: Inputs) -> tuple[Any, str]:
     call: Any = function.call
     if hasattr(call, "trace"):
         traced = call.trace(*inputs.args, **inputs.kwargs)
-        return traced.jaxpr, describe(traced.out_info)
+        inner = getattr(traced, "_inner_obj", traced)  # nnx.jit wraps what jax.jit returns
+        return getattr(inner, "jaxpr", None), describe(getattr(inner, "out_info", None))
     shapes = jax.eval_shape(functools.partial(call, **inputs.kwargs), *inputs.args)
     return None, describe(shapes)
 

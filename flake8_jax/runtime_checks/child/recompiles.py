@@ -47,11 +47,12 @@ def _compare(roots: list[str], function: Function, inputs: list[Inputs]) -> dict
     cases = []
     for case in inputs:
         signature = signature_of(function.resolved.object, function.static, case.args, case.kwargs)
+        own = fresh(case)
         known = executables()
         heard.reset()
         explained.reset()
         started = time.perf_counter()
-        call(function, fresh(case), roots)
+        call(function, own, roots)
         seconds = time.perf_counter() - started
         steps = heard.of(names)
         counts = {step: int(facts["count"]) for step, facts in steps.items()}
