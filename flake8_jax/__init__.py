@@ -1,3 +1,3 @@
-"""jaxlint: sees the sharp bits of JAX code across a whole project, and repairs them."""
+"""jaxlint finds and fixes mistakes in JAX code, across a whole project."""
 
 __version__ = "0.2.0"

@@ -145,7 +145,7 @@ def write_llms(site: Path, titles: Mapping[str, str]) -> None:
     first = [name for name in ("index", "start", "tutorial", "rules", "settings", "commands") if name in titles]
     rest = sorted(name for name in titles if name not in first and not name.startswith("rules/"))
     rules = sorted(name for name in titles if name.startswith("rules/"))
-    lines = ["# jaxlint", "", "> Finds and repairs the sharp bits of JAX code, across a whole project.", ""]
+    lines = ["# jaxlint", "", "> Finds and fixes mistakes in JAX code, across a whole project.", ""]
     for heading, names in (("Documentation", [*first, *rest]), ("Rules", rules)):
         lines += [f"## {heading}", "", *(f"- [{titles[name]}]({name}.html)" for name in names), ""]
     (site / "llms.txt").write_text("\n".join(lines), encoding="utf-8")

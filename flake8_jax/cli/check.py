@@ -162,7 +162,7 @@ def _wrong_together(args: argparse.Namespace) -> str | None:
     if args.add_noqa and new:
         return f"--add-noqa silences all findings, so --{new[0]} does not go with it"
     if args.since is not None and "-" in args.paths:
-        return "--since compares files with a revision, and `-` is none"
+        return "--since compares files with a revision, not standard input (`-`)"
     changing = [name for name in ("fix", "fix_only", "diff", "since", "watch") if getattr(args, name)]
     if args.write_baseline and changing:
         return (
@@ -175,7 +175,7 @@ def _watch(args: argparse.Namespace, resolver: Resolver, cwd: str, backend: Back
     from flake8_jax.cli.watch import watch
 
     if "-" in args.paths:
-        raise ConfigError("--watch looks at files, and `-` is none")
+        raise ConfigError("--watch looks at files, not standard input (`-`)")
 
     def lint() -> int:
         try:  # anew every time: the configuration may be what changed

@@ -260,10 +260,10 @@ def _read(folder: str, path: str) -> str | None:
         return read_regular(whole, _LARGEST).decode("utf-8")
     except OSError as error:
         raise ConfigError(
-            f"{whole}: cannot be read: {error.strerror}; repair it, or leave this part out (--skip)"
+            f"{whole}: cannot be read: {error.strerror}; fix it, or leave this part out (--skip)"
         ) from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{whole}: not UTF-8; repair it, or leave this part out (--skip)") from error
+        raise ConfigError(f"{whole}: not UTF-8; fix it, or leave this part out (--skip)") from error
 
 
 def _newline(text: str) -> str:

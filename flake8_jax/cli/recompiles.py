@@ -97,11 +97,11 @@ def described(recompiles: Recompiles) -> str:
     again = sum(case.compiled for case in recompiles.cases[1:])
     calls = len(recompiles.cases)
     if calls == 1:
-        lines.append("One call compiles once; give more cases to see which compile anew.")
+        lines.append("One call compiles once; give more cases to see which recompile.")
     elif again:
-        lines.append(f"{again} of {calls - 1} later call{'s' if calls > 2 else ''} compiled anew.")
+        lines.append(f"{again} of {calls - 1} later call{'s' if calls > 2 else ''} recompiled.")
     else:
-        lines.append(f"None of {calls - 1} later call{'s' if calls > 2 else ''} compiled anew.")
+        lines.append(f"None of {calls - 1} later call{'s' if calls > 2 else ''} recompiled.")
     return "\n".join(lines) + "\n" + said_left_out(recompiles.left_out)
 
 
@@ -121,7 +121,7 @@ def _table(recompiles: Recompiles) -> list[str]:
 
 
 def _described_case(case: RecompileCase, first: bool) -> list[str]:
-    state = "compiled" if first and case.compiled else "COMPILED ANEW" if case.compiled else "from the cache"
+    state = "compiled" if first and case.compiled else "RECOMPILED" if case.compiled else "from the cache"
     lines = [f"  {case.label}: {said_inputs(case.inputs, case.source, case.alike)}: {state} ({seconds(case.seconds)})"]
     if case.names:
         lines.append(f"      compiled: {', '.join(case.names)}")

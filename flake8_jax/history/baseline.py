@@ -28,7 +28,7 @@ from flake8_jax.settings.selection import ALWAYS_ON
 VERSION = 1
 _SHOWN = 120
 _LARGEST = 100_000_000
-_REMEDY = "remove it, and write it anew with `--write-baseline`"
+_REMEDY = "remove it and write it again with `--write-baseline`"
 
 Judged = Callable[[str, str], bool]
 """Whether a run has said something of a rule (by code) in a file (by real path)."""

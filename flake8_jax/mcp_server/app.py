@@ -43,7 +43,7 @@ from flake8_jax.mcp_server.tools import (
 _AT_ONCE = 2
 _LOG_LENGTH = 4000
 _INSTRUCTIONS = """\
-jaxlint finds and repairs mistakes in the use of JAX in {folder}. Start with check, read explain for a rule that you do \
+jaxlint finds and fixes mistakes in the use of JAX in {folder}. Start with check, read explain for a rule that you do \
 not know, and see with inspect what is traced. fix returns a patch and writes only with write=true. verify, prove, \
 recompiles and probe run the project's code on JAX. A long output comes in pages: call more with the result and the \
 offset that the footer names."""

@@ -127,7 +127,7 @@ class Prove(_Arguments, frozen=True):
 
 
 class Recompiles(_Arguments, frozen=True):
-    """Run inputs in turn through a jitted function and say which of them compile anew, why, and what avoids it."""
+    """Run inputs in turn through a jitted function and say which of them recompile, why, and how to avoid it."""
 
     target: Target
     cases: Cases = []

@@ -192,7 +192,7 @@ def _imported(name: str, offer: Offer, troubles: list[str]) -> ModuleType | None
         return importlib.import_module(name)
     except (Exception, SystemExit) as error:  # other people's code
         troubles.append(
-            f"{name} of {offer} cannot be imported: {type(error).__name__}: {error}; its rules are left out, so repair, "
+            f"{name} of {offer} cannot be imported: {type(error).__name__}: {error}; its rules are left out, so fix, "
             "update or uninstall the package"
         )
         return None

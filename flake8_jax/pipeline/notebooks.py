@@ -129,7 +129,7 @@ def rewritten(data: str, before: str, after: str) -> str:
     dumps = _writer(data, notebook)
     old, new = dict(cells_of(before)), dict(cells_of(after))
     if list(old) != list(new):
-        raise NotebookError("a repair would have changed its cells")
+        raise NotebookError("a fix would have changed its cells")
     for number, cell in _code_cells(notebook):
         if old[number] == new[number]:
             continue

@@ -349,12 +349,10 @@ def keeps_both(o: Observations) -> Verdict:
     """A variable is replaced by another array of its size, and the old one still has its memory."""
     size = o.watch.get("kept", 0)
     if size:
-        return _confirmed(f"{size} bytes were replaced by arrays of the same size and not given back", bytes=size)
+        return _confirmed(f"{size} bytes were replaced by arrays of the same size and not released", bytes=size)
     if not o.visits():
         return NOT_REACHED
-    return _unclear(
-        "the line did not run twice in one call" if o.most() < 2 else "what was replaced had been given back"
-    )
+    return _unclear("the line did not run twice in one call" if o.most() < 2 else "what was replaced had been released")
 
 
 # --- keys ----------------------------------------------------------------------------------------------------------
@@ -400,8 +398,8 @@ def key_repeats(least: int = 1) -> Judge:
 def shared_by_lanes(o: Observations) -> Verdict:
     mapped = [seen for seen in o.through("draws") if seen["mapped"] and not seen["shape"]]
     if mapped:
-        return _confirmed("under vmap one single key was consumed for all lanes: they draw the same numbers")
-    return _unclear("no key shared by lanes was seen to be consumed") if o.visits() else NOT_REACHED
+        return _confirmed("under vmap one single key was used for all batch elements: they draw the same numbers")
+    return _unclear("no key shared by batch elements was used") if o.visits() else NOT_REACHED
 
 
 def not_finite(o: Observations) -> Verdict:

@@ -135,7 +135,7 @@ def test_compilations_and_json(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     assert (answer["code"], answer["rule"], answer["verdict"]) == ("JAX401", "jit-in-loop", "confirmed")
-    assert answer["reason"].startswith("compiled anew in the loop")
+    assert answer["reason"].startswith("recompiled in the loop")
     assert answer["lines_before"] == 12 and answer["lines_after"] <= 12
     assert "print" not in answer["script"]
     assert "jaxlint verify mre.py --select JAX401 -- python mre.py" in answer["script"]

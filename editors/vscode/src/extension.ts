@@ -108,6 +108,6 @@ async function fixAll(): Promise<void> {
   const given = { uri: client.code2ProtocolConverter.asUri(uri) };
   const params = { command: "jaxlint.applyAutofix", arguments: [given] };
   if (!(await client.sendRequest<boolean>("workspace/executeCommand", params))) {
-    void vscode.window.showInformationMessage("jaxlint: there is nothing here that can be repaired safely.");
+    void vscode.window.showInformationMessage("jaxlint: there is nothing here that can be fixed safely.");
   }
 }

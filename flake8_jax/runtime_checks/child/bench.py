@@ -87,7 +87,7 @@ def _other(request: Mapping[str, Any], first: Function) -> Function:
         if first.jitted and not first.wrapped:
             plain = getattr(plain, "__wrapped__", None)
         if plain is None or not first.jitted:
-            raise Refusal(f"--vs eager: {target} {'shows no function inside' if first.jitted else 'is eager already'}")
+            raise Refusal(f"--vs eager: {target} {'shows no function inside' if first.jitted else 'is not jitted'}")
         return _named(Function(first.resolved, plain, False, False, frozenset()), "without jit")
     if wanted == "jit":
         if first.jitted:
