@@ -13,6 +13,7 @@ Limitations: star imports, imports inside ``try`` or ``if`` (they neither help n
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable
 
 import msgspec
@@ -165,6 +166,8 @@ def add_import(source: FixSource, statement: str, before: int) -> Edit:
     body = source.module.body
     docstring = body[:1] if body and isinstance(body[0], ir.ExprStmt) and _is_string(body[0].value) else []
     block = _leading_imports(body[len(docstring) :]) or _first_imports(body, before)
+    if _is_of_jax(statement) and not any(_imports_jax(s) for s in block):
+        block = _where_jax_is_imported(source, body, before) or block
     futures = [s for s in block if isinstance(s, ir.ImportFrom) and s.module == "__future__"]
     others = [s for s in block if s not in futures]
     if others:
@@ -176,6 +179,37 @@ def add_import(source: FixSource, statement: str, before: int) -> Edit:
     first = body[0]
     gap = 3 if isinstance(first, (ir.FunctionDef, ir.ClassDef)) else 2
     return _checked(source, _above_comments(source, _first_offset(first)), statement + source.newline * gap, None)
+
+
+def _is_of_jax(statement: str) -> bool:
+    return re.match(r"(?:import|from)\s+jax\b", statement) is not None
+
+
+def _imports_jax(statement: ir.Stmt) -> bool:
+    if isinstance(statement, ir.Import):
+        return any(imported.name.partition(".")[0] == "jax" for imported in statement.names)
+    return isinstance(statement, ir.ImportFrom) and not statement.level and statement.module.partition(".")[0] == "jax"
+
+
+def _where_jax_is_imported(source: FixSource, body: list[ir.Stmt], before: int) -> list[ir.Import | ir.ImportFrom]:
+    """The imports around the first one of JAX at the top level. JAX reads the environment when it is imported, so a fix must
+    not import it before a file has set that.
+
+    Raises:
+        Refused: the file sets the environment, and imports JAX nowhere behind that.
+    """
+    for at, statement in enumerate(body):
+        if _imports_jax(statement):
+            found = _leading_imports(body[at:])
+            if found[-1].end <= before:
+                return found
+            break
+    settings = [source.slice(s) for s in body if isinstance(s, (ir.Assign, ir.ExprStmt, ir.If))]
+    if any(
+        "environ" in text and "XLA_FLAGS" not in text for text in settings
+    ):  # XLA reads its flags at the first computation
+        raise Refused
+    return []
 
 
 def _first_imports(body: list[ir.Stmt], before: int) -> list[ir.Import | ir.ImportFrom]:
