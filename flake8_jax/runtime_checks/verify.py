@@ -7,6 +7,7 @@ there counts for all of them whose oracle it fits).
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -82,7 +83,7 @@ class Workload(msgspec.Struct, frozen=True):
 
     def title(self) -> str:
         """The command for readers."""
-        return f"`{' '.join(self.given or self.command)}`"
+        return f"`{shlex.join(self.given or self.command)}`"
 
     def environment(self, mode: str = "plain") -> dict[str, str | None]:
         """Variables that the child gets besides its own."""
