@@ -14,8 +14,8 @@ from flake8_jax.semantics.events.events import Mutation
 
 Reach = Literal["read", "kept", "passed", "gone"]
 """``read``: code outside of the function that changes it reads the container. ``kept``: it stays where other code may read
-it. ``passed``: the function got it as an argument, in a trace that made it and ends later; whether the caller reads it there
-is not known. ``gone``: it is a variable of a function in which nothing else reads it."""
+it. ``passed``: the function got it as an argument; whether the caller reads it after the trace is not known. ``gone``: it is a
+variable of a function in which nothing else reads it."""
 _CHANGING = frozenset(
     {"add", "append", "appendleft", "clear", "discard", "extend", "insert", "remove", "reverse", "sort", "update"}
 )
@@ -33,7 +33,7 @@ def reach(event: Mutation, container: ir.Node) -> Reach:
     if not isinstance(container, ir.Name) or inner is None:
         return "kept"
     owner = next((f for f in reversed(around) if container.id in f.local_names), None)
-    if owner is inner and event.enclosed and any(p.name == container.id for p in inner.params):
+    if owner is inner and any(p.name == container.id for p in inner.params):
         return "passed"
     if owner is inner or _is_read(tree.body if owner is None else owner.body, container.id, inner):
         return "read"

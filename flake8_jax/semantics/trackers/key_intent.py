@@ -85,6 +85,8 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
         return "same-data" if compared else ""
     if are_compared(body, there, here):
         return "same-data"
+    if _is_bound_once(body, key, here, there):
+        return "paired"
     if are_alternatives(body, there, here):
         return "alternatives"
     if _are_parts(statement_at(body, there.node), statement_at(body, here.node), there, here):
@@ -96,6 +98,9 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
 
 def _intent_in_loop(body: list[ir.Stmt], here: Place, draws: Drawn) -> Intent:
     """Why the uses of two iterations may be meant to be alike."""
+    statement = statement_at(body, here.node)
+    if _is_discarded(statement, here) or _is_awaited_only(statement, body) or _is_timed(body, here.node):
+        return "discarded"
     if draws == "shuffles" and shuffles_each(body, here.node) and not _is_step(body, here.node):
         return "paired"
     if elements_are_compared(body, here):
@@ -149,6 +154,7 @@ def _is_lost(body: list[ir.Stmt], here: Place, there: Place) -> bool:
         _is_unread(one, body) and not is_split(place) for one, place in ((first, there), (second, here))
     )
     dead = here.function is not None and is_split(here) and _is_never_read(second, body)
+    dead = dead or _takes_the_place_of(second, first, body)
     if unread or dead or _is_overwritten(first, body) or _is_awaited_only(first, body):
         return True
     return _is_discarded(first, there) or _is_discarded(second, here)
@@ -228,6 +234,23 @@ def _is_paired(body: list[ir.Stmt], here: Place, there: Place, *, in_place: bool
     rest = [{others for p in patterns if p is not None and (others := _others(p, name))} for name in pair]
     ours = _variables(_others(one, pair[0]))
     return any(not ours & _variables(found) for found in rest[0] & rest[1])
+
+
+def _is_bound_once(body: list[ir.Stmt], key: Value, here: Place, there: Place) -> bool:
+    """``move = partial(shift, key=key)`` is called for two arrays: who binds the key once moves both alike."""
+    one, other = here.node, there.node
+    if not (isinstance(one, ir.Call) and isinstance(other, ir.Call) and isinstance(one.func, ir.Name)):
+        return False
+    name = one.func.id
+    if (
+        not isinstance(other.func, ir.Name)
+        or other.func.id != name
+        or _passes_key(here, key)
+        or _passes_key(there, key)
+    ):
+        return False
+    made = [s.value for s in _statements(body) if isinstance(s, ir.Assign) and name in _bound_by(s)[0]]
+    return len(made) == 1 and isinstance(made[0], ir.Call) and last_name(made[0].func) == "partial"
 
 
 def _undoes(one: Place, other: Place) -> bool:
@@ -447,6 +470,44 @@ def _is_never_read(statement: ir.Stmt | None, body: list[ir.Stmt]) -> bool:
 
 def _names_in(node: Any) -> set[str]:
     return {part.id for part in walk(node) if isinstance(part, ir.Name)}
+
+
+def _takes_the_place_of(second: ir.Stmt | None, first: ir.Stmt | None, body: list[ir.Stmt]) -> bool:
+    """Wherever the second assignment runs, nothing has read what the first one bound, and it binds that anew."""
+    names, others = _bound_by(first)
+    anew, _ = _bound_by(second)
+    if not names or others or not names <= anew or first is None or second is None:
+        return False
+    if first is second or not names.isdisjoint(names_read(second.value)):  # type: ignore[union-attr]
+        return False
+    between = [one for one in _statements(body) if first.end <= one.start < second.start]
+    return not any(_reads_before(one, names, second.start) for one in between)
+
+
+def _reads_before(statement: ir.Stmt, names: set[str], end: int) -> bool:
+    nodes = (node for node in walk(statement) if isinstance(node, ir.Name) and node.start < end)
+    return any(node.id in names for node in nodes)
+
+
+_CLOCKS = frozenset(
+    {"perf_counter", "perf_counter_ns", "time", "time_ns", "monotonic", "default_timer", "process_time"}
+)
+
+
+def _is_timed(body: list[ir.Stmt], node: Any) -> bool:
+    """The loop around the call stands alone between two readings of a clock: it repeats the work to measure it."""
+    for block in (body, *(block for one in _statements(body) for block in _blocks_of(one))):
+        for before, loop, after in zip(block, block[1:], block[2:]):
+            if isinstance(loop, (ir.For, ir.While)) and loop.start <= node.start < loop.end:
+                if _reads_clock(before) and _reads_clock(after):
+                    return True
+    return False
+
+
+def _reads_clock(statement: ir.Stmt) -> bool:
+    if not isinstance(statement, (ir.Assign, ir.ExprStmt)):
+        return False
+    return any(isinstance(one, ir.Call) and last_name(one.func) in _CLOCKS for one in walk(statement))
 
 
 def _is_awaited_only(statement: ir.Stmt | None, body: list[ir.Stmt]) -> bool:
