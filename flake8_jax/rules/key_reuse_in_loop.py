@@ -186,7 +186,8 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
 def _in_python(event: KeyUse) -> str:
     """The statement that renews the key in the body of a Python loop."""
     key = event.key_node.id if isinstance(event.key_node, ir.Name) else "key"
-    return f"split it in the body: {key}, subkey = jax.random.split({key})"
+    new = "new_key" if key == "subkey" else "subkey"
+    return f"split it in the body: {key}, {new} = jax.random.split({key})"
 
 
 def _by_convention(event: KeyUse, advice: str) -> Report | None:
