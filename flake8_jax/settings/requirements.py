@@ -2,8 +2,9 @@
 
 For each file the nearest directory with packaging files counts; in it, the first of these that speaks of a library:
 pyproject.toml (``project.dependencies``, Poetry's, then the optional ones and groups), setup.cfg, setup.py (string
-literals), files of requirements and constraints, environments of conda, lock files. Where that one sets no upper bound, the
-first of the others that does adds its own: a project that asks for ``jax`` and locks 0.4.30 does not run on newer releases.
+literals), pipenv's Pipfile, files of requirements and constraints, environments of conda, lock files. Where that one sets no
+upper bound, the first of the others that does adds its own: a project that asks for ``jax`` and locks 0.4.30 does not run on
+newer releases.
 A bound on ``jax`` goes before one on ``jaxlib``. The first file that speaks of Python says which Pythons there are, and the
 first that speaks of NumPy or SciPy beside a library of JAX which of these: a release of JAX that needs a newer one is not for
 this project. In folders that are no packages the commands of a README add what the lists leave open; where no such file speaks
@@ -39,10 +40,11 @@ from flake8_jax.knowledge.requirement import (
     required_by_instructions,
     required_in_literals,
 )
+from flake8_jax.settings.tables import TomlError, decoded_toml
 
 LoadToml = Callable[[str], tuple[dict[str, Any], str]]
 
-_MANIFESTS = ("pyproject.toml", "setup.cfg", "setup.py")
+_MANIFESTS = ("pyproject.toml", "setup.cfg", "setup.py", "Pipfile")
 _LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock")
 _LISTS = re.compile(r"[\w.-]*(?:requirements|constraints)[\w.-]*\.(?:txt|in)", re.IGNORECASE)
 _ENVIRONMENTS = re.compile(r"[\w.-]*environment[\w.-]*\.ya?ml|conda[\w.-]*\.ya?ml", re.IGNORECASE)
@@ -239,6 +241,8 @@ def _asked_in_text(path: str) -> Iterator[tuple[str, str]]:
         yield from python_required(text)
     if name == "setup.py":
         yield from required_in_literals(text)
+    elif name == "Pipfile":
+        yield from _asked_in_pipfile(text)
     elif name in _LOCKS:
         yield from locked(text)
     elif _ENVIRONMENTS.fullmatch(name):
@@ -246,8 +250,19 @@ def _asked_in_text(path: str) -> Iterator[tuple[str, str]]:
         yield from required_by_conda(text)
     else:
         yield from required(text)
-    if name not in _LOCKS:
+    if name not in _LOCKS and name != "Pipfile":
         yield from ((library, "") for library in mentioned(text))
+
+
+def _asked_in_pipfile(text: str) -> Iterator[tuple[str, str]]:
+    """The packages of pipenv's Pipfile; none of a file of that name that is no TOML, which pipenv itself refuses."""
+    try:
+        table = decoded_toml(text)
+    except TomlError:
+        return
+    for packages in (table.get("packages"), table.get("dev-packages")):
+        for requirement in _of_poetry(packages):
+            yield from required(requirement)
 
 
 def _asked_of_python(table: dict[str, Any]) -> Iterator[tuple[str, str]]:
