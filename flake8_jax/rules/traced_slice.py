@@ -102,7 +102,7 @@ def traced_slice(event: Slicing) -> Report | None:
     bounds = ((event.lower, event.slice.lower), (event.upper, event.slice.upper), (event.step, event.slice.step))
     for value, node in bounds:
         if value is not None and holds_tracer(value):
-            subject = quote(context, node, "a bound")
+            subject = quote(context, node, "") or f"a bound of {quote(context, event.at, 'this slice')}"
             advice = "use jax.lax.dynamic_slice or a mask"
             return Report(event.at, f"Slice bounds must be static integers, but {subject} is traced; {advice}")
     return None

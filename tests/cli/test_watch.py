@@ -78,4 +78,4 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
 
 def test_standard_input_is_no_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--watch", "-"]) == 2
-    assert "`-` is none" in capsys.readouterr().err
+    assert "not standard input (`-`)" in capsys.readouterr().err

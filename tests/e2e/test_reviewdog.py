@@ -132,7 +132,7 @@ def test_what_we_write_is_the_format(project: Path) -> None:
             "`step` calls `helper`",
         ]
     (cell,) = by_path["nb.ipynb"]
-    assert cell["message"].startswith("cell 2, line 4: `if` converts")
+    assert cell["message"].startswith("cell 2, line 4: `x > 0` is traced")
     assert "suggestions" not in cell
 
 

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import re
-from pathlib import Path
 
 import pytest
 from support.wording import private_words, problems_of_message
 
 from flake8_jax.cli import COMMANDS, main
 from flake8_jax.fixers._announced import all_announced
-
-ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTS = [
-    "README.md",
-    "examples/README.md",
-    *sorted(p.relative_to(ROOT).as_posix() for p in (ROOT / "docs").rglob("*.md")),
-]
+from scripts.consoles import DOCUMENTS, ROOT
 
 GOOD = "`x > 0` is traced, so `if` cannot test its value; use jnp.where"
 
@@ -31,7 +24,7 @@ GOOD = "`x > 0` is traced, so `if` cannot test its value; use jnp.where"
         (f"{GOOD}.", ["a final period, or several lines"]),
         ("this prints `x`", ["begins with a small letter"]),
         ("`x` compiles anew", ["private word 'anew'"]),
-        (GOOD + "!" * 200, [f"{len(GOOD) + 200} characters"]),
+        (GOOD + "!" * 240, [f"{len(GOOD) + 240} characters"]),
     ],
 )
 def test_what_is_wrong_with_a_message(message: str, wrong: list[str]) -> None:

@@ -29,7 +29,7 @@ def test_findings_are_sent_while_the_user_types_and_go_when_they_are_repaired(st
     finding = first["diagnostics"][0]
     assert finding["range"] == {"start": {"line": 5, "character": 7}, "end": {"line": 5, "character": 12}}
     assert (finding["source"], finding["severity"]) == ("jaxlint", 1)
-    assert "jax.jit stages" in finding["relatedInformation"][0]["message"]
+    assert "`jax.jit` traces" in finding["relatedInformation"][0]["message"]
     session.insert(uri, 2, 0, "# one more line\n")
     moved = session.client.published(uri, lambda params: params["version"] == 2)
     assert moved["diagnostics"][0]["range"]["start"] == {"line": 6, "character": 7}

@@ -179,7 +179,7 @@ def test_emacs_shows_findings_moves_them_and_repairs_them(emacs: dict[str, str],
     found: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))
     assert "failed" not in found, (found["failed"], found)
     # Columns of Emacs are characters.
-    said = "np.{} converts its argument to a NumPy array, and it is traced; use jnp.{}"
+    said = "np.{} converts `x` to a NumPy array, but `x` is traced; use jnp.{}"
     sin = f"jaxlint [JAX203]: {said.format('sin()', 'sin')}"
     tan = f"jaxlint [JAX203]: {said.format('tan()', 'tan')}"
     assert found["first"] == [[sin, 8, 16, 25], [tan, 13, 11, 20]]
