@@ -251,7 +251,7 @@ def _issue(args: argparse.Namespace, item: Diagnostic, shown: Any, outcomes: Out
 def _packages(args: argparse.Namespace) -> dict[str, str]:
     """The versions of packages around JAX, as ``jaxlint env`` has them."""
     try:
-        return dict(ask(args, "env", {"roots": []})["packages"])
+        return dict(ask(args, "env", {"all": False})["packages"])
     except RunError:
         return {}
 
