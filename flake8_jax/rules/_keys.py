@@ -20,7 +20,7 @@ ADVICE: dict[str, str] = {
     "fixed": "split it first unless both runs need equal numbers",
     "constant": "split it first unless equal numbers are intended, as in synthetic data",
     "shared": "split it first unless both must drop the same elements",
-    "same-data": "split it first unless you compare both results under equal numbers",
+    "same-data": "split it first unless you compare both results",
     "paired": "split it first unless both must change in the same way",
     "discarded": "split it first unless this is a warm-up",
     "evaluation": "split it first unless every iteration must use equal numbers",

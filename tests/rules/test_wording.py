@@ -24,7 +24,7 @@ GOOD = "`x > 0` is traced, so `if` cannot test its value; use jnp.where"
         (f"{GOOD}.", ["a final period, or several lines"]),
         ("this prints `x`", ["begins with a small letter"]),
         ("`x` compiles anew", ["private word 'anew'"]),
-        (GOOD + "!" * 240, [f"{len(GOOD) + 240} characters"]),
+        (GOOD + "!" * 200, [f"{len(GOOD) + 200} characters"]),
     ],
 )
 def test_what_is_wrong_with_a_message(message: str, wrong: list[str]) -> None:

@@ -49,7 +49,7 @@ _PRIVATE = re.compile(rf"(?<![\w`.-])(?:{'|'.join(PRIVATE)})(?![\w`-])", re.IGNO
 _QUOTED = re.compile(r"`([^`]+)`")
 _CALLED = re.compile(r"([\w.\]\[…]+)\(")
 _CODE = re.compile(r"[`.]|[\w.]+\(|(?:jax|jit|np|numpy|math|optax|chex|flax|equinox|haiku|numpyro|orbax|distrax|rlax)\b")
-LONGEST = 240
+LONGEST = 200
 
 
 def private_words(text: str) -> list[str]:
