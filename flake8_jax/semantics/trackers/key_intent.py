@@ -48,6 +48,7 @@ from flake8_jax.semantics.domain.values import (
     canonical_key,
     held_by,
 )
+from flake8_jax.semantics.trackers.clocks import CLOCKS
 from flake8_jax.semantics.trackers.key_alternatives import are_alternatives
 from flake8_jax.semantics.trackers.key_children import is_split
 from flake8_jax.semantics.trackers.key_names import is_of_key, parts_of_target, words_of
@@ -489,9 +490,7 @@ def _reads_before(statement: ir.Stmt, names: set[str], end: int) -> bool:
     return any(node.id in names for node in nodes)
 
 
-_CLOCKS = frozenset(
-    {"perf_counter", "perf_counter_ns", "time", "time_ns", "monotonic", "default_timer", "process_time"}
-)
+_CLOCKS = frozenset(name.rpartition(".")[2] for name in CLOCKS)
 
 
 def _is_timed(body: list[ir.Stmt], node: Any) -> bool:
