@@ -281,7 +281,13 @@ class WholeChecker:
         return tuple(found), list(dict.fromkeys(errors))
 
     def _around(self, settings: Settings, asked: Mapping[str, bool]) -> dict[str, bool]:
-        """The other files of the same project."""
+        """The other files of the same project.
+
+        Files that lie together without a project, as in a folder of downloads, are not one program: what the asked
+        ones import, and what imports them, is found without being asked for.
+        """
+        if settings.project_root is None:
+            return {}
         resolver = self.workspace.resolver
         files, _ = context_files(list(asked), settings, Walker(resolver))
         return {path: False for path in files if resolver.settings_for(os.path.dirname(path)) is settings}

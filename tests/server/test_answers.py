@@ -142,3 +142,22 @@ def test_modules_run_as_far_as_they_are_needed(tmp_path: Path) -> None:
     focused = FocusedChecker(_setup(root)).answer(path, snapshot, (), None)
     assert [finding.code for finding in whole.findings[path]] == ["JAX201"]
     assert _places(focused.findings) == _places(whole.findings[path])
+
+
+def test_files_that_lie_beside_an_open_one_without_a_project_are_no_part_of_its_program(tmp_path: Path) -> None:
+    """A file opened in a folder of downloads needs what it imports and what imports it."""
+    broken = "import jax\n\n\n@jax.jit\ndef step(x):\n    if x > 0:\n        return x\n    return -x\n"
+    texts = {
+        "opened.py": "from helper import scale\n\n\ndef clip(x):\n    return float(scale(x))\n",
+        "helper.py": "def scale(x):\n    return 2 * x\n",
+        "caller.py": "import jax\nfrom opened import clip\n\njax.jit(clip)(1.0)\n",
+        "stranger.py": broken,
+        "other_checkout/__init__.py": "",
+        "other_checkout/train.py": broken,
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    opened = str(tmp_path / "opened.py")
+    whole = WholeChecker(_setup(tmp_path)).answer(Snapshot({opened: texts["opened.py"]}), False)
+    assert {path: [item.code for item in said] for path, said in whole.diagnostics.items()} == {opened: ["JAX201"]}
