@@ -482,7 +482,7 @@ class Module(msgspec.Struct, gc=False, array_like=True):
     star_exports: the strings of a literal ``__all__``, or None.
     bound_names: names that the module's top level binds (assignments, imports, defs, loops …).
     rebound_names: module-level names that some function declares ``global`` and assigns, or that the module
-        level itself assigns more than once outside if/else or try arms: no constant may be assumed of them.
+        level itself assigns more than once outside if/else or try branches: no constant may be assumed of them.
     logical_lines: (start, end) offsets of each logical line that spans more than one physical line.
     """
 

@@ -2,14 +2,14 @@
 
 Vocabulary
 ----------
-arm         the statements below one test, or one value of a conditional expression.
+branch      the statements below one test, or one value of a conditional expression.
 guard       a test that Python must go on making, such as ``x is not None``: what follows it leans on it.
-row         one target that the arms assign to, with its value in each arm.
+row         one target that the branches assign to, with its value in each branch.
 
-Values are selected (``_selection``) where each stands for itself; arms of several steps become local functions
+Values are selected (``_selection``) where each stands for itself; branches of several steps become local functions
 (``_steps``).
 
-Limitations: arms that raise, loop, delete or store into containers are refused.
+Limitations: branches that raise, loop, delete or store into containers are refused.
 """
 
 from __future__ import annotations
@@ -113,32 +113,32 @@ def _fix(use: Setting, what: str, text: str, edits: list[Edit]) -> Fix:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """``if``/``elif``/``else``: tests and arms, and the last ``else`` (empty where there is none)."""
+    """``if``/``elif``/``else``: tests and branches, and the last ``else`` (empty where there is none)."""
 
     tests: list[ir.Expr]
-    arms: list[list[ir.Stmt]]
+    branches: list[list[ir.Stmt]]
     orelse: list[ir.Stmt]
 
 
 _LONGEST_CHAIN = 16
-"""So many arms can still be read as selections within each other; ``jax.lax.switch`` is for more."""
+"""So many branches can still be read as selections within each other; ``jax.lax.switch`` is for more."""
 
 
 def _chain(node: ir.If) -> Chain:
-    """The arms of an ``if`` statement. Raises Refused where there are too many of them."""
-    tests, arms = [node.test], [node.body]
+    """The branches of an ``if`` statement. Raises Refused where there are too many of them."""
+    tests, branches = [node.test], [node.body]
     rest = node.orelse
     while len(rest) == 1 and isinstance(rest[0], ir.If) and rest[0].is_elif:
         tests.append(rest[0].test)
-        arms.append(rest[0].body)
+        branches.append(rest[0].body)
         rest = rest[0].orelse
         if len(tests) > _LONGEST_CHAIN:
             raise Refused
-    return Chain(tests, arms, rest)
+    return Chain(tests, branches, rest)
 
 
 def convert_if(source: FixSource, node: ir.If, traced: ir.Node | None = None) -> Fix:
-    """An ``if`` statement whose arms all assign, or all return. traced: what is known to be traced in a test.
+    """An ``if`` statement whose branches all assign, or all return. traced: what is known to be traced in a test.
 
     Raises:
         Refused: they do something else.
@@ -151,14 +151,14 @@ def convert_if(source: FixSource, node: ir.If, traced: ir.Node | None = None) ->
     place = source.place(node)
     guarded = _after_guards(source, node.test, traced)
     if guarded is not None:
-        if _has_one_arm(chain):
+        if _has_one_branch(chain):
             return _guarded_if(use, chain, place, *guarded)
         _refuse_shapes(guarded[0])
     if not node.orelse and len(node.body) == 1 and isinstance(node.body[0], ir.ExprStmt):
         return _debugging(use, node, node.body[0])
-    if all(isinstance(arm[-1], ir.Return) for arm in chain.arms):
+    if all(isinstance(branch[-1], ir.Return) for branch in chain.branches):
         return _returning(use, node, chain, place)
-    if any(leaves(arm) for arm in (*chain.arms, chain.orelse)):
+    if any(leaves(branch) for branch in (*chain.branches, chain.orelse)):
         raise Refused
     fix = _assigning(use, node, chain)
     return fix if fix is not None else _assigning_cond(use, node, chain)
@@ -175,39 +175,39 @@ def _refuse_shapes(kept: list[ir.Expr]) -> None:
         raise Refused
 
 
-def _has_one_arm(chain: Chain) -> bool:
+def _has_one_branch(chain: Chain) -> bool:
     """One statement below one test, and one at most below its ``else``."""
-    return len(chain.arms) == 1 and len(chain.arms[0]) == 1 and len(chain.orelse) <= 1
+    return len(chain.branches) == 1 and len(chain.branches[0]) == 1 and len(chain.orelse) <= 1
 
 
 def _guarded_if(use: Setting, chain: Chain, place: Place, kept: list[ir.Expr], rest: ir.Expr) -> Fix:
     """``if guard and test: …`` with one assignment or return: ``if guard:`` stays, its value selects."""
-    arm, whole = chain.arms[0][0], chain.tests[0]
+    branch, whole = chain.branches[0][0], chain.tests[0]
     cut = Edit(whole.start, whole.end, _guard(use.source, kept))
     if use.source.comments(cut.start, cut.end):
         raise Refused
     test = use.condition(rest)
-    if isinstance(arm, ir.Return):
-        edit, text = _guarded_return(use, chain, place, arm, test)
+    if isinstance(branch, ir.Return):
+        edit, text = _guarded_return(use, chain, place, branch, test)
     else:
-        edit, text = _guarded_assignment(use, chain, place, arm, test)
+        edit, text = _guarded_assignment(use, chain, place, branch, test)
     return _fix(use, "branch", text, [cut, edit])
 
 
-def _guarded_return(use: Setting, chain: Chain, place: Place, arm: ir.Return, test: str) -> tuple[Edit, str]:
-    """Return what the test selects: the value of the arm, or that of the statement that runs else."""
-    other = _returned((chain.orelse or place.following or [arm])[0])
-    value = _returned(arm)
+def _guarded_return(use: Setting, chain: Chain, place: Place, branch: ir.Return, test: str) -> tuple[Edit, str]:
+    """Return what the test selects: the value of the branch, or that of the statement that runs else."""
+    other = _returned((chain.orelse or place.following or [branch])[0])
+    value = _returned(branch)
     if use.effect(other) is not Effect.PURE or other is value:
         raise Refused
     text = select(use, [test], [value, other])
     return Edit(value.start, value.end, text), text
 
 
-def _guarded_assignment(use: Setting, chain: Chain, place: Place, arm: ir.Stmt, test: str) -> tuple[Edit, str]:
-    """Assign what the test selects: the value of the arm, or what the name is else."""
+def _guarded_assignment(use: Setting, chain: Chain, place: Place, branch: ir.Stmt, test: str) -> tuple[Edit, str]:
+    """Assign what the test selects: the value of the branch, or what the name is else."""
     source = use.source
-    parsed = _assignments(source, [arm])
+    parsed = _assignments(source, [branch])
     if parsed is None or len(parsed) != 1 or not isinstance(parsed[0].target, ir.Name):
         raise Refused
     item, name = parsed[0], parsed[0].target
@@ -224,9 +224,9 @@ def _guarded_assignment(use: Setting, chain: Chain, place: Place, arm: ir.Stmt, 
         value = ir.BinOp(value.start, value.end, name, item.op, value)
         words = [f"{name.id} {item.op} {_right_operand(source, item.value)}", source.argument(other)]
     text = select(use, [test], [value, other], words)
-    if source.lost_comments(arm.start, arm.end, [(item.value.start, item.value.end)]):
+    if source.lost_comments(branch.start, branch.end, [(item.value.start, item.value.end)]):
         raise Refused
-    return Edit(arm.start, arm.end, f"{name.id} = {text}"), text
+    return Edit(branch.start, branch.end, f"{name.id} = {text}"), text
 
 
 def _debugging(use: Setting, node: ir.If, statement: ir.ExprStmt) -> Fix:
@@ -254,43 +254,43 @@ def _returning(use: Setting, node: ir.If, chain: Chain, place: Place) -> Fix:
     last = chain.orelse or place.following
     if not last or not isinstance(last[-1], ir.Return):
         raise Refused
-    values = [_returned(arm[-1]) for arm in (*chain.arms, last)]
-    if all(len(arm) == 1 for arm in chain.arms):
+    values = [_returned(branch[-1]) for branch in (*chain.branches, last)]
+    if all(len(branch) == 1 for branch in chain.branches):
         if len(last) == 1:
             return _one_return(use, node, chain, last[0], values)
-        if len(chain.arms) == 1 and not chain.orelse:
+        if len(chain.branches) == 1 and not chain.orelse:
             fix = _early_return(use, node, chain, place, values)
             if fix is not None:
                 return fix
-    if len(chain.arms) > 1:
+    if len(chain.branches) > 1:
         raise Refused
     return _returning_cond(use, node, chain, last)
 
 
 def _one_return(use: Setting, node: ir.If, chain: Chain, tail: ir.Stmt, values: list[ir.Expr]) -> Fix:
-    """Every arm is a ``return`` alone: one selects. tail: the last of them, in an ``else`` or behind the ``if``."""
+    """Every branch is a ``return`` alone: one selects. tail: the last of them, in an ``else`` or behind the ``if``."""
     source = use.source
-    arms = [arm[0] for arm in chain.arms]
+    branches = [branch[0] for branch in chain.branches]
     end = statement_end(source, node) if chain.orelse else source.line_end(tail.end)
     end = end if source.ends_line(tail) else tail.end
     kept = [(k.start, k.end) for k in (*chain.tests, *values)]
-    remarks, taken = _remarks(source, node, [[s] for s in (*arms, tail)], end, kept)
-    by_value = [remarks.get(id(s), NONE) for s in (*arms, tail)]
+    remarks, taken = _remarks(source, node, [[s] for s in (*branches, tail)], end, kept)
+    by_value = [remarks.get(id(s), NONE) for s in (*branches, tail)]
     text = select(use, _tests(use, chain), values, None, by_value, source.inner_indentation(node))
     edit = source.replace_statement(node, [f"return {text}"], [*kept, *taken], end)
     return _fix(use, "branch", text, [edit])
 
 
 def _remarks(
-    source: FixSource, node: ir.If, arms: list[list[ir.Stmt]], end: int, kept: list[tuple[int, int]]
+    source: FixSource, node: ir.If, branches: list[list[ir.Stmt]], end: int, kept: list[tuple[int, int]]
 ) -> tuple[dict[int, Remarks], list[tuple[int, int]]]:
-    """The comments of the statements in arms, by their identity, and the spans of these comments.
+    """The comments of the statements in branches, by their identity, and the spans of these comments.
 
-    None where one arm alone has comments, and no other has a test of its own: they may as well speak of the whole.
+    None where one branch alone has comments, and no other has a test of its own: they may as well speak of the whole.
     """
     lost = source.lost_comments(node.start, end, kept)
-    found, header = remarks_of(source, node, arms, lost)
-    if len([arm for arm in arms if arm]) < 2:
+    found, header = remarks_of(source, node, branches, lost)
+    if len([branch for branch in branches if branch]) < 2:
         return {}, []
     return found, [(c.start, c.end) for c in lost if c not in header]
 
@@ -345,12 +345,12 @@ def _removed(source: FixSource, node: ir.If, following: ir.Stmt, kept: list[ir.E
     return Edit(node.start, following.start, "".join(c.text + source.newline + indent for c in lost))
 
 
-# --- arms that assign ------------------------------------------------------------------------------
+# --- branches that assign ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """``target = value`` in an arm. op: of an augmented assignment, else empty. remarks: the comments of the statement."""
+    """``target = value`` in a branch. op: of an augmented assignment, else empty. remarks: the comments of the statement."""
 
     target: ir.Expr
     value: ir.Expr
@@ -359,11 +359,11 @@ class Assigned:
 
 
 def _assignments(
-    source: FixSource, arm: list[ir.Stmt], remarks: Mapping[int, Remarks] = MappingProxyType({})
+    source: FixSource, branch: list[ir.Stmt], remarks: Mapping[int, Remarks] = MappingProxyType({})
 ) -> list[Assigned] | None:
-    """The arm as independent assignments, or None. remarks: of its statements."""
+    """The branch as independent assignments, or None. remarks: of its statements."""
     found: list[Assigned] = []
-    for statement in arm:
+    for statement in branch:
         if isinstance(statement, ir.Pass):
             continue
         here = _assigned(statement, remarks.get(id(statement), NONE))
@@ -403,7 +403,7 @@ def _mentions(source: FixSource, node: ir.Expr, text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One target with its value in each arm. words: what to write for the values, where that is not their own text. remarks:
+    """One target with its value in each branch. words: what to write for the values, where that is not their own text. remarks:
     the comments of the values."""
 
     target: str
@@ -415,14 +415,14 @@ class Row:
 def _assigning(use: Setting, node: ir.If, chain: Chain) -> Fix | None:
     """One select for each target, where every value stands for itself."""
     source = use.source
-    blocks = [*chain.arms, chain.orelse]
+    blocks = [*chain.branches, chain.orelse]
     end = statement_end(source, node)
     values = [(v.start, v.end) for block in blocks for s in block for v in expressions_of(s)]
     remarks, taken = _remarks(source, node, blocks, end, [*((t.start, t.end) for t in chain.tests), *values])
-    arms = [p for p in (_assignments(source, arm, remarks) for arm in blocks) if p is not None]
-    if len(arms) < len(blocks):
+    branches = [p for p in (_assignments(source, branch, remarks) for branch in blocks) if p is not None]
+    if len(branches) < len(blocks):
         return None
-    rows = _rows(use, node, arms)
+    rows = _rows(use, node, branches)
     if len(rows) > 1 and not all(suits_where(use, row.values) for row in rows):
         return None
     for at, block in enumerate(blocks):  # ``pass`` and its comments are about what the first target stays
@@ -431,22 +431,22 @@ def _assigning(use: Setting, node: ir.If, chain: Chain) -> Fix | None:
     return _write_rows(use, node, chain, rows, (end, taken))
 
 
-def _rows(use: Setting, node: ir.If, arms: list[list[Assigned]]) -> list[Row]:
-    """The targets with what the arms give them. Raises Refused where there is none."""
+def _rows(use: Setting, node: ir.If, branches: list[list[Assigned]]) -> list[Row]:
+    """The targets with what the branches give them. Raises Refused where there is none."""
     targets: dict[str, ir.Expr] = {}
-    for arm in arms:
-        for assigned in arm:
+    for branch in branches:
+        for assigned in branch:
             targets.setdefault(use.source.slice(assigned.target), assigned.target)
     if not targets:
         raise Refused
-    return [_row(use, node, target, arms) for target in targets.values()]
+    return [_row(use, node, target, branches) for target in targets.values()]
 
 
-def _row(use: Setting, node: ir.If, target: ir.Expr, arms: list[list[Assigned]]) -> Row:
-    """What each arm gives a target: its value, or what the target is before.
+def _row(use: Setting, node: ir.If, target: ir.Expr, branches: list[list[Assigned]]) -> Row:
+    """What each branch gives a target: its value, or what the target is before.
 
     Raises:
-        Refused: an arm needs a value from before that may not be there, or assigning has effects.
+        Refused: a branch needs a value from before that may not be there, or assigning has effects.
     """
     source, text = use.source, use.source.slice(target)
     known = isinstance(target, ir.Name) and bound_before(source, node, target.id)
@@ -454,8 +454,8 @@ def _row(use: Setting, node: ir.If, target: ir.Expr, arms: list[list[Assigned]])
     words: list[str] = []
     remarks: list[Remarks] = []
     augmented = False
-    for arm in arms:
-        item = next((a for a in arm if source.slice(a.target) == text), None)
+    for branch in branches:
+        item = next((a for a in branch if source.slice(a.target) == text), None)
         remarks.append(NONE if item is None else item.remarks)
         if (item is None or item.op) and not known:
             raise Refused
@@ -531,24 +531,24 @@ def _cross(source: FixSource, rows: list[Row]) -> bool:
     )
 
 
-# --- arms of several steps -------------------------------------------------------------------------
+# --- branches of several steps -------------------------------------------------------------------------
 
 
 def _assigning_cond(use: Setting, node: ir.If, chain: Chain) -> Fix:
-    """``lax.cond`` over two local functions that take and give the names that the arms bind."""
+    """``lax.cond`` over two local functions that take and give the names that the branches bind."""
     source = use.source
-    if len(chain.arms) > 1:
+    if len(chain.branches) > 1:
         raise Refused
-    outs, params = _outs(use, node, [chain.arms[0], chain.orelse])
+    outs, params = _outs(use, node, [chain.branches[0], chain.orelse])
     result = ", ".join(outs)
     on_true, on_false = fresh(source, node, "on_true", "on_false")
     cond = use.imports.spell("jax.lax.cond")
     test = use.condition(chain.tests[0])
     tail = (f"return {result}",)
     end = statement_end(source, node)
-    lines = LocalFunction(on_true, params, chain.arms[0], tail).lines(source, node, end)
+    lines = LocalFunction(on_true, params, chain.branches[0], tail).lines(source, node, end)
     otherwise = on_false
-    between = _between(source, chain.arms[0], chain.orelse, end)
+    between = _between(source, chain.branches[0], chain.orelse, end)
     if chain.orelse:
         above = tuple(c.text for c in between)
         lines += LocalFunction(on_false, params, chain.orelse, tail, above).lines(source, node, end)
@@ -556,17 +556,17 @@ def _assigning_cond(use: Setting, node: ir.If, chain: Chain) -> Fix:
         otherwise = f"lambda {params}: ({result})" if len(outs) > 1 else f"lambda {params}: {result}"
     operands = f", {params}" if params else ""
     lines.append(f"{result} = {cond}({test}, {on_true}, {otherwise}{operands})")
-    nodes = [chain.tests[0], *moved(source, chain.arms[0], end), *moved(source, chain.orelse, end)]
+    nodes = [chain.tests[0], *moved(source, chain.branches[0], end), *moved(source, chain.orelse, end)]
     kept = [*((n.start, n.end) for n in nodes), *((c.start, c.end) for c in between)]
     edit = source.replace_statement(node, lines, kept, end)
     return _fix(use, "branch", lines[-1], [edit])
 
 
-def _between(source: FixSource, arm: list[ir.Stmt], orelse: list[ir.Stmt], end: int) -> list[Comment]:
+def _between(source: FixSource, branch: list[ir.Stmt], orelse: list[ir.Stmt], end: int) -> list[Comment]:
     """The comments at an ``else``, which stand in neither block."""
     if not orelse:
         return []
-    return source.comments(block_span(source, arm, end)[1], block_span(source, orelse, end)[0])
+    return source.comments(block_span(source, branch, end)[1], block_span(source, orelse, end)[0])
 
 
 def _outs(use: Setting, node: ir.If, blocks: list[list[ir.Stmt]]) -> tuple[list[str], str]:
@@ -595,7 +595,7 @@ def _outs(use: Setting, node: ir.If, blocks: list[list[ir.Stmt]]) -> tuple[list[
 def _returning_cond(use: Setting, node: ir.If, chain: Chain, last: list[ir.Stmt]) -> Fix:
     """``lax.cond`` over two local functions that return."""
     source = use.source
-    blocks = [chain.arms[0], last]
+    blocks = [chain.branches[0], last]
     for block in blocks:
         check_steps(use, block, may_return=True)
         value = _returned(block[-1])
@@ -607,13 +607,13 @@ def _returning_cond(use: Setting, node: ir.If, chain: Chain, last: list[ir.Stmt]
     cond = use.imports.spell("jax.lax.cond")
     test = use.condition(chain.tests[0])
     end = statement_end(source, node) if chain.orelse else last[-1].end
-    between = _between(source, chain.arms[0], last, end)
+    between = _between(source, chain.branches[0], last, end)
     above = tuple(c.text for c in between)
-    lines = LocalFunction(on_true, params, chain.arms[0]).lines(source, node, end)
+    lines = LocalFunction(on_true, params, chain.branches[0]).lines(source, node, end)
     lines += LocalFunction(on_false, params, last, (), above).lines(source, node, end)
     operands = f", {params}" if params else ""
     lines.append(f"return {cond}({test}, {on_true}, {on_false}{operands})")
-    nodes = [chain.tests[0], *moved(source, chain.arms[0], end), *moved(source, last, end)]
+    nodes = [chain.tests[0], *moved(source, chain.branches[0], end), *moved(source, last, end)]
     kept = [*((n.start, n.end) for n in nodes), *((c.start, c.end) for c in between)]
     edit = source.replace_statement(node, lines, kept, end)
     return _fix(use, "branch", lines[-1], [edit])

@@ -235,7 +235,8 @@ def surely_binds(statement: ir.Stmt, name: str) -> bool:
     """Whether running a statement to its end binds the name whatever happens."""
     if isinstance(statement, ir.If):
         return bool(statement.orelse) and all(
-            leaves(arm) or any(surely_binds(s, name) for s in arm) for arm in (statement.body, statement.orelse)
+            leaves(branch) or any(surely_binds(s, name) for s in branch)
+            for branch in (statement.body, statement.orelse)
         )
     if isinstance(statement, ir.With):
         targets = [item.target for item in statement.items if item.target is not None]

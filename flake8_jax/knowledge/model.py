@@ -147,7 +147,7 @@ class TransformFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
     axis_names: parameters whose value binds mapped axis names inside.
     differentiates: the ``argnums``-like parameter: only these arguments become tracers, the others stay.
     rebuilds: the others arrive as new objects: nnx takes all arguments apart and puts them together again (Flax 0.12.8).
-    forward: it differentiates in forward mode, in which ``where`` drops the tangents of the arm that it does not take.
+    forward: it differentiates in forward mode, in which ``where`` drops the tangents of the branch that it does not take.
     result: for ``wrap``: how the wrapped call's result differs from the operand's: ``same``, ``gradient``
         (pytree like the differentiated argument), ``value_and_gradient``, ``jacobian``, ``first`` (the operand
         gives a pair, the wrapped call its first element). For ``call``: ``same``,

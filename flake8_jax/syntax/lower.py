@@ -10,7 +10,7 @@ therefore run in a thread whose stack is sized by the text's weight; a text too 
 
 Limits, each reported as a ``SyntaxProblem``: 200 nested brackets, as CPython has it; about 300 nested lambdas or conditional
 expressions; patterns that nest deeper than a dozen levels (see ``chains``); and MAX_CHAIN links in one chain of operators,
-attributes or calls. ``elif`` arms have no limit.
+attributes or calls. ``elif`` branches have no limit.
 
 Encoding or decoding a representation nested deeper than the recursion limit raises RecursionError in msgspec.
 """

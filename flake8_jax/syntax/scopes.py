@@ -2,7 +2,7 @@
 
 Vocabulary
 ----------
-path        one way through the top level's ``if`` and ``try`` arms. A name is rebound if some path assigns it twice.
+path        one way through the top level's ``if`` and ``try`` branches. A name is rebound if some path assigns it twice.
 exports     the strings of ``__all__``, where they are literals.
 
 ``def`` and ``class`` do not count as assignments, nor does importing the same thing again: the name keeps its
@@ -88,22 +88,22 @@ def _match_counts(statement: ir.Match) -> Counts:
 
 
 def _try_counts(statement: ir.Try) -> Counts:
-    arms = [_path_counts(statement.body + statement.orelse)]
-    arms += [_path_counts(handler.body) for handler in statement.handlers]
-    return _added([_largest(arms), _path_counts(statement.finalbody)])
+    branches = [_path_counts(statement.body + statement.orelse)]
+    branches += [_path_counts(handler.body) for handler in statement.handlers]
+    return _added([_largest(branches), _path_counts(statement.finalbody)])
 
 
 def _if_counts(statement: ir.If) -> Counts:
-    arms: list[Counts] = []
+    branches: list[Counts] = []
     current = statement
     while True:
-        arms.append(_path_counts(current.body))
+        branches.append(_path_counts(current.body))
         following = current.orelse
         if len(following) == 1 and isinstance(following[0], ir.If) and following[0].is_elif:
             current = following[0]
         else:
-            arms.append(_path_counts(following))
-            return _largest(arms)
+            branches.append(_path_counts(following))
+            return _largest(branches)
 
 
 def _target_counts(target: ir.Expr) -> Counts:
@@ -124,10 +124,10 @@ def _added(parts: list[Counts]) -> Counts:
     return total
 
 
-def _largest(arms: list[Counts]) -> Counts:
+def _largest(branches: list[Counts]) -> Counts:
     largest: Counts = {}
-    for arm in arms:
-        for name, count in arm.items():
+    for branch in branches:
+        for name, count in branch.items():
             largest[name] = max(largest.get(name, 0), count)
     return largest
 

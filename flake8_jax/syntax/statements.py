@@ -360,23 +360,23 @@ def _type_parameters(cursor: Cursor, node: cst.TypeParameters) -> list[str]:
 
 def _if_statement(cursor: Cursor, node: cst.If) -> ir.Stmt:
     first = ir.If(cursor.pos, 0, _NO_TEST, [], [])
-    arms = [first]
+    branches = [first]
     length = len("if")
-    arm: Any = node
+    branch: Any = node
     while True:
-        current = arms[-1]
+        current = branches[-1]
         cursor.advance(length)
-        current.test = expression(cursor, arm.test)
-        current.body = _suite(cursor, arm.body, current.start)
-        arm = arm.orelse
-        if type(arm) is not cst.If:
-            current.orelse = _orelse(cursor, arm)
+        current.test = expression(cursor, branch.test)
+        current.body = _suite(cursor, branch.body, current.start)
+        branch = branch.orelse
+        if type(branch) is not cst.If:
+            current.orelse = _orelse(cursor, branch)
             break
         length = len("elif")
         following = ir.If(cursor.skip(), 0, _NO_TEST, [], [], True)
         current.orelse = [following]
-        arms.append(following)
-    for current in arms:
+        branches.append(following)
+    for current in branches:
         current.end = cursor.pos
     return first
 

@@ -28,7 +28,7 @@ def _nested(depth: int, header: Callable[[int], str]) -> str:
 
 
 def _chain(size: int, header: Callable[[int], str], *body: str) -> list[str]:
-    """An ``if`` statement with so many ``elif`` arms."""
+    """An ``if`` statement with so many ``elif`` branches."""
     lines: list[str] = []
     for i in range(size):
         lines += [f"{'el' if i else ''}if {header(i)}:", *(f"    {line.replace('#', str(i))}" for line in body)]
@@ -100,8 +100,10 @@ def loops_in_a_row(n: int) -> str:
 @grows(400)
 def branches_in_a_loop(n: int) -> str:
     """A loop with many branches, each of which splits a key and draws."""
-    arm = ["    if a.c{0}:", "        key, k = jax.random.split(key)", "        x = x + jax.random.normal(k)"]
-    return _program("def f(key, x, a):", ["for i in range(10):", *(line.format(i) for i in range(n) for line in arm)])
+    branch = ["    if a.c{0}:", "        key, k = jax.random.split(key)", "        x = x + jax.random.normal(k)"]
+    return _program(
+        "def f(key, x, a):", ["for i in range(10):", *(line.format(i) for i in range(n) for line in branch)]
+    )
 
 
 @grows(400)
@@ -125,26 +127,26 @@ def loops_in_functions(n: int) -> str:
 
 
 @grows(400)
-def elif_arms(n: int) -> str:
+def elif_branches(n: int) -> str:
     """A chain of comparisons with names, each with a draw."""
     return _program("def f(key, x, mode):", _chain(n, lambda i: f"mode == 'm{i}'", "x = x + jax.random.normal(key)"))
 
 
 @grows(400)
-def elif_arms_of_shapes(n: int) -> str:
+def elif_branches_of_shapes(n: int) -> str:
     """A chain of tests of a shape in a jitted function, each with a split."""
     body = _chain(n, lambda i: f"x.shape[0] == {i}", "key, k = jax.random.split(key)", "x = x + jax.random.normal(k)")
     return _program("@jax.jit\ndef f(key, x):", body)
 
 
 @grows(400)
-def elif_arms_that_return(n: int) -> str:
+def elif_branches_that_return(n: int) -> str:
     """A chain of tests of a traced value, each of which is a finding."""
     return _program("@jax.jit\ndef f(key, x, mode):", _chain(n, lambda i: f"mode == {i}", "return x + #"))
 
 
 @grows(400)
-def elif_arms_of_isinstance(n: int) -> str:
+def elif_branches_of_isinstance(n: int) -> str:
     """A chain of tests of classes."""
     classes = "".join(f"class C{i}:\n    pass\n\n\n" for i in range(n))
     return _program(f"{classes}def f(x):", _chain(n, lambda i: f"isinstance(x, C{i})", "x = x.a + #"))

@@ -67,20 +67,20 @@ def normal_condition(condition: Condition) -> Condition:
 
 
 Labels = Sequence[frozenset[Condition]]
-"""What held in each of several arms."""
+"""What held in each of several branches."""
 MAX_CHOICES = 6
 MAX_NESTING = 4
 
 
-def arm_condition(serial: int, number: int) -> Condition:
-    """The condition of one of several arms, whatever is tested. serial: of this run of the branch."""
-    return Condition(("==", ("arm", serial), ("c", "int", number)), True)
+def branch_condition(serial: int, number: int) -> Condition:
+    """The condition of one of several branches, whatever is tested. serial: of this run of the statement."""
+    return Condition(("==", ("branch", serial), ("c", "int", number)), True)
 
 
-def is_of_arm(condition: Condition) -> bool:
-    """The condition names an arm, and no test."""
+def is_of_branch(condition: Condition) -> bool:
+    """The condition names a branch, and no test."""
     key = condition.key
-    return bool(key[0] == "==" and key[1][0] == "arm")
+    return bool(key[0] == "==" and key[1][0] == "branch")
 
 
 def alternatives(value: Any) -> tuple[tuple[Any, frozenset[Condition]], ...]:
@@ -119,7 +119,7 @@ def _labelled_tuple(joined: TupleValue, contents: list[Any], labels: Labels, dep
 
 
 def _labelled_static(joined: Static, contents: list[Any], labels: Labels) -> Static:
-    """The join of host values with what it is in each arm: ``flag`` is True in one and False in the other."""
+    """The join of host values with what it is in each branch: ``flag`` is True in one and False in the other."""
     choices: list[tuple[Value, frozenset[Condition]]] = []
     for content, label in zip(contents, labels, strict=True):
         if not isinstance(content, (Const, Static)):

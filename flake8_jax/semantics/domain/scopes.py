@@ -122,7 +122,7 @@ def _last_name(node: ir.Expr) -> str:
 class Frame:
     """Local bindings of one run of a function (``fn`` None: a class body).
 
-    mark: length of the journal at its start. arms: so many alternatives are open around the running statement; undecided:
+    mark: length of the journal at its start. branches: so many alternatives are open around the running statement; undecided:
     those of tests whose outcome nobody knows, without loops; guesses: those that no evidence says may be taken. vague: it
     returned inside of one of them. exits: how paths that return inside of them look from the
     start. ended: it returned outside of them.
@@ -135,8 +135,8 @@ class Frame:
     """
 
     __slots__ = (
-        "arms",
         "attempts",
+        "branches",
         "deep_loops",
         "doubtful",
         "ended",
@@ -176,7 +176,7 @@ class Frame:
         self.self_value: Value | None = None
         self.doubtful = False
         self.mark = 0
-        self.arms = 0
+        self.branches = 0
         self.undecided = 0
         self.guesses = 0
         self.vague = False

@@ -6,7 +6,7 @@ link        one step of the call stack: a place in the caller, and which run of 
 mode        how code runs: staged or eager, under which trace, transforms and mesh axes.
 lane        one vmap or pmap around the running code.
 flow        how a statement ends: it falls through, returns, raises, breaks or continues.
-writes      what one arm of a branch leaves behind.
+writes      what one branch leaves behind.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ NEVER = 1 << 60
 """Later than anything."""
 
 Writes = dict[tuple[int, Any], tuple[dict[Any, Any], Any, Any]]
-"""What an arm leaves behind: (id of slots, slot) → (slots, slot, new contents)."""
+"""What a branch leaves behind: (id of slots, slot) → (slots, slot, new contents)."""
 
 Watched = dict[tuple[int, Any], tuple[dict[Any, Any], Any, list[Any]]]
 """Everything written while watched: (id of slots, slot) → (slots, slot, all contents in order)."""
@@ -123,7 +123,7 @@ class LoopState:
     0``) and take no remainder of it. runs: its next iteration is the first, and there surely is one. since: when its
     iteration began (see ``freshness``). times: the number of its iterations, 0 where that is not known; turns: the same,
     whoever calls the function. links: so many lead to it on the call stack. tested: a test of this iteration has looked
-    at a counter. leaving: what runs is returned from inside of it. again: some path goes on to another iteration. arms:
+    at a counter. leaving: what runs is returned from inside of it. again: some path goes on to another iteration. branches:
     as many alternatives are open around its body. stepped, appended, shortened, growing: see ``variation``. records: what
     trackers know of this loop, by class. bound: see ``freshness.bound_in``. rare: results of tests that look at a
     counter, by identity, and whether they hold every few iterations. frequent: so many of the guards are such tests.
@@ -148,7 +148,7 @@ class LoopState:
     tested: bool = False
     leaving: bool = False
     again: bool = False
-    arms: int = 0
+    branches: int = 0
     stepped: set[tuple[int, Any]] = field(default_factory=set)
     appended: list[Any] = field(default_factory=list)
     shortened: set[int] = field(default_factory=set)

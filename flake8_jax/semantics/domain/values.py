@@ -13,7 +13,7 @@ birth       number of the trace in which a container or an object was made (``bo
             known. Below zero: while a generic instance was being made (see ``allocations``).
 
 Mutable run-time objects (lists, dicts, instances) keep their contents in a plain dict named ``slots``. The interpreter
-writes it through its journal, so that the arms of a branch can be run one after the other and merged; only what a first
+writes it through its journal, so that the branches can be run one after the other and merged; only what a first
 reading makes (an attribute that nobody set) goes there directly, for it is the same on every path.
 
 Limitations: the contents of sets, bytes, strided views, array shapes beyond rank and leading length.
@@ -227,7 +227,7 @@ class Static(Value):
     holds: the values interpolated into a string (``f"{x}"``) without a format spec, and what such a string among them holds.
     born: of a set. guess: the kind is only what is most likely, as that of a dict's keys is. rank: of a shape, how long it
     is, and of the rank of an array, that it is one; UNKNOWN_RANK if nobody knows which, None of everything else. first: of a
-    shape, its first number or None. choices: what it is in each arm of a branch, with what held there.
+    shape, its first number or None. choices: what it is in each branch, with what held there.
     """
 
     __slots__ = ("born", "choices", "first", "guess", "holds", "kind", "rank")

@@ -2,8 +2,8 @@
 
 Vocabulary
 ----------
-arm         one block, with what is learnt on entering it. All arms run from the same state; those that go on are merged.
-doubtful    whether an arm is taken is a guess.
+branch      one block, with what is learnt on entering it. All branches run from the same state; those that go on are merged.
+doubtful    whether a branch is taken is a guess.
 chain       an ``if`` with its ``elif``s, run side by side, so that a long one costs no Python stack.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain.conditions import arm_condition
+from flake8_jax.semantics.domain.conditions import branch_condition
 from flake8_jax.semantics.domain.joining import are_unlike
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import BREAK, CONTINUE, NORMAL, RAISE, RETURN, Flow, LoopState, Writes
@@ -40,7 +40,7 @@ MAX_PENDING = 12
 """So many tests of a chain are run side by side; the rest of it is a block."""
 
 
-class Arm(msgspec.Struct, frozen=True, eq=False):
+class Branch(msgspec.Struct, frozen=True, eq=False):
     """One alternative: what is learnt on entering it, then what runs. guess: no evidence says that it may be taken (see
     ``conditions``). barred: taken only where nothing is traced, and this is staged. failed: the tests before it."""
 
@@ -53,59 +53,59 @@ class Arm(msgspec.Struct, frozen=True, eq=False):
     failed: tuple[Condition, ...] = ()
 
 
-def branch(m: Machine, frame: Frame, arms: list[Arm]) -> Flow:
-    """Run all arms from the same state and merge those that fall through."""
+def run_branches(m: Machine, frame: Frame, branches: list[Branch]) -> Flow:
+    """Run all branches from the same state and merge those that fall through."""
     live: list[Writes] = []
-    live_arms: list[Arm] = []
+    live_branches: list[Branch] = []
     flows: list[Flow] = []
-    doubtful, doubts, around = frame.doubtful, [], m.path.arms
-    for arm in arms:
+    doubtful, doubts, around = frame.doubtful, [], m.path.branches
+    for branch in branches:
         frame.doubtful = doubtful
-        m.path.arms = (*around, m.path.new_arm())
+        m.path.branches = (*around, m.path.new_branch())
         mark, reports, conditions = len(m.journal.entries), len(m.bus.emissions), len(m.path.conditions)
-        for learn in arm.learn:
+        for learn in branch.learn:
             learn(m)
-        if arm.key is not None:
-            hold(m, Condition(arm.key, arm.truth))
-        for test in arm.failed:
+        if branch.key is not None:
+            hold(m, Condition(branch.key, branch.truth))
+        for test in branch.failed:
             hold(m, test)
-        frame.arms += 1
+        frame.branches += 1
         frame.undecided += 1
-        frame.guesses += arm.guess
-        m.path.guesses += arm.guess or arm.barred
-        flow = arm.run()
-        m.path.guesses -= arm.guess or arm.barred
-        frame.guesses -= arm.guess
+        frame.guesses += branch.guess
+        m.path.guesses += branch.guess or branch.barred
+        flow = branch.run()
+        m.path.guesses -= branch.guess or branch.barred
+        frame.guesses -= branch.guess
         frame.undecided -= 1
-        frame.arms -= 1
+        frame.branches -= 1
         del m.path.conditions[conditions:]
-        _judge_arm(m, arm, reports)
+        _judge_branch(m, branch, reports)
         writes = m.journal.rollback(mark)
         flows.append(flow)
         if flow == NORMAL:
             live.append(writes)
-            live_arms.append(arm)
+            live_branches.append(branch)
             doubts.append(frame.doubtful)
-    m.path.arms = around
+    m.path.branches = around
     left = any(f in (RETURN, BREAK, CONTINUE) for f in flows)
     frame.doubtful = doubtful or (
-        bool(live) and all(d or (left and a.guess) for a, d in zip(live_arms, doubts, strict=True))
+        bool(live) and all(d or (left and a.guess) for a, d in zip(live_branches, doubts, strict=True))
     )
     if not live:
         return next((f for f in (RETURN, BREAK, CONTINUE) if f in flows), RAISE)
-    tests = [Condition(a.key, a.truth) if a.key is not None else None for a in live_arms]
+    tests = [Condition(a.key, a.truth) if a.key is not None else None for a in live_branches]
     _note_host_choices(frame, live, tests)
-    guessed = _kinds_guessed(frame, live) if any(arm.guess for arm in live_arms) else []
-    m.journal.merge(live, _labels_of(m, live_arms, tests), tests)
+    guessed = _kinds_guessed(frame, live) if any(branch.guess for branch in live_branches) else []
+    m.journal.merge(live, _labels_of(m, live_branches, tests), tests)
     for name in guessed:
         m.journal.write(frame.slots, name, Unknown(name, host_test=True))
-    if len(live) == 1 and len(arms) > 1 and live_arms[0].key is not None:
-        hold(m, Condition(live_arms[0].key, live_arms[0].truth))
+    if len(live) == 1 and len(branches) > 1 and live_branches[0].key is not None:
+        hold(m, Condition(live_branches[0].key, live_branches[0].truth))
     return NORMAL
 
 
 def _kinds_guessed(frame: Frame, live: list[Writes]) -> list[str]:
-    """The variables that one arm leaves an array and another a container: which it is was decided by what nobody knows."""
+    """The variables that one branch leaves an array and another a container: which it is was decided by what nobody knows."""
     guessed: list[str] = []
     for where in {where for writes in live for where in writes if where[0] == id(frame.slots)}:
         held = [writes[where][2] if where in writes else frame.slots.get(where[1]) for writes in live]
@@ -114,22 +114,22 @@ def _kinds_guessed(frame: Frame, live: list[Writes]) -> list[str]:
     return guessed
 
 
-def _judge_arm(m: Machine, arm: Arm, reports: int) -> None:
+def _judge_branch(m: Machine, branch: Branch, reports: int) -> None:
     """Forget what was reported since ``reports`` that is true only where a guess is right."""
-    if arm.barred:
+    if branch.barred:
         del m.bus.emissions[reports:]
-    elif arm.guess and m.path.mode.staged and arm.key is not None:
+    elif branch.guess and m.path.mode.staged and branch.key is not None:
         m.bus.drop_guesses(reports)
-    elif arm.guess or m.path.mode.optional:  # a handler, the host's own choice, or what runs elsewhere
+    elif branch.guess or m.path.mode.optional:  # a handler, the host's own choice, or what runs elsewhere
         m.bus.drop_errors(reports)
 
 
-def _labels_of(m: Machine, arms: list[Arm], tests: list[Condition | None]) -> list[frozenset[Condition]]:
-    """What holds where each arm was taken: its test, that the tests before it failed, and that no other arm was."""
-    serial = m.path.new_arm()
+def _labels_of(m: Machine, branches: list[Branch], tests: list[Condition | None]) -> list[frozenset[Condition]]:
+    """What holds where each branch was taken: its test, that the tests before it failed, and that no other branch was."""
+    serial = m.path.new_branch()
     return [
-        frozenset([arm_condition(serial, i), *arm.failed, *([test] if test is not None else ())])
-        for i, (arm, test) in enumerate(zip(arms, tests, strict=True))
+        frozenset([branch_condition(serial, i), *branch.failed, *([test] if test is not None else ())])
+        for i, (branch, test) in enumerate(zip(branches, tests, strict=True))
     ]
 
 
@@ -160,49 +160,51 @@ def _if(m: Machine, frame: Frame, node: ir.If) -> Flow:
         return run_block(m, frame, chain.tail)
     tests = m.journal.rollback(chain.mark)
     del m.path.conditions[known:]
-    arms = _arms_of(m, frame, chain, tests)
+    branches = _branches_of(m, frame, chain, tests)
     loop = m.path.loops[-1] if m.path.loops else None
     counting = [current for current, condition in pending if condition.counter]
     if loop is None or not counting:
-        return branch(m, frame, arms)
+        return run_branches(m, frame, branches)
     loop.tested = True
     picked = any(picks_iteration(m, frame, current.test) for current in counting)
     loop.picked += picked
-    flow = _run_guarded(m, frame, chain, arms, loop)
+    flow = _run_guarded(m, frame, chain, branches, loop)
     rest = len(pending) == 1 and _leaves(node.body) and picks_others(m, frame, node.test)
     loop.picked -= picked and not rest
     return flow
 
 
-def _run_guarded(m: Machine, frame: Frame, chain: Chain, arms: list[Arm], loop: LoopState) -> Flow:
-    """Run the arms of a chain that looks at a counter: those that only some iterations run are guarded."""
+def _run_guarded(m: Machine, frame: Frame, chain: Chain, branches: list[Branch], loop: LoopState) -> Flow:
+    """Run the branches of a chain that looks at a counter: those that only some iterations run are guarded."""
     pending = chain.pending
     leaves = any(_leaves(current.body) for current, _ in pending)
     usual = usual_outcome(m, frame, pending[0][0].test) if len(pending) == 1 else None
     if usual is not None:
-        flow = branch(m, frame, [_guarded(loop, arm) if arm.truth is not usual else arm for arm in arms])
+        flow = run_branches(
+            m, frame, [_guarded(loop, branch) if branch.truth is not usual else branch for branch in branches]
+        )
         loop.guards += usual and leaves
         return flow
     frequent = all(condition.frequent for _, condition in pending if condition.counter)
     loop.guards += 1
     loop.frequent += frequent
-    flow = branch(m, frame, arms)
+    flow = run_branches(m, frame, branches)
     if not leaves:
         loop.frequent -= frequent
         loop.guards -= 1  # else ``if step % 100: continue`` guards the rest of the block, which takes it back
     return flow
 
 
-def _guarded(loop: LoopState, arm: Arm) -> Arm:
-    """The arm of a few iterations."""
+def _guarded(loop: LoopState, branch: Branch) -> Branch:
+    """The branch of a few iterations."""
 
     def run() -> Flow:
         loop.guards += 1
-        flow = arm.run()
+        flow = branch.run()
         loop.guards -= 1
         return flow
 
-    return msgspec.structs.replace(arm, run=run)
+    return msgspec.structs.replace(branch, run=run)
 
 
 def _tested(m: Machine, frame: Frame, node: ir.If) -> Chain:
@@ -229,9 +231,9 @@ def _tested(m: Machine, frame: Frame, node: ir.If) -> Chain:
         current = first
 
 
-def _arms_of(m: Machine, frame: Frame, chain: Chain, tests: Writes) -> list[Arm]:
-    """An arm for each test, and one where all fail. tests: what evaluating them wrote."""
-    arms: list[Arm] = []
+def _branches_of(m: Machine, frame: Frame, chain: Chain, tests: Writes) -> list[Branch]:
+    """A branch for each test, and one where all fail. tests: what evaluating them wrote."""
+    branches: list[Branch] = []
     failed: tuple[Callable[[Machine], None], ...] = ()
     against: tuple[Condition, ...] = ()
     doubtful = False
@@ -239,13 +241,15 @@ def _arms_of(m: Machine, frame: Frame, chain: Chain, tests: Writes) -> list[Arm]
         guess = doubtful or True in condition.guesses
         doubtful = doubtful or False in condition.guesses
         learn, barred = (*failed, *condition.when_true), condition.untraced is True
-        arms.append(Arm(partial(run_block, m, frame, current.body), learn, condition.key, True, guess, barred, against))
+        branches.append(
+            Branch(partial(run_block, m, frame, current.body), learn, condition.key, True, guess, barred, against)
+        )
         failed = (lambda m: m.journal.replay(tests),)
         against += (Condition(condition.key, False),) if condition.key is not None else ()
     key = chain.pending[-1][1].key if len(chain.pending) == 1 else None
     barred = any(condition.untraced is False for _, condition in chain.pending)
-    arms.append(Arm(partial(run_block, m, frame, chain.tail), failed, key, False, doubtful, barred, against))
-    return arms
+    branches.append(Branch(partial(run_block, m, frame, chain.tail), failed, key, False, doubtful, barred, against))
+    return branches
 
 
 def _leaves(body: list[ir.Stmt]) -> bool:
@@ -258,7 +262,7 @@ def _match(m: Machine, frame: Frame, node: ir.Match) -> Flow:
     number = as_array(subject) if any(compares_with_number(c.pattern) for c in node.cases) else subject
     if is_traced_array(number) and any(compares_by_value(c.pattern) for c in node.cases) and m.bus.wants(TruthTest):
         m.bus.emit(TruthTest(m.path.context(frame.scope), node.subject, number, "match", node))
-    arms: list[Arm] = []
+    branches: list[Branch] = []
     exhaustive = False
     for case in node.cases:
 
@@ -268,13 +272,13 @@ def _match(m: Machine, frame: Frame, node: ir.Match) -> Flow:
                 condition_of(m, frame, case.guard, "case", case.guard)
             return run_block(m, frame, case.body)
 
-        arms.append(Arm(run))
+        branches.append(Branch(run))
         if case.guard is None and isinstance(case.pattern, ir.MatchAs) and case.pattern.pattern is None:
             exhaustive = True
             break
     if not exhaustive:
-        arms.append(Arm(lambda: NORMAL))
-    return branch(m, frame, arms)
+        branches.append(Branch(lambda: NORMAL))
+    return run_branches(m, frame, branches)
 
 
 def _moves_bound(node: ir.If) -> bool:

@@ -161,7 +161,7 @@ def _call_static(m: Machine, func: StaticMethodValue, at: Call) -> Value:
 def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
     """One of several functions: run each from the same state."""
     results: list[Value] = []
-    arms, labels = [], []
+    branches, labels = [], []
     held = func.conditions or (frozenset(),) * len(func.members)
     suits = [_suits(member, at.args) for member in func.members]
     mode = m.path.mode
@@ -175,8 +175,8 @@ def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
             if isinstance(member, TransformedValue) and not suited:
                 member.called = True  # by this call, had it been meant
             continue
-        mark, assumed, around = len(m.journal.entries), m.path.assumed, m.path.arms
-        m.path.assumed, m.path.arms = assumed | conditions, (*around, m.path.new_arm())
+        mark, assumed, around = len(m.journal.entries), m.path.assumed, m.path.branches
+        m.path.assumed, m.path.branches = assumed | conditions, (*around, m.path.new_branch())
         chosen = _narrowed(at.args, conditions) if conditions else at.args
         m.trackers[Freshness].choosing += 1
         reports = len(m.bus.emissions)
@@ -187,11 +187,11 @@ def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
         if _is_guessed(m, member) or (at.frame.undecided and len(func.members) > 1 and _are_unlike(func.members)):
             m.bus.drop_errors(reports)
         m.trackers[Freshness].choosing -= 1
-        m.path.assumed, m.path.arms = assumed, around
-        arms.append(m.journal.rollback(mark))
+        m.path.assumed, m.path.branches = assumed, around
+        branches.append(m.journal.rollback(mark))
         labels.append(conditions)
     m.trackers[Products].chosen_at = chosen_at
-    m.journal.merge(arms, labels if func.conditions else None)
+    m.journal.merge(branches, labels if func.conditions else None)
     if not results:
         return Unknown("call")
     joined = joining.union_of(results)
@@ -260,7 +260,7 @@ CALL.update(
 
 
 def _narrowed(args: Arguments, conditions: frozenset[Condition]) -> Arguments:
-    """The arguments as they are where ``conditions`` hold: None, or surely not None; what they were in the arm where the
+    """The arguments as they are where ``conditions`` hold: None, or surely not None; what they were in the branch where the
     function was chosen."""
     is_none: dict[int, bool] = {}
     for condition in conditions:

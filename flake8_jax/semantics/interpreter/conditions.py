@@ -307,7 +307,7 @@ def _fact(key: Any, truth: bool) -> Callable[[Machine], None]:
 
 
 def hold(m: Machine, condition: Condition) -> None:
-    """From here on a test has come out so, and with it everything that this says of the arms that were taken before."""
+    """From here on a test has come out so, and with it everything that this says of the branches that were taken before."""
     m.path.conditions.append(condition)
     m.path.conditions += _implied(m, condition)
 

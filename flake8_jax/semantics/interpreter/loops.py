@@ -119,27 +119,27 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
         m.trackers.iteration(loop)
         frame.loops.append(loop)
         loop.mark = mark
-        frame.arms += 1
-        loop.arms, loop.tested = frame.arms, False
+        frame.branches += 1
+        loop.branches, loop.tested = frame.branches, False
         flow = once()
-        frame.arms -= 1
+        frame.branches -= 1
         frame.doubtful = doubtful
         frame.loops.pop()
         m.path.loops.pop()
         writes = m.journal.rollback(mark)
-        arms = loop.continues
+        branches = loop.continues
         loop.continues = []
         if flow == NORMAL:
-            arms.append(writes)
-        loop.again = loop.again or bool(arms)
-        if loop.runs and arms:
+            branches.append(writes)
+        loop.again = loop.again or bool(branches)
+        if loop.runs and branches:
             # There surely is a first iteration, and this was it: the fixpoint starts behind it.
             loop.runs = False
-            m.journal.merge(arms)
+            m.journal.merge(branches)
             if not unheard:
                 continue
-            arms = [{}]
-        changed = _widen_head(m, frame, loop, arms, give_up=attempt + 1 >= limit)
+            branches = [{}]
+        changed = _widen_head(m, frame, loop, branches, give_up=attempt + 1 >= limit)
         if last or (not changed and not frame.unheard):
             m.bus.emissions += of_keys if runs.lost > lost else []
             break
@@ -192,13 +192,13 @@ def _end_variations(m: Machine, loop: LoopState) -> None:
         forget(m, loop)
 
 
-def _widen_head(m: Machine, frame: Frame, loop: LoopState, arms: list[Writes], *, give_up: bool) -> bool:
+def _widen_head(m: Machine, frame: Frame, loop: LoopState, branches: list[Writes], *, give_up: bool) -> bool:
     """Join what the iteration left behind into the state at the loop's head; whether anything there changed."""
     changed = False
-    if not arms:
+    if not branches:
         return False
     mark = len(m.journal.entries)
-    m.journal.merge([{}, *arms])
+    m.journal.merge([{}, *branches])
     for slots, slot, old in m.journal.entries[mark:]:
         now = slots.get(slot, MISSING)
         if now is old or old is MISSING:
@@ -209,7 +209,7 @@ def _widen_head(m: Machine, frame: Frame, loop: LoopState, arms: list[Writes], *
         if not isinstance(now, Value) or not isinstance(old, Value):
             changed = changed or now != old
             continue
-        _await_last(loop, now, [arm.get((id(slots), slot)) for arm in arms])
+        _await_last(loop, now, [branch.get((id(slots), slot)) for branch in branches])
         if memo_keys.equivalent(old, now):
             continue
         changed = True
@@ -219,7 +219,7 @@ def _widen_head(m: Machine, frame: Frame, loop: LoopState, arms: list[Writes], *
     for slots, _slot, old in m.journal.entries[mark:]:
         if old is MISSING and m.trackers.owner_of(slots) is not None:
             changed = True
-    return m.trackers.widen(frame, loop, arms, m.journal.entries[mark:]) or changed
+    return m.trackers.widen(frame, loop, branches, m.journal.entries[mark:]) or changed
 
 
 def _await_last(loop: LoopState, now: Value, made: list[tuple[dict[Any, Any], Any, Any] | None]) -> None:
@@ -310,7 +310,7 @@ def _unrolled(m: Machine, frame: Frame, node: ir.For, loop: LoopState, elements:
     loop.base = loop.mark = len(m.journal.entries)
     m.path.loops.append(loop)
     frame.loops.append(loop)
-    frame.arms += 1
+    frame.branches += 1
     flow: Flow = NORMAL
     for element in elements:
         frame.doubtful = doubtful
@@ -318,15 +318,15 @@ def _unrolled(m: Machine, frame: Frame, node: ir.For, loop: LoopState, elements:
         assign(m, frame, node.target, element, node.iter)
         flow = run_block(m, frame, node.body)
         if loop.continues:
-            arms, loop.continues = loop.continues, []
+            branches, loop.continues = loop.continues, []
             writes = m.journal.rollback(loop.mark)
             if flow == NORMAL:
-                arms.append(writes)
-            m.journal.merge(arms)
+                branches.append(writes)
+            m.journal.merge(branches)
             flow = NORMAL
         if flow != NORMAL:
             break
-    frame.arms -= 1
+    frame.branches -= 1
     frame.doubtful = doubtful
     frame.loops.pop()
     m.path.loops.pop()
@@ -342,11 +342,11 @@ def _leave_loop(m: Machine, frame: Frame, loop: LoopState, flow: Flow) -> Flow:
     """Merge the paths that left by ``break`` with the one that ran to the end (if there is one)."""
     if not loop.exits:
         return flow
-    arms = loop.exits
+    branches = loop.exits
     writes = m.journal.rollback(loop.base)
     if flow == NORMAL:
-        arms.append(writes)
-    m.journal.merge(arms)
+        branches.append(writes)
+    m.journal.merge(branches)
     return NORMAL
 
 

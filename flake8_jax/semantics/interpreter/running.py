@@ -23,7 +23,7 @@ from flake8_jax.core.cells import is_raising
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import CALLED, Arguments, Call, CallingContext, is_written
 from flake8_jax.semantics.domain.classes import mro_of
-from flake8_jax.semantics.domain.conditions import arm_condition, labelled
+from flake8_jax.semantics.domain.conditions import branch_condition, labelled
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.signatures import binding_error
 from flake8_jax.semantics.domain.stack import NORMAL, RETURN, Flow, Link, Mode
@@ -285,11 +285,11 @@ def _run(m: Machine, func: FunctionValue, at: Call, made: Invocation, inputs: In
     inner = _frame_for(func, made, mark)
     flow, marks = _run_body(m, inner, _link_to(m, func, at, made, inner), mode, func)
     if inner.exits:
-        arms = inner.exits
+        branches = inner.exits
         writes = m.journal.rollback(mark)
         if flow == NORMAL or inner.ended:
-            arms.append(writes)
-        m.journal.merge(arms)
+            branches.append(writes)
+        m.journal.merge(branches)
     m.trackers.returned(marks, suspended=func.fn.is_generator)
     result = _result_of(m, inner, func.fn, flow)
     uses = m.trackers[Keys].uses
@@ -365,9 +365,9 @@ def _result_of(m: Machine, inner: Frame, fn: ir.Function, flow: Flow) -> Value:
     for other in inner.returns[1:]:
         result = joining.join(result, other)
     if len(inner.returns) > 1:
-        serial = m.path.new_arm()
+        serial = m.path.new_branch()
         result = labelled(
-            result, inner.returns, [frozenset([arm_condition(serial, i)]) for i in range(len(inner.returns))]
+            result, inner.returns, [frozenset([branch_condition(serial, i)]) for i in range(len(inner.returns))]
         )
         m.trackers.joined(inner.returns, result)
     return result

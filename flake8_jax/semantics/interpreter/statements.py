@@ -38,7 +38,7 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.events import Discarded, KeyUse, LateBinding, NanComparison, OverwrittenBuffer, Store
 from flake8_jax.semantics.interpreter.asserting import expects_error, waited_for
 from flake8_jax.semantics.interpreter.assignment import assign, store_item
-from flake8_jax.semantics.interpreter.branches import Arm, branch
+from flake8_jax.semantics.interpreter.branches import Branch, run_branches
 from flake8_jax.semantics.interpreter.conditions import condition_of, hold
 from flake8_jax.semantics.interpreter.containers import delete_item, extend_list
 from flake8_jax.semantics.interpreter.expressions import load_item
@@ -141,7 +141,7 @@ def _return(m: Machine, frame: Frame, node: ir.Return) -> Flow:
     frame.vague = frame.vague or frame.guesses > 0
     if m.trackers[TrainingSteps].taken is not None:
         give_back(m, frame.returns[-1])
-    if frame.arms:
+    if frame.branches:
         frame.exits.append(m.journal.since(frame.mark))
     else:
         frame.ended = True
@@ -219,7 +219,7 @@ def _try(m: Machine, frame: Frame, node: ir.Try) -> Flow:
         flow, seen = m.journal.watch(body)
         return flow
 
-    arms = [Arm(watched)]
+    branches = [Branch(watched)]
     for handler in node.handlers:
 
         def handle(handler: ir.ExceptHandler = handler) -> Flow:
@@ -231,8 +231,8 @@ def _try(m: Machine, frame: Frame, node: ir.Try) -> Flow:
                 m.journal.write(frame.slots, handler.name, Unknown("exception"))
             return run_block(m, frame, handler.body)
 
-        arms.append(Arm(handle, guess=True))
-    flow = body() if not node.handlers else branch(m, frame, arms)
+        branches.append(Branch(handle, guess=True))
+    flow = body() if not node.handlers else run_branches(m, frame, branches)
     if node.finalbody:
         final = run_block(m, frame, node.finalbody)
         if final != NORMAL:

@@ -250,7 +250,7 @@ def _labelled_anew(m: Machine, value: UnionValue, members: list[Value], mapping:
 
 
 def _choices_anew(m: Machine, value: Static, mapping: dict[Any, Any]) -> Static:
-    """A host value of a remembered run, with what held in the arms that it comes from."""
+    """A host value of a remembered run, with what held in the branches that it comes from."""
     made = Static(value.kind, value.holds, value.born, guess=value.guess, rank=value.rank)
     made.choices = tuple([(v, _held_anew(m, held, mapping)) for v, held in value.choices])
     mapping[id(value)] = made
@@ -266,11 +266,11 @@ def _condition_anew(m: Machine, condition: Condition, mapping: dict[Any, Any]) -
     (kind, *parts), truth = normal_condition(condition)
     looked_at: list[Any] = []
     for part in parts:
-        if type(part) is tuple and part[0] == "arm":
-            serial = mapping.get(("arm", part[1]))  # another run of the branch
+        if type(part) is tuple and part[0] == "branch":
+            serial = mapping.get(("branch", part[1]))  # another run of the statement
             if serial is None:
-                serial = mapping["arm", part[1]] = m.path.new_arm()
-            looked_at.append(("arm", serial))
+                serial = mapping["branch", part[1]] = m.path.new_branch()
+            looked_at.append(("branch", serial))
             continue
         if type(part) is not tuple or part[0] != "v":
             looked_at.append(part)

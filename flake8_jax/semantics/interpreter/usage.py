@@ -9,7 +9,7 @@ demand     a variable on which an expression surely does what only an array supp
            ``x[:, 0]``, ``x[1:] += 1.0``, or a call of a function of the project that demands it of its parameter.
 after      the demands of the rest of the function; None behind a ``raise``, where any may be said to hold.
 
-Backwards through the statements: a demand holds in front of an ``if`` if both arms make it; a loop may run no iteration, so
+Backwards through the statements: a demand holds in front of an ``if`` if both branches make it; a loop may run no iteration, so
 only what it does with the elements of its own iterable counts for that one (an empty one is no matter).
 
 Limitations: code in nested functions, in the bodies of ``try`` and of other loops; attributes and items of parameters. A

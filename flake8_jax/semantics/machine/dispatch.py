@@ -130,7 +130,7 @@ def run_block(m: Machine, frame: Frame, body: list[ir.Stmt]) -> Flow:
         if flow != NORMAL:
             break
         if frame.doubtful and not doubtful:
-            # ``if isinstance(x, str): return …`` came before: what follows is the other arm of that test.
+            # ``if isinstance(x, str): return …`` came before: what follows is the other branch of that test.
             doubtful, doubt_from = True, len(m.bus.emissions)
     if doubt_from >= 0:
         m.bus.drop_errors(doubt_from)

@@ -3,9 +3,9 @@
 Vocabulary
 ----------
 slots       a dictionary that holds what running code can change: local names, attributes, items.
-journal     the list of all writes. An arm of a branch is run, its writes are taken back and kept aside, the next arm is
-            run, and then the arms that go on are merged.
-writes      what an arm would leave behind.
+journal     the list of all writes. One branch is run, its writes are taken back and kept aside, the next branch is
+            run, and then the branches that go on are merged.
+writes      what a branch would leave behind.
 watched     everything that was written while something ran that an exception may interrupt.
 """
 
@@ -77,16 +77,16 @@ class Journal:
 
     def interrupted(self, seen: Watched) -> None:
         """Any of the watched writes may have been the last one."""
-        arms: list[Writes] = [{}]
+        branches: list[Writes] = [{}]
         for where, (slots, slot, values) in list(seen.items())[:MAX_WATCHED]:
             distinct = list({id(v): v for v in values}.values())
             if len(distinct) > MAX_INTERRUPTIONS:
                 distinct = [Unknown("interrupted")] if isinstance(distinct[0], Value) else distinct[:MAX_INTERRUPTIONS]
             for i, value in enumerate(distinct, 1):
-                while len(arms) <= i:
-                    arms.append({})
-                arms[i][where] = (slots, slot, value)
-        self.merge(arms)
+                while len(branches) <= i:
+                    branches.append({})
+                branches[i][where] = (slots, slot, value)
+        self.merge(branches)
 
     def rollback(self, mark: int) -> Writes:
         """Undo all writes since ``mark`` and return what they amounted to."""
@@ -105,29 +105,29 @@ class Journal:
         return taken
 
     def replay(self, writes: Writes) -> None:
-        """Do the writes of an arm for good."""
+        """Do the writes of a branch for good."""
         for slots, slot, value in writes.values():
             self.write(slots, slot, value)
 
     def merge(
-        self, arms: list[Writes], labels: Labels | None = None, tests: list[Condition | None] | None = None
+        self, branches: list[Writes], labels: Labels | None = None, tests: list[Condition | None] | None = None
     ) -> None:
-        """Leave behind what holds whichever of the arms was taken.
+        """Leave behind what holds whichever of the branches was taken.
 
-        labels: what held where each arm was taken. A value that is one thing on one arm and another on the other remembers
-        which, so that a later test of the same condition tells them apart again, and so does another value of the same arm.
-        tests: the one test that each arm depends on.
+        labels: what held where each branch was taken. A value that differs between branches remembers the condition of each,
+        so a later test of the same condition distinguishes them again, and so does another value of the same branch.
+        tests: the one test that each branch depends on.
         """
-        if not arms:
+        if not branches:
             return
-        if len(arms) == 1:
-            self.replay(arms[0])
+        if len(branches) == 1:
+            self.replay(branches[0])
             return
-        places = {where: (slots, slot) for arm in arms for where, (slots, slot, _) in arm.items()}
+        places = {where: (slots, slot) for branch in branches for where, (slots, slot, _) in branch.items()}
         resized: list[dict[Any, Any]] = []
         for where, (slots, slot) in places.items():
             now = slots.get(slot, MISSING)
-            contents = [arm[where][2] if where in arm else now for arm in arms]
+            contents = [branch[where][2] if where in branch else now for branch in branches]
             owner = self.trackers.owner_of(slots)
             if owner is not None:
                 self.write(slots, slot, owner.merge(contents))
@@ -145,7 +145,7 @@ class Journal:
             self._forget_length(slots)
 
     def _forget_length(self, slots: dict[Any, Any]) -> None:
-        """A list is of another length on another arm: its elements become one."""
+        """A list is of another length on another branch: its elements become one."""
         elements = [v for k, v in slots.items() if k != "n" and isinstance(v, Value)]
         self.write(slots, "*", joining.join_all(elements))
         self.write(slots, "n", None)

@@ -5,7 +5,7 @@ Vocabulary
 path        the call stack, the loops and the conditions of what runs now.
 condition   a test that came out one way on this path; see ``domain.conditions``.
 serial      the number of one run of a function. trace: the number of one staging of it.
-arm         one alternative of a branch; each open one that may not be taken has a number.
+branch      one alternative of a statement; each open one that may not be taken has a number.
 
 Limitations: threads, signals, the order of evaluation where Python leaves none.
 """
@@ -39,7 +39,7 @@ class ExecutionPath:
     caught: so many blocks around are to raise. tried: the innermost ``try`` around that catches what tracers raise.
     loop_base, condition_base: so many loops and conditions were there when the running function began.
     assumed: conditions that callers hold of what it closes over.
-    passes: so many loops around are run more than once. arms: the alternatives that may not be taken. forwarded: for each
+    passes: so many loops around are run more than once. branches: the alternatives that may not be taken. forwarded: for each
     call of an object that is under way, how many functions were running when it began. steps: statements run so far.
     guesses: so many open alternatives are taken only if a guess is right.
 
@@ -49,7 +49,7 @@ class ExecutionPath:
     """
 
     __slots__ = (
-        "_last_context", "arms", "arms_made", "assumed", "body_serials", "caught", "condition_base", "conditions",
+        "_last_context", "assumed", "body_serials", "branches", "branches_made", "caught", "condition_base", "conditions",
         "device", "forwarded", "guesses", "identified", "index", "loop_base", "loops", "mode", "passes", "serial", "stack",
         "step_limit", "steps", "traces", "tried",
     )  # fmt: skip
@@ -60,7 +60,7 @@ class ExecutionPath:
         self.index: ir.Expr | None = None
         self.device: dict[Any, Any] = {}
         self.body_serials: dict[Any, int] = {}
-        self.arms_made = 0
+        self.branches_made = 0
         self.serial = 0
         self.traces = 0
         self.step_limit = MAX_STATEMENTS_PER_ENTRY
@@ -77,7 +77,7 @@ class ExecutionPath:
         self.loop_base = 0
         self.loops: list[LoopState] = []
         self.passes = 0
-        self.arms: tuple[int, ...] = ()
+        self.branches: tuple[int, ...] = ()
         self.forwarded: list[int] = []
         self.steps = 0
         self.guesses = 0
@@ -86,7 +86,7 @@ class ExecutionPath:
         """An entry begins: what the path was, for ``resume``."""
         saved = (
             self.stack, self.mode, self.conditions, self.condition_base, self.assumed, self.caught, self.loop_base,
-            self.loops, self.passes, self.arms, self.forwarded, self.steps, self.tried, self.guesses,
+            self.loops, self.passes, self.branches, self.forwarded, self.steps, self.tried, self.guesses,
         )  # fmt: skip
         self._clear()
         return saved
@@ -95,7 +95,7 @@ class ExecutionPath:
         """The entry is over."""
         (
             self.stack, self.mode, self.conditions, self.condition_base, self.assumed, self.caught, self.loop_base,
-            self.loops, self.passes, self.arms, self.forwarded, self.steps, self.tried, self.guesses,
+            self.loops, self.passes, self.branches, self.forwarded, self.steps, self.tried, self.guesses,
         ) = saved  # fmt: skip
 
     def expects_error(self) -> bool:
@@ -119,10 +119,10 @@ class ExecutionPath:
         self.serial += 1
         return self.serial
 
-    def new_arm(self) -> int:
+    def new_branch(self) -> int:
         """A number for one more alternative that may not be taken (see ``clocks``)."""
-        self.arms_made += 1
-        return self.arms_made
+        self.branches_made += 1
+        return self.branches_made
 
     def forward(self) -> bool:
         """An object is about to be called: not if that only led to the call of another object again and again

@@ -68,11 +68,11 @@ class Tracker:
         return False
 
     def merge(self, contents: list[Any]) -> Any:
-        """The contents of one of the tracker's own slots, whichever of the arms was taken."""
+        """The contents of one of the tracker's own slots, whichever of the branches was taken."""
         raise NotImplementedError
 
     def joined(self, contents: list[Any], result: Value) -> None:
-        """Arms of a branch left ``contents`` in one slot (some may be MISSING), which now holds ``result``; or a function
+        """Branches left ``contents`` in one slot (some may be MISSING), which now holds ``result``; or a function
         returned any of ``contents``."""
 
     # --- loops: those that run here, Python's own or what maps over leaves ----------------------------------
@@ -83,7 +83,7 @@ class Tracker:
     def iteration(self, loop: LoopState) -> None:
         """An iteration begins; the loop is on the path."""
 
-    def widen(self, frame: Frame, loop: LoopState, arms: list[Writes], written: list[Entry]) -> bool:
+    def widen(self, frame: Frame, loop: LoopState, branches: list[Writes], written: list[Entry]) -> bool:
         """An iteration is over, with these ways out of it, and its state was joined into that before it. Whether
         something was learnt that another iteration has to see."""
         return False
@@ -171,10 +171,10 @@ class Trackers(dict["type[Tracker]", Tracker]):
         for tracker in self._having["iteration"]:
             tracker.iteration(loop)
 
-    def widen(self, frame: Frame, loop: LoopState, arms: list[Writes], written: list[Entry]) -> bool:
+    def widen(self, frame: Frame, loop: LoopState, branches: list[Writes], written: list[Entry]) -> bool:
         learnt = False
         for tracker in self._having["widen"]:
-            learnt = tracker.widen(frame, loop, arms, written) or learnt
+            learnt = tracker.widen(frame, loop, branches, written) or learnt
         return learnt
 
     def loop_leave(self, frame: Frame, loop: LoopState, at: ir.Expr, trips: int | None) -> None:

@@ -330,14 +330,14 @@ def _run_cond(m: Machine, app: Transformation) -> Value:
         )
         return Unknown("cond")
     with _in_picked_iterations(m, app):
-        return _run_arms(m, app, functions, inner)
+        return _run_cond_branches(m, app, functions, inner)
 
 
 @contextlib.contextmanager
 def _in_picked_iterations(m: Machine, app: Transformation) -> Iterator[None]:
-    """The arms of ``cond(i == k, …)`` run in some iterations of a loop alone, as those of ``if i == k`` do.
+    """The branches of ``cond(i == k, …)`` run in some iterations of a loop alone, as those of ``if i == k`` do.
 
-    Limitations: the other arm, which runs in all iterations but those, counts as picked, too.
+    Limitations: the other branch, which runs in all iterations but those, counts as picked, too.
     """
     predicate = _predicate(app.node)
     loop = m.path.loops[-1] if m.path.loops and predicate is not None else None
@@ -359,8 +359,8 @@ def _predicate(call: Any) -> ir.Expr | None:
     return named[0] if named else first.value if first is not None else None
 
 
-def _run_arms(m: Machine, app: Transformation, functions: list[Value], inner: list[Value]) -> Value:
-    """The arms of a ``cond``, after its predicate."""
+def _run_cond_branches(m: Machine, app: Transformation, functions: list[Value], inner: list[Value]) -> Value:
+    """The branches of a ``cond``, after its predicate."""
     args, operands = app.at.args, _operands(app)
     if _is_old_form(functions, operands):
         each = [(functions[1], functions[0]), (operands[1], operands[0])]

@@ -10,7 +10,7 @@ work        one line of the log. *compiled*: a call of a jitted function. *compu
             *wait*: the host needs a value of the device, so everything before is done. *lost*: something ran of which
             nothing is known. *yield*: others run before this goes on.
 stretch     the log between two readings whose difference is taken.
-arm         an alternative that may not be taken: work in one is certain only for who is in it as well.
+branch      an alternative that may not be taken: work in one is certain only for who is in it as well.
 sized       a call whose arguments have another shape in each iteration of a loop: of what is compiled in one, the next one has
             no use.
 renewed     a call of a function that was jitted between the same two readings, and was defined there as well.
@@ -83,7 +83,7 @@ Given = Any
 
 
 class Work(msgspec.Struct, frozen=True, eq=False):
-    """One line of the log. chain: the links of the calls around it, outermost first. arms, loops: those that it stands
+    """One line of the log. chain: the links of the calls around it, outermost first. branches, loops: those that it stands
     in. key: the function that was compiled, ``what`` its name; given: its arguments as the compiler sees them. cold: see
     there. made: where the log was when the function was defined and jitted, -1 where that is not known."""
 
@@ -91,7 +91,7 @@ class Work(msgspec.Struct, frozen=True, eq=False):
     scope: ModuleScope
     node: Any
     chain: tuple[Link, ...]
-    arms: tuple[int, ...]
+    branches: tuple[int, ...]
     loops: tuple[LoopState, ...]
     key: Any = None
     what: str = ""
@@ -109,7 +109,7 @@ class Reading:
     scope: ModuleScope
     node: Any
     chain: tuple[Link, ...]
-    arms: tuple[int, ...]
+    branches: tuple[int, ...]
     loops: tuple[LoopState, ...]
 
 
@@ -149,12 +149,12 @@ class Slice(msgspec.Struct, frozen=True, eq=False):
 
 
 class Mark(NamedTuple):
-    """Where the log is, and in how many arms and loops."""
+    """Where the log is, and in how many branches and loops."""
 
     lines: int
     compiled: int
     readings: int
-    arms: int
+    branches: int
     loops: int
 
 
@@ -210,7 +210,7 @@ def read_clock(m: Machine, frame: Frame, node: Any, value: Value) -> Value:
 
 def _reading(m: Machine, frame: Frame, node: Any) -> Reading:
     log = m.trackers[DeviceWork].log
-    return Reading(log, len(log.lines), frame.scope, node, tuple(m.path.stack), m.path.arms, tuple(m.path.loops))
+    return Reading(log, len(log.lines), frame.scope, node, tuple(m.path.stack), m.path.branches, tuple(m.path.loops))
 
 
 def begin_section(m: Machine, frame: Frame, node: Any) -> Reading:
@@ -250,7 +250,7 @@ def _holding(m: Machine, readings: tuple[Reading, ...]) -> HostArray:
 
 def add_work(m: Machine, kind: str, scope: ModuleScope, node: Any) -> None:
     chain = tuple(m.path.stack) if kind in (COMPILED, COMPUTED) else ()
-    m.trackers[DeviceWork].log.lines.append(Work(kind, scope, node, chain, m.path.arms, tuple(m.path.loops)))
+    m.trackers[DeviceWork].log.lines.append(Work(kind, scope, node, chain, m.path.branches, tuple(m.path.loops)))
 
 
 def note_computed(m: Machine, frame: Frame, node: Any) -> None:
@@ -305,7 +305,7 @@ def note_compiled(m: Machine, frame: Frame, node: Any, tv: TransformedValue, arg
                 frame.scope,
                 node,
                 tuple(m.path.stack),
-                m.path.arms,
+                m.path.branches,
                 tuple(m.path.loops),
                 key,
                 _name(tv.operand),
@@ -426,7 +426,7 @@ def _name(operand: Value) -> str:
 def mark(m: Machine) -> Mark:
     """Where the log is now."""
     log = m.trackers[DeviceWork].log
-    return Mark(len(log.lines), len(log.compiled), len(log.readings), len(m.path.arms), len(m.path.loops))
+    return Mark(len(log.lines), len(log.compiled), len(log.readings), len(m.path.branches), len(m.path.loops))
 
 
 def since(m: Machine, start: Mark, result: Value) -> Slice | None:
@@ -450,14 +450,14 @@ def forget_order(m: Machine, start: Mark) -> None:
 def repeat_log(m: Machine, found: Slice, depth: int, outside: tuple[Link, ...], mapping: dict[int, Any]) -> None:
     """Log again what a remembered run has logged; ``mapping`` learns its readings of today."""
     log, start = m.trackers[DeviceWork].log, found.start
-    base, arms, loops = len(log.lines), m.path.arms, tuple(m.path.loops)
+    base, branches, loops = len(log.lines), m.path.branches, tuple(m.path.loops)
     if m.trackers[DeviceWork].timing or found.readings:
         for work in found.lines:
             log.lines.append(
                 msgspec.structs.replace(
                     work,
                     chain=outside + work.chain[depth + 1 :] if work.chain else (),
-                    arms=arms + work.arms[start.arms :],
+                    branches=branches + work.branches[start.branches :],
                     loops=loops + work.loops[start.loops :],
                     cold=work.cold and log.compiles(work.key, _given_again(work.given)),
                     given=_given_again(work.given),
@@ -468,7 +468,7 @@ def repeat_log(m: Machine, found: Slice, depth: int, outside: tuple[Link, ...], 
         note_warm(m, key, _given_again(given))
     for value in found.readings:
         renewed = tuple([
-            Reading(log, base + r.position - start.lines, r.scope, r.node, outside + r.chain[depth + 1 :], arms, loops)
+            Reading(log, base + r.position - start.lines, r.scope, r.node, outside + r.chain[depth + 1 :], branches, loops)
             for r in value.readings
             if r.position >= start.lines
         ])  # fmt: skip
@@ -579,7 +579,7 @@ class _Stretch(msgspec.Struct, frozen=True, eq=False):
 
     def is_certain(self, work: Work) -> bool:
         """Whoever comes to the second reading has done the work."""
-        return work.arms == self.end.arms[: len(work.arms)]
+        return work.branches == self.end.branches[: len(work.branches)]
 
 
 def _judge(

@@ -130,7 +130,7 @@ class EagerSteps(Tracker):
         if self.wanted:
             loop.records[EagerSteps] = Doings({})
 
-    def widen(self, frame: Frame, loop: LoopState, arms: list[Writes], written: list[Any]) -> bool:
+    def widen(self, frame: Frame, loop: LoopState, branches: list[Writes], written: list[Any]) -> bool:
         doings = loop.records.get(EagerSteps)
         # Beside the work of a loop of its own, or of a compiled loop, the operations take no time.
         if isinstance(doings, Doings) and doings.places and not self.m.path.mode.staged and not loop.coarse:

@@ -108,7 +108,7 @@ class Growth(Tracker):
         held = tuple([part for part in parts if part is not result])
         if not held or not isinstance(result, (Array, Unknown, UnionValue, TupleValue)):
             return
-        if result in self.made:  # the same value on both arms
+        if result in self.made:  # the same value on both branches
             before = self.made[result]
             held, sites = (*before.parts, *held), before.sites
             self.made[result] = Made(held[-8:], sites if site is None else (*sites, site)[-4:])
@@ -128,7 +128,7 @@ class Growth(Tracker):
 
     # --- loops ----------------------------------------------------------------------------------------------
 
-    def widen(self, frame: Frame, loop: LoopState, arms: list[Writes], written: list[Any]) -> bool:
+    def widen(self, frame: Frame, loop: LoopState, branches: list[Writes], written: list[Any]) -> bool:
         if not self.made or is_short(self.m, frame, loop, FEW) or not is_surely_eager(self.m, loop):
             return False
         # What a library that nobody is seen to call updates in a loop may be a few elements of a small array.
@@ -138,10 +138,10 @@ class Growth(Tracker):
         for slots, slot, old in written:
             where = (id(slots), slot)
             if not isinstance(old, Value):
-                begun = begun or any(where in arm and self._is_made(arm[where][2]) for arm in arms)
+                begun = begun or any(where in branch and self._is_made(branch[where][2]) for branch in branches)
                 continue
-            for arm in arms:
-                new = arm[where][2] if where in arm else None
+            for branch in branches:
+                new = branch[where][2] if where in branch else None
                 for before, after in _pairs(old, new):
                     for site in self.sites_to(after, before):
                         if id(site.node) not in told and (certain or site.how != "updated"):

@@ -153,8 +153,8 @@ class Guards:
             return self.probes(statement.test, local)
         if not isinstance(statement, ir.If) or not self.probes(statement.test, local):
             return False
-        arms = (statement.body, statement.orelse)
-        return any(arm and (isinstance(arm[-1], _LEAVES) or _skips(arm[-1])) for arm in arms)
+        branches = (statement.body, statement.orelse)
+        return any(branch and (isinstance(branch[-1], _LEAVES) or _skips(branch[-1])) for branch in branches)
 
     def _used_behind_probe(self, scope: ModuleScope, node: ir.FunctionDef) -> bool:
         """The function is named in a guarded place: it is one of several implementations."""

@@ -59,7 +59,7 @@ class KeyCarries(Tracker):
     def __init__(self, m: Machine) -> None:
         self.m = m
 
-    def widen(self, frame: Frame, loop: LoopState, arms: list[Writes], written: list[Any]) -> bool:
+    def widen(self, frame: Frame, loop: LoopState, branches: list[Writes], written: list[Any]) -> bool:
         uses = self.m.trackers[Keys].uses
         if not uses:
             return False
@@ -72,12 +72,15 @@ class KeyCarries(Tracker):
             found = before.get(key, uses.get(key, ()))
             return () if found is MISSING else found
 
-        ways = [_after(uses, arm, at_head) for arm in arms]
+        ways = [_after(uses, branch, at_head) for branch in branches]
         learnt = False
         for slots, slot, old in written:
             now, where = slots.get(slot), (id(slots), slot)
             if slots is not uses and isinstance(now, Value) and isinstance(old, Value) and now is not old:
-                ends = [(arm[where][2] if where in arm else old, way) for arm, way in zip(arms, ways, strict=True)]
+                ends = [
+                    (branch[where][2] if where in branch else old, way)
+                    for branch, way in zip(branches, ways, strict=True)
+                ]
                 learnt = _carry(self.m, now, (old, at_head), ends) or learnt
         return learnt
 
@@ -108,12 +111,12 @@ class KeyCarries(Tracker):
                 self.m.journal.write(self.m.trackers[Keys].uses, canonical_key(key), here)
 
 
-def _after(uses: dict[Value, Any], arm: Writes, at_head: UsesOf) -> UsesOf:
+def _after(uses: dict[Value, Any], branch: Writes, at_head: UsesOf) -> UsesOf:
     """The uses as one way out of the iteration leaves them."""
 
     def at_end(key: Value) -> tuple[Use, ...]:
         where = (id(uses), key)
-        found = arm[where][2] if where in arm else at_head(key)
+        found = branch[where][2] if where in branch else at_head(key)
         return () if found is MISSING else found
 
     return at_end

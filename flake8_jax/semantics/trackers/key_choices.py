@@ -1,12 +1,12 @@
 """Two draws of which at most one counts, though both are made: by what staged code has in place of branches, or because only
-the other arm of an ``if`` reads what the first one gave.
+the other branch of an ``if`` reads what the first one gave.
 
 Vocabulary
 ----------
 chosen      ``jnp.where(mask, first, second)``: each element of the result comes of one of them.
 factors     ``draw * (kind == 0)`` beside ``draw * (kind == 1)``: one of the two is zero.
 carried     ``first = draw``: a name that is bound once and read once stands for the draw where it is read.
-arm         ``if`` or ``else`` of a statement; two arms of one statement never run both.
+branch      ``if`` or ``else`` of a statement; two branches of one statement never run both.
 
 Limitations: factors with ranges (``kind < 2``), masks and their negation, the lists of ``jnp.select``.
 """
@@ -44,7 +44,7 @@ def exclude(first: Place, second: Place, names: NamesOfBodies) -> bool:
     if first.node is second.node or first.serial != second.serial or first.function is None:
         return False
     scope, known, body = first.scope, names.around(first), first.function.body
-    if _is_for_other_arm(body, known, first, second) or _is_for_other_arm(body, known, second, first):
+    if _is_for_other_branch(body, known, first, second) or _is_for_other_branch(body, known, second, first):
         return True
     ours, theirs = (tuple(_outwards(body, known, place.node)) for place in (first, second))
     choices = {id(step.around): step.held for step in ours if _choice_of(step, scope)}
@@ -54,23 +54,27 @@ def exclude(first: Place, second: Place, names: NamesOfBodies) -> bool:
     return any(values.get(what, value) != value for step in theirs for what, value in _tested(step, scope))
 
 
-def _is_for_other_arm(body: list[ir.Stmt], names: Names, split: Place, other: Place) -> bool:
-    """What an assignment binds is read in arms alone that do not run where the other draw is made."""
+def _is_for_other_branch(body: list[ir.Stmt], names: Names, split: Place, other: Place) -> bool:
+    """What an assignment binds is read in branches alone that do not run where the other draw is made."""
     statement = statement_at(body, split.node)
-    arms = _arms_around(body, other.node)
-    if not arms or not isinstance(statement, ir.Assign) or statement.value is not split.node:
+    branches = _branches_around(body, other.node)
+    if not branches or not isinstance(statement, ir.Assign) or statement.value is not split.node:
         return False
     parts = [part for target in statement.targets for part in parts_of_target(target)]
     bound = [part.id for part in parts if isinstance(part, ir.Name)]
     reads = [read for name in bound for read in names.read_after(name, statement)]
-    return len(bound) == len(parts) and bool(reads) and all(_never_both(arms, _arms_around(body, r)) for r in reads)
+    return (
+        len(bound) == len(parts)
+        and bool(reads)
+        and all(_never_both(branches, _branches_around(body, r)) for r in reads)
+    )
 
 
 def _never_both(one: dict[int, bool], other: dict[int, bool]) -> bool:
-    return any(other.get(statement, arm) is not arm for statement, arm in one.items())
+    return any(other.get(statement, branch) is not branch for statement, branch in one.items())
 
 
-def _arms_around(body: list[ir.Stmt], node: Any) -> dict[int, bool]:
+def _branches_around(body: list[ir.Stmt], node: Any) -> dict[int, bool]:
     """By each ``if`` statement around a node, whether it stands in the ``else``."""
     found: dict[int, bool] = {}
     block = body

@@ -22,7 +22,7 @@ from typing import Any, Final, Literal, NamedTuple
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.boundary import NOT_TRAINING, SEED, keep_seed, key_behind, key_taken
 from flake8_jax.semantics.domain.code import statement_at
-from flake8_jax.semantics.domain.conditions import are_mutually_exclusive, is_of_arm, normal_condition
+from flake8_jax.semantics.domain.conditions import are_mutually_exclusive, is_of_branch, normal_condition
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.stack import Link, LoopState, MappedAxis, Place
@@ -298,7 +298,7 @@ def use_key(m: Machine, touch: Touch, usage: Usage) -> None:
         if may_be_key(member):
             held = frozenset(m.path.conditions)
             if conditions:
-                held |= {c for c in conditions[i] if not is_of_arm(c)}
+                held |= {c for c in conditions[i] if not is_of_branch(c)}
             _use_one(m, touch._replace(value=key_behind(member)), usage, held)
 
 

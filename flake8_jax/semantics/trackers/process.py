@@ -324,4 +324,4 @@ def _is_conditional(m: Machine, frame: Frame) -> bool:
     as_program = [("c", "str", "__main__") in key for key, _truth in m.path.conditions]
     if not all(as_program) or frame.attempts:
         return True
-    return frame.arms > sum(as_program[m.path.condition_base :])
+    return frame.branches > sum(as_program[m.path.condition_base :])

@@ -108,7 +108,7 @@ def note_step(
         steps.taken = Steps()
     m.trackers[Reads].matter = True
     steps.taken.calls.add(id(node))
-    state = (frame.arms, len(m.path.conditions))
+    state = (frame.branches, len(m.path.conditions))
     leaves: set[Value] = set()
     for parameter, value in named:
         if parameter and isinstance(value, _CARRIED):
@@ -330,7 +330,7 @@ def _replaced(m: Machine, frame: Frame, node: ir.Assign, target: ir.Expr, new: V
     if slot is None or steps is None or not isinstance(old, Value):
         return None
     step = steps.taken.get(canonical_key(old))
-    if step is None or step.entry != _entry(m) or step.open != (frame.arms, len(m.path.conditions)):
+    if step is None or step.entry != _entry(m) or step.open != (frame.branches, len(m.path.conditions)):
         return None
     if not _is_result(step, node, old, new) or not _is_carried(m, frame, target, slot, old):
         return None

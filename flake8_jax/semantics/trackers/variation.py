@@ -72,8 +72,8 @@ class Variations(Tracker):
         if self.known:
             vary_joined(self.m, [c for c in contents if isinstance(c, Value)], result)
 
-    def widen(self, frame: Frame, loop: LoopState, arms: list[Writes], written: list[Any]) -> bool:
-        return bool(loop.stepped or loop.appended or self.grown) and note_growth(self.m, frame, loop, arms, written)
+    def widen(self, frame: Frame, loop: LoopState, branches: list[Writes], written: list[Any]) -> bool:
+        return bool(loop.stepped or loop.appended or self.grown) and note_growth(self.m, frame, loop, branches, written)
 
     def since(self, mark: None, run: FinishedRun) -> tuple[Varying, grown_parts.GrownParts] | None:
         varying = variations_of(self.m, run)
@@ -155,7 +155,7 @@ def _note_step(m: Machine, frame: Frame, slots: dict[Any, Any], name: str, updat
     if not frame.loops or m.path.mode.staged or name not in slots:
         return
     loop: LoopState = frame.loops[-1]
-    if not loop.unrolled and loop.arms == frame.arms and update.moves_on:
+    if not loop.unrolled and loop.branches == frame.branches and update.moves_on:
         loop.stepped.add((id(slots), name))
 
 
@@ -230,7 +230,7 @@ def _measures(node: Any, path: str) -> bool:
 
 
 def note_growth(
-    m: Machine, frame: Frame, loop: LoopState, arms: list[Writes], written: Iterable[tuple[Any, Any, Any]]
+    m: Machine, frame: Frame, loop: LoopState, branches: list[Writes], written: Iterable[tuple[Any, Any, Any]]
 ) -> bool:
     """At the end of an iteration: what of the loop's state varies. written: slots, slot and contents before. Whether
     something was found that is new."""
@@ -245,7 +245,9 @@ def note_growth(
             continue
         if where in loop.stepped and isinstance(now, (Static, Unknown)):
             vary(m, now, Variation(loop))
-        elif not grown or not _vary_longer(m, loop, now, [_longer(grown, old, arm.get(where)) for arm in arms]):
+        elif not grown or not _vary_longer(
+            m, loop, now, [_longer(grown, old, branch.get(where)) for branch in branches]
+        ):
             continue
         found = found or where not in loop.growing
         loop.growing.add(where)
@@ -275,12 +277,12 @@ def _held_by(frame: Frame) -> Iterator[Any]:
 
 
 def _longer(grown: grown_parts.Grown, old: Value, write: tuple[Any, Any, Any] | None) -> set[grown_parts.Place]:
-    """Which leaves an arm has made longer."""
+    """Which leaves a branch has made longer."""
     return grown_parts.longer_leaves(grown, old, write[2]) if write is not None else set()
 
 
 def _vary_longer(m: Machine, loop: LoopState, now: Value, longer: Sequence[set[grown_parts.Place]]) -> bool:
-    """The leaves that are longer, whichever arm was taken, vary. Whether there are any."""
+    """The leaves that are longer, whichever branch was taken, vary. Whether there are any."""
     places = set.intersection(*longer) if longer else set()
     for place, leaf in grown_parts.leaves(now) if places else ():
         if place in places:
