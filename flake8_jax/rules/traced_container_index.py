@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import contains_tracer, is_host_container, is_reportable, quote
-from flake8_jax.semantics.domain.values import NO_BIRTH, HostArray, ListValue, Value
+from flake8_jax.semantics.domain.values import UNKNOWN_TRACE, HostArray, ListValue, Value
 from flake8_jax.semantics.events.events import Indexing
 
 
@@ -145,4 +145,4 @@ def _is_only_declared(base: Value) -> bool:
         return base.declared
     if not isinstance(base, ListValue) or base.slots["n"] is not None:
         return False
-    return "declared" in base.slots or base.born == NO_BIRTH
+    return "declared" in base.slots or base.made_in == UNKNOWN_TRACE

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from flake8_jax.semantics.domain.classes import find_in_class, mro_of, says_array
 from flake8_jax.semantics.domain.values import (
-    NO_BIRTH,
+    UNKNOWN_TRACE,
     Array,
     ClassField,
     ClassValue,
@@ -110,7 +110,7 @@ def _is_unhashable(value: Value) -> bool:
 
 def _is_hearsay(value: DictValue | ListValue, *, known: bool) -> bool:
     """An annotation says that it is one, or nobody saw where it was made."""
-    return "declared" in value.slots or (not known and value.born == NO_BIRTH)
+    return "declared" in value.slots or (not known and value.made_in == UNKNOWN_TRACE)
 
 
 def _lack_of_tuple(value: TupleValue, depth: int) -> Lack | None:

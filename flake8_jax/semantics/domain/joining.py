@@ -22,8 +22,8 @@ from flake8_jax.semantics.domain.values import (
     MAX_UNION,
     MAYBE,
     MISSING,
-    NO_BIRTH,
     UNKNOWN_RANK,
+    UNKNOWN_TRACE,
     Array,
     BoundMethod,
     ClassValue,
@@ -88,9 +88,9 @@ def join_levels(a: Level, b: Level) -> Level:
     return GRAD
 
 
-def joint_birth(a: int, b: int) -> int:
-    """The birth of what is one object on one path and another on the other: no earlier than either."""
-    return a if a == b else max(a, b) if min(a, b) >= 0 else NO_BIRTH
+def joint_allocation(a: int, b: int) -> int:
+    """The allocation trace of what is one object on one path and another on the other: no earlier than either."""
+    return a if a == b else max(a, b) if min(a, b) >= 0 else UNKNOWN_TRACE
 
 
 def join(a: Value, b: Value, depth: int = 6, room: Room | None = None) -> Value:
@@ -218,7 +218,7 @@ def _join_lists(a: ListValue, b: ListValue, depth: int, room: Room | None) -> Va
     if a.is_tuple != b.is_tuple:
         return None
     element = join(any_element(a, depth - 1, room), any_element(b, depth - 1, room), depth - 1, room)
-    return ListValue(None, element, is_tuple=a.is_tuple, born=joint_birth(a.born, b.born))
+    return ListValue(None, element, is_tuple=a.is_tuple, made_in=joint_allocation(a.made_in, b.made_in))
 
 
 def _join_functions(a: FunctionValue, b: FunctionValue, depth: int, room: Room | None) -> Value | None:
@@ -256,7 +256,7 @@ def _join_instances(a: Instance, b: Instance, depth: int, room: Room | None) -> 
     if a.cls is not b.cls:
         return None
     level = a.level if a.level == b.level else None
-    made = Instance(a.cls, exact=a.exact and b.exact, level=level, born=joint_birth(a.born, b.born))
+    made = Instance(a.cls, exact=a.exact and b.exact, level=level, made_in=joint_allocation(a.made_in, b.made_in))
     made.complete = a.complete and b.complete
     made.slots.update(_join_slots(a.slots, b.slots, depth, room))
     return made
@@ -267,7 +267,7 @@ def _join_external_instances(a: ExternalInstance, b: ExternalInstance, depth: in
         return None
     slots = _join_slots(a.slots, b.slots, depth, room)
     static = a.static_names | b.static_names
-    return ExternalInstance(a.cls, slots, join_levels(a.level, b.level), joint_birth(a.born, b.born), static)
+    return ExternalInstance(a.cls, slots, join_levels(a.level, b.level), joint_allocation(a.made_in, b.made_in), static)
 
 
 def _join_slots(a: dict[Any, Any], b: dict[Any, Any], depth: int, room: Room | None) -> dict[Any, Any]:
@@ -280,7 +280,7 @@ def _join_dicts(a: DictValue, b: DictValue, depth: int, room: Room | None) -> Di
     rest_a, rest_b = a.slots.get("*", MISSING), b.slots.get("*", MISSING)
     rest = None if rest_a is MISSING and rest_b is MISSING else join(rest_a, rest_b, depth - 1, room)
     is_open = a.slots["open"] or b.slots["open"] or items_a.keys() != items_b.keys()
-    return DictValue(items, rest, is_open=is_open, born=joint_birth(a.born, b.born))
+    return DictValue(items, rest, is_open=is_open, made_in=joint_allocation(a.made_in, b.made_in))
 
 
 _JOINERS: dict[type, Callable[[Any, Any, int, Room | None], Value | None]] = {
@@ -369,16 +369,16 @@ def over_arrays(value: Value, f: Callable[[Value], Value], depth: int = 8, room:
     return map_leaves(value, lambda v: over_arrays(v, f, depth - 1, room))
 
 
-def map_leaves(value: Value, f: Callable[[Value], Value], born: int = NO_BIRTH) -> Value:
+def map_leaves(value: Value, f: Callable[[Value], Value], made_in: int = UNKNOWN_TRACE) -> Value:
     """Rebuild one layer of a pytree with ``f`` applied to its children; anything that is no container is kept.
 
-    born: the birth of what is rebuilt.
+    made_in: the allocation trace of what is rebuilt.
     """
     rebuild = _REBUILDERS.get(type(value))
-    return rebuild(value, f, born) if rebuild is not None else value
+    return rebuild(value, f, made_in) if rebuild is not None else value
 
 
-def _rebuild_tuple(value: TupleValue, f: Callable[[Value], Value], born: int) -> Value:
+def _rebuild_tuple(value: TupleValue, f: Callable[[Value], Value], made_in: int) -> Value:
     if is_registered(value):
         return TupleValue(tuple(_rebuilt_fields(value, f)), value.cls, value.names)
     return TupleValue(tuple(f(v) for v in value.elts), value.cls, value.names)
@@ -397,23 +397,23 @@ def _rebuilt_fields(value: TupleValue, f: Callable[[Value], Value]) -> Iterator[
             yield Unknown(name)
 
 
-def _rebuild_list(value: ListValue, f: Callable[[Value], Value], born: int) -> Value:
+def _rebuild_list(value: ListValue, f: Callable[[Value], Value], made_in: int) -> Value:
     known = value.known()
     if known is not None:
-        return ListValue(tuple(f(v) for v in known), is_tuple=value.is_tuple, born=born)
-    return ListValue(None, f(any_element(value)), is_tuple=value.is_tuple, born=born)
+        return ListValue(tuple(f(v) for v in known), is_tuple=value.is_tuple, made_in=made_in)
+    return ListValue(None, f(any_element(value)), is_tuple=value.is_tuple, made_in=made_in)
 
 
-def _rebuild_dict(value: DictValue, f: Callable[[Value], Value], born: int) -> Value:
+def _rebuild_dict(value: DictValue, f: Callable[[Value], Value], made_in: int) -> Value:
     rest = value.slots.get("*")
     items = {k: f(v) for k, v in value.items()}
-    return DictValue(items, f(rest) if rest is not None else None, is_open=value.slots["open"], born=born)
+    return DictValue(items, f(rest) if rest is not None else None, is_open=value.slots["open"], made_in=made_in)
 
 
-def _rebuild_instance(value: Instance, f: Callable[[Value], Value], born: int) -> Value:
+def _rebuild_instance(value: Instance, f: Callable[[Value], Value], made_in: int) -> Value:
     if "pytree" not in value.cls.traits:
         return value
-    made = Instance(value.cls, exact=value.exact, level=value.level, born=born)
+    made = Instance(value.cls, exact=value.exact, level=value.level, made_in=made_in)
     made.complete = value.complete
     for name, v in value.slots.items():
         if not _is_remembered(value.cls, name):
@@ -427,13 +427,13 @@ def _is_remembered(cls: ClassValue, name: str) -> bool:
     return found is not None and isinstance(found[1], PropertyValue) and found[1].cached
 
 
-def _rebuild_external_instance(value: ExternalInstance, f: Callable[[Value], Value], born: int) -> Value:
+def _rebuild_external_instance(value: ExternalInstance, f: Callable[[Value], Value], made_in: int) -> Value:
     static = value.static_names
     slots = {k: v if k in static else f(v) for k, v in value.slots.items()}
-    return ExternalInstance(value.cls, slots, value.level, born, static)
+    return ExternalInstance(value.cls, slots, value.level, made_in, static)
 
 
-def _rebuild_union(value: UnionValue, f: Callable[[Value], Value], born: int) -> Value:
+def _rebuild_union(value: UnionValue, f: Callable[[Value], Value], made_in: int) -> Value:
     mapped = tuple(f(v) for v in value.members)
     is_key = any(isinstance(v, Array) and v.dtype == "key" for v in mapped)
     if is_key and all(isinstance(v, (Array, Tree)) for v in mapped):
@@ -451,22 +451,22 @@ _REBUILDERS: dict[type, Callable[[Any, Callable[[Value], Value], int], Value]] =
 }
 
 
-def copied(value: Value, born: int = NO_BIRTH, depth: int = 4, room: Room | None = None) -> Value:
+def copied(value: Value, made_in: int = UNKNOWN_TRACE, depth: int = 4, room: Room | None = None) -> Value:
     """A copy of a container or an object and, ``depth`` levels down, of those in it."""
     room = room if room is not None else Room()
     if not isinstance(value, (ListValue, DictValue, Instance, ExternalInstance)) or not room.enter(value):
         return value
     made: Value
     if isinstance(value, Instance):
-        made = Instance(value.cls, exact=value.exact, level=value.level, born=born)
+        made = Instance(value.cls, exact=value.exact, level=value.level, made_in=made_in)
         made.complete = value.complete
         made.slots.update(value.slots)
     else:
-        made = map_leaves(value, lambda v: v, born)
+        made = map_leaves(value, lambda v: v, made_in)
     if depth:
         for slot, part in list(made.slots.items()):  # type: ignore[attr-defined]
             if isinstance(part, Value):
-                made.slots[slot] = copied(part, born, depth - 1, room)  # type: ignore[attr-defined]
+                made.slots[slot] = copied(part, made_in, depth - 1, room)  # type: ignore[attr-defined]
     return made
 
 
@@ -481,8 +481,8 @@ def another(value: Value, depth: int = MAX_WRAPPING) -> Value:
         return TupleValue(tuple([another(v, depth - 1) for v in value.elts]), value.cls, value.names)
     if isinstance(value, (DictValue, Instance)) and depth and _wraps_key(value):
         if isinstance(value, DictValue):
-            return map_leaves(value, lambda part: another(part, depth - 1), value.born)
-        made = Instance(value.cls, exact=value.exact, level=value.level, born=value.born)
+            return map_leaves(value, lambda part: another(part, depth - 1), value.made_in)
+        made = Instance(value.cls, exact=value.exact, level=value.level, made_in=value.made_in)
         made.complete = value.complete
         for name, v in value.slots.items():
             made.slots[name] = another(v, depth - 1) if isinstance(v, Value) else v

@@ -134,7 +134,7 @@ class Fingerprint:
     def _static(self, value: Static) -> Any:
         for _, held in value.choices:
             self.labels |= held
-        head = ("s", value.kind, value.guess, value.rank, value.born < self.trace)
+        head = ("s", value.kind, value.guess, value.rank, value.made_in < self.trace)
         return head if value.first is None else (*head, value.first)
 
     def _external(self, value: External) -> Any:
@@ -181,19 +181,19 @@ class Fingerprint:
         return ("T", id(value.cls), *[self.of(v) for v in value.elts])
 
     def _list(self, value: ListValue) -> Any:
-        return ("ListValue", value.born < self.trace, value.is_tuple, *self._slots(value.slots.items()))
+        return ("ListValue", value.made_in < self.trace, value.is_tuple, *self._slots(value.slots.items()))
 
     def _dict(self, value: DictValue) -> Any:
-        return ("DictValue", value.born < self.trace, False, *self._slots(value.slots.items()))
+        return ("DictValue", value.made_in < self.trace, False, *self._slots(value.slots.items()))
 
     # In which order attributes were set or first read makes no difference: sorted.
 
     def _instance(self, value: Instance) -> Any:
-        head = ("i", id(value.cls), value.exact, value.level, value.born < self.trace)
+        head = ("i", id(value.cls), value.exact, value.level, value.made_in < self.trace)
         return (*head, *self._slots(sorted(value.slots.items(), key=_name_of_slot)))
 
     def _external_instance(self, value: ExternalInstance) -> Any:
-        head = ("x", value.cls, value.level, value.born < self.trace)
+        head = ("x", value.cls, value.level, value.made_in < self.trace)
         return (*head, *self._slots(sorted(value.slots.items(), key=_name_of_slot)))
 
     def _slots(self, slots: Iterable[tuple[Any, Any]]) -> list[Any]:
@@ -218,7 +218,7 @@ class Fingerprint:
 
     def _generator(self, value: GeneratorValue) -> Any:
         head = ("g", value.fresh, value.some, value.count, value.numbers)
-        return (*head, value.born < self.trace, self.of(value.element))
+        return (*head, value.made_in < self.trace, self.of(value.element))
 
     def _at(self, value: AtValue) -> Any:
         return ("at", self.of(value.base), None if value.index is None else self.of(value.index))

@@ -127,9 +127,9 @@ class Frame:
     returned inside of one of them. exits: how paths that return inside of them look from the
     start. ended: it returned outside of them.
     doubtful: whether the code is reached from here on depends on a test that only the host can decide. trace: number of
-    the trace that it runs in, and so the birth of its variables. attempts: so many ``try`` and ``with`` blocks are open
-    whose statements may be there for what they raise. unheard: a loop runs its body only to find the values at its head, so
-    loops in it run once. deep_loops: what the last run of a loop that is nested too deeply left behind, by its node.
+    the trace that it runs in, and so the allocation trace of its variables. attempts: so many ``try`` and ``with`` blocks
+    are open whose statements may be there for what they raise. unheard: a loop runs its body only to find the values at its
+    head, so loops in it run once. deep_loops: what the last run of a loop that is nested too deeply left behind, by its node.
     failed: the call that could not bind its arguments, if the running statement has one.
     host_choices: the outcomes of tests that chose NumPy where the other one chose JAX (``xp = jnp if use_jax else np``).
     """

@@ -16,7 +16,7 @@ from typing import Any
 
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.values import (
-    NO_BIRTH,
+    UNKNOWN_TRACE,
     Array,
     Const,
     DictValue,
@@ -95,14 +95,14 @@ def leaf_of(value: Value, depth: int = 6) -> Value:
 MAX_LISTED = 16
 
 
-def listed_leaves(value: Value | None, born: int = NO_BIRTH) -> Value:
+def listed_leaves(value: Value | None, made_in: int = UNKNOWN_TRACE) -> Value:
     """A list of the leaves of an argument, made in that trace."""
     found: list[Value] = []
     if value is None:
         return Unknown("leaves")
     if collect_leaves(value, found) and len(found) <= MAX_LISTED:
-        return ListValue(tuple(found), born=born)
-    return ListValue(None, leaf_of(value), born=born)
+        return ListValue(tuple(found), made_in=made_in)
+    return ListValue(None, leaf_of(value), made_in=made_in)
 
 
 def tree_of(value: Value | None) -> Value:

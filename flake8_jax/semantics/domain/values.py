@@ -9,8 +9,9 @@ opaque      an Unknown or a Tree: nothing is known of its structure. Its parts a
             so that ``state.key`` read twice is one and the same value.
 identity    values are compared by identity where it matters which one it is (PRNG keys, containers, instances):
             the same Python object means the same run-time value.
-birth       number of the trace in which a container or an object was made (``born``; 0: eager). ``NO_BIRTH``: not
-            known. Below zero: while a generic instance was being made (see ``allocations``).
+allocation trace
+            the number of the trace in which a container or an object was made (``made_in``; 0: eager). ``UNKNOWN_TRACE``:
+            not known. Below zero: while a generic instance was being made (see ``allocations``).
 
 Mutable run-time objects (lists, dicts, instances) keep their contents in a plain dict named ``slots``. The interpreter
 writes it through its journal, so that the branches can be run one after the other and merged; only what a first
@@ -51,7 +52,7 @@ StaticKind = Literal["", "int", "bool", "str", "float", "complex", "shape", "dty
 HashKind = Literal["", "none", "identity", "fields", "leaves", "own", "inherited"]
 """What the hash of an object is made of: ``leaves`` are those of its pytree, ``own`` is a method of the project's or of an
 unknown library's. Of a class itself: empty where no decorator makes it a dataclass."""
-NO_BIRTH = 1 << 60
+UNKNOWN_TRACE = 1 << 60
 """Later than any trace: what carries it is never taken for something that a trace found there."""
 
 
@@ -225,15 +226,15 @@ class Static(Value):
     """A host value known while tracing, but not to us. kind: what is known of its type.
 
     holds: the values interpolated into a string (``f"{x}"``) without a format spec, and what such a string among them holds.
-    born: of a set. guess: the kind is only what is most likely, as that of a dict's keys is. rank: of a shape, how long it
+    made_in: of a set. guess: the kind is only what is most likely, as that of a dict's keys is. rank: of a shape, how long it
     is, and of the rank of an array, that it is one; UNKNOWN_RANK if nobody knows which, None of everything else. first: of a
     shape, its first number or None. choices: what it is in each branch, with what held there.
     """
 
-    __slots__ = ("born", "choices", "first", "guess", "holds", "kind", "rank")
+    __slots__ = ("choices", "first", "guess", "holds", "kind", "made_in", "rank")
 
     def __init__(
-        self, kind: StaticKind = "", holds: tuple[Value, ...] = (), born: int = NO_BIRTH, *, guess: bool = False,
+        self, kind: StaticKind = "", holds: tuple[Value, ...] = (), made_in: int = UNKNOWN_TRACE, *, guess: bool = False,
         rank: int | None = None,
     ) -> None:  # fmt: skip
         self.guess = guess
@@ -242,7 +243,7 @@ class Static(Value):
         self.first: int | None = None
         self.choices: tuple[tuple[Value, frozenset[Condition]], ...] = ()
         self.holds = holds if len(holds) < 2 else _distinct(holds)
-        self.born = born
+        self.made_in = made_in
 
 
 def _distinct(held: tuple[Value, ...]) -> tuple[Value, ...]:
@@ -288,10 +289,15 @@ class ListValue(Value):
     ``slots["n"]`` is None and ``slots["*"]`` stands for every element. ``is_tuple``: an immutable one of unknown length.
     ``slots["declared"]``: only an annotation says that it is a list."""
 
-    __slots__ = ("born", "is_tuple", "slots")
+    __slots__ = ("is_tuple", "made_in", "slots")
 
     def __init__(
-        self, elts: tuple[Value, ...] | None, rest: Value | None = None, *, is_tuple: bool = False, born: int = NO_BIRTH
+        self,
+        elts: tuple[Value, ...] | None,
+        rest: Value | None = None,
+        *,
+        is_tuple: bool = False,
+        made_in: int = UNKNOWN_TRACE,
     ) -> None:
         self.slots: dict[Any, Any] = {}
         if elts is None:
@@ -302,7 +308,7 @@ class ListValue(Value):
             for i, v in enumerate(elts):
                 self.slots[i] = v
         self.is_tuple = is_tuple
-        self.born = born
+        self.made_in = made_in
 
     def known(self) -> tuple[Value, ...] | None:
         """The elements, where their number is known."""
@@ -318,7 +324,7 @@ class DictValue(Value):
     annotation says that it is a dict.
     """
 
-    __slots__ = ("born", "slots")
+    __slots__ = ("made_in", "slots")
 
     def __init__(
         self,
@@ -326,13 +332,13 @@ class DictValue(Value):
         rest: Value | None = None,
         *,
         is_open: bool = False,
-        born: int = NO_BIRTH,
+        made_in: int = UNKNOWN_TRACE,
     ) -> None:
         self.slots: dict[Any, Any] = {("k", k): v for k, v in items.items()}
         self.slots["open"] = is_open
         if rest is not None:
             self.slots["*"] = rest
-        self.born = born
+        self.made_in = made_in
 
     def is_closed(self) -> bool:
         """All keys are known."""
@@ -472,21 +478,21 @@ class ExternalInstance(Value):
     static_names: the attributes that its class surely keeps out of the pytree, so that staged code sees their plain values.
     """
 
-    __slots__ = ("born", "cls", "level", "slots", "static_names")
+    __slots__ = ("cls", "level", "made_in", "slots", "static_names")
 
     def __init__(
         self,
         cls: str,
         slots: dict[Any, Any] | None = None,
         level: Level = MAYBE,
-        born: int = NO_BIRTH,
+        made_in: int = UNKNOWN_TRACE,
         static_names: frozenset[str] = frozenset(),
     ) -> None:
         self.static_names = static_names
         self.cls = cls
         self.slots: dict[Any, Any] = slots if slots is not None else {}
         self.level = level
-        self.born = born
+        self.made_in = made_in
 
 
 REF = "jax.Ref"
@@ -562,14 +568,16 @@ class Instance(Value):
     """An instance of a project class. ``slots``: attributes set so far. exact: the class is known for sure (it was
     constructed here), not only a base of it. level: for pytrees of unknown contents, what its leaves are."""
 
-    __slots__ = ("born", "cls", "complete", "exact", "level", "slots")
+    __slots__ = ("cls", "complete", "exact", "level", "made_in", "slots")
 
-    def __init__(self, cls: ClassValue, *, exact: bool, level: Level | None = None, born: int = NO_BIRTH) -> None:
+    def __init__(
+        self, cls: ClassValue, *, exact: bool, level: Level | None = None, made_in: int = UNKNOWN_TRACE
+    ) -> None:
         self.cls = cls
         self.slots: dict[Any, Any] = {}
         self.exact = exact
         self.level = level
-        self.born = born
+        self.made_in = made_in
         self.complete = False
 
 
@@ -629,17 +637,17 @@ class GeneratorValue(Value):
     some: there surely is a first element. numbers: of a range whose bounds are known. count: so many elements, numbers and
     keys all of them; None if that is not so."""
 
-    __slots__ = ("born", "count", "element", "fresh", "numbers", "some")
+    __slots__ = ("count", "element", "fresh", "made_in", "numbers", "some")
 
     def __init__(
-        self, element: Value, *, fresh: bool = False, some: bool = False, born: int = NO_BIRTH,
+        self, element: Value, *, fresh: bool = False, some: bool = False, made_in: int = UNKNOWN_TRACE,
         numbers: range | None = None, count: int | None = None,
     ) -> None:  # fmt: skip
         self.numbers = numbers
         self.element = element
         self.fresh = fresh
         self.some = some
-        self.born = born
+        self.made_in = made_in
         self.count = count
 
 

@@ -124,11 +124,11 @@ def assign(m: Machine, frame: Frame, target: ir.Expr, value: Value, source: ir.E
 
 
 def _tell_rebinding(m: Machine, change: Change, source: ir.Expr | None) -> None:
-    """A variable of an outer scope is rebound; ``born``: the trace in which that scope came into being."""
+    """A variable of an outer scope is rebound; ``made_in``: the trace in which that scope was made."""
     if m.path.mode.staged:
         itself = bool(change.op) or reads_itself(change.frame.scope, change.node, source)
         if not itself and change.value is not None and not level_of(change.value) >= GRAD:
-            undo_changes(m, None, change.name, change.born)
+            undo_changes(m, None, change.name, change.made_in)
         emit_change(m, msgspec.structs.replace(change, itself=itself))
 
 
@@ -204,7 +204,7 @@ def _unpacked(m: Machine, frame: Frame, targets: Targets, value: Value, source: 
     make_element = iterated(m, frame, node, value, "no-events", None)
     values = [make_element() if make_element is not None else Unknown("unpack") for _ in range(count)]
     if star is not None and make_element is not None:
-        values[star] = ListValue(None, values[star], born=m.path.mode.trace)
+        values[star] = ListValue(None, values[star], made_in=m.path.mode.trace)
     return values
 
 
@@ -215,5 +215,5 @@ def _spread(m: Machine, known: tuple[Value, ...], count: int, star: int | None) 
     if star is None or len(known) < count - 1:
         return [Unknown("unpack") for _ in range(count)]
     tail = count - star - 1
-    middle = ListValue(known[star : len(known) - tail], born=m.path.mode.trace)
+    middle = ListValue(known[star : len(known) - tail], made_in=m.path.mode.trace)
     return [*known[:star], middle, *known[len(known) - tail :]]

@@ -70,8 +70,8 @@ from flake8_jax.semantics.trackers.allocations import (
     Change,
     emit_change,
     emit_read,
+    escapes_trace,
     forget_changes,
-    outlives,
     undo_changes,
 )
 from flake8_jax.semantics.trackers.buffers import read
@@ -308,9 +308,9 @@ def _keep_cached(m: Machine, frame: Frame, node: Any, found: Found, value: Value
         m.bus.drop_errors(reports)  # it may have been computed before, where it raised nothing
     if not isinstance(instance, Instance) or not isinstance(fget, FunctionValue):
         return
-    if staged and outlives(m, instance, m.path.mode.trace):
+    if staged and escapes_trace(m, instance, m.path.mode.trace):
         emit_cached(m, frame, node, value, fget.fn.name)
-    if instance.born >= 0:  # else every entry looks at it for the first time
+    if instance.made_in >= 0:  # else every entry looks at it for the first time
         m.journal.write(instance.slots, fget.fn.name, value)
 
 
@@ -632,7 +632,7 @@ def emit_attribute(m: Machine, change: Change, source: ir.Expr | None = None) ->
     """Tell the rules that staged code sets an attribute; one that is set back to a host value undoes what was done."""
     base, node = change.target, change.node
     if isinstance(base, ModuleValue):
-        emit_change(m, msgspec.structs.replace(change, target=None, born=0))
+        emit_change(m, msgspec.structs.replace(change, target=None, made_in=0))
         return
     if isinstance(base, Instance):
         member = find_in_class(base.cls, change.name)

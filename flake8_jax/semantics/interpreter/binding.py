@@ -13,7 +13,7 @@ from flake8_jax.core import ir
 from flake8_jax.semantics.domain import boundary, joining
 from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.values import (
-    NO_BIRTH,
+    UNKNOWN_TRACE,
     Array,
     Const,
     DictValue,
@@ -64,14 +64,14 @@ def _extra_values(m: Machine, p: ir.Parameter, args: Arguments, extras: list[Val
     if args.star is None and not args.unknown_rest:
         return TupleValue(tuple(extras))
     element = joining.join_all([*extras, args.star if args.star is not None else Unknown(p.name)])
-    return ListValue(None, element, is_tuple=True, born=m.path.mode.trace)
+    return ListValue(None, element, is_tuple=True, made_in=m.path.mode.trace)
 
 
 def _extra_keywords(m: Machine, args: Arguments, kwargs: dict[str, Value]) -> Value:
     """What ``**kwargs`` holds."""
     is_open = args.double_star is not None or args.unknown_rest
     rest = args.double_star if args.double_star is not None else Unknown("item") if args.unknown_rest else None
-    return DictValue(kwargs, rest, is_open=is_open, born=m.path.mode.trace)
+    return DictValue(kwargs, rest, is_open=is_open, made_in=m.path.mode.trace)
 
 
 def _missing(m: Machine, func: FunctionValue, p: ir.Parameter, args: Arguments) -> Value:
@@ -127,7 +127,7 @@ def individual(m: Machine, said: Value, value: Opaque, depth: int = 2) -> Value:
         own |= {f.name: Unknown(f.name) for f in said.cls.fields if f.name not in said.slots}
     if not own:
         return said
-    made = Instance(said.cls, exact=said.exact, level=said.level, born=NO_BIRTH)
+    made = Instance(said.cls, exact=said.exact, level=said.level, made_in=UNKNOWN_TRACE)
     made.complete = said.complete
     made.slots.update(said.slots)
     for name, part in own.items():

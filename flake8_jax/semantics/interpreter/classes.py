@@ -49,7 +49,7 @@ from flake8_jax.semantics.interpreter.operations import value_of_annotation
 from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL, PASSED_FUNCTIONS, evaluate
-from flake8_jax.semantics.trackers.allocations import birth_of_generic
+from flake8_jax.semantics.trackers.allocations import allocation_of_generic
 from flake8_jax.semantics.trackers.unrolling import note_variety
 
 NAMEDTUPLE = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
@@ -347,7 +347,7 @@ def construct(m: Machine, frame: Frame, node: Any, cls: ClassValue, args: Argume
         fields = tuple(f.name for f in cls.fields)
         bound = _bind_fields(m, cls, args)
         return TupleValue(tuple(bound[n] for n in fields), cls, fields)
-    made = Instance(cls, exact=True, born=m.path.mode.trace)
+    made = Instance(cls, exact=True, made_in=m.path.mode.trace)
     init = find_constructor(cls)
     if init is not None:
         call_function_value(m, frame, node, init, args.prepended(made))
@@ -447,7 +447,7 @@ def generic_instance(m: Machine, cls: ClassValue, level: Level | None = None) ->
         known = m.program.generic(cls)
         if known is None:
             known = made_generic = cls.generic = Instance(cls, exact=False)
-            made_generic.born = birth_of_generic(m, made_generic)
+            made_generic.made_in = allocation_of_generic(m, made_generic)
             m.isolated(cls.scope.path, lambda: _initialise_generic(m, cls, made_generic))
         return known
     base = generic_instance(m, cls)
@@ -492,7 +492,7 @@ def _field_value(m: Machine, cls: ClassValue, f: ClassField) -> Value:
 
 
 def _initialise_generic(m: Machine, cls: ClassValue, made: Instance) -> None:
-    m.path.mode = Mode(trace=made.born)
+    m.path.mode = Mode(trace=made.made_in)
     init = find_constructor(cls)
     if init is not None:
         call_function_value(m, Frame(None, init.scope, None), None, init, Arguments([made], unknown_rest=True))

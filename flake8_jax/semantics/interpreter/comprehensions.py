@@ -104,14 +104,14 @@ def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> 
     m.trackers.loop_leave(frame, loop, node.generators[0].iter, total)
     element = results[-1] if results else None
     if node.kind == "generator":
-        return GeneratorValue(element if element is not None else Unknown("nothing"), born=m.path.mode.trace)
+        return GeneratorValue(element if element is not None else Unknown("nothing"), made_in=m.path.mode.trace)
     if node.kind == "set":
         if element is not None:
             emit_hash(m, frame, node.element, element, "set-element")
-        return Static("set", born=m.path.mode.trace)
+        return Static("set", made_in=m.path.mode.trace)
     if node.kind == "dict":
-        return DictValue({}, element, is_open=True, born=m.path.mode.trace)
-    return ListValue(None, element, born=m.path.mode.trace)
+        return DictValue({}, element, is_open=True, made_in=m.path.mode.trace)
+    return ListValue(None, element, made_in=m.path.mode.trace)
 
 
 def _element_by_element(m: Machine, inner: Frame, node: ir.Comprehension, iterable: Value) -> Value | None:
@@ -144,6 +144,6 @@ def _element_by_element(m: Machine, inner: Frame, node: ir.Comprehension, iterab
         forget(m, loop)
     if node.kind == "dict":
         if all(isinstance(k, Const) for k in keys):
-            return DictValue({k.value: v for k, v in zip(keys, values, strict=True)}, born=m.path.mode.trace)  # type: ignore[attr-defined]
-        return DictValue({}, joining.join_all(values), is_open=True, born=m.path.mode.trace)
-    return ListValue(tuple(values), born=m.path.mode.trace)
+            return DictValue({k.value: v for k, v in zip(keys, values, strict=True)}, made_in=m.path.mode.trace)  # type: ignore[attr-defined]
+        return DictValue({}, joining.join_all(values), is_open=True, made_in=m.path.mode.trace)
+    return ListValue(tuple(values), made_in=m.path.mode.trace)

@@ -23,9 +23,9 @@ from flake8_jax.semantics.domain.values import (
     GRAD,
     MAYBE,
     MISSING,
-    NO_BIRTH,
     NONE,
     REF,
+    UNKNOWN_TRACE,
     Array,
     AtValue,
     BuiltinValue,
@@ -78,7 +78,7 @@ def _tuple_item(m: Machine, base: TupleValue, index: Value) -> Value:
 def _list_item(m: Machine, base: ListValue, index: Value) -> Value:
     known = base.known()
     if known is not None:
-        return _sequence_item(known, index, is_tuple=base.is_tuple, born=m.path.mode.trace)
+        return _sequence_item(known, index, is_tuple=base.is_tuple, made_in=m.path.mode.trace)
     if isinstance(index, SliceValue):  # which elements that are, nobody knows: two slices need have none in common
         return ListValue(None, joining.another(joining.any_element(base)), is_tuple=base.is_tuple)
     return _repeatable(m, base, index, joining.any_element(base))
@@ -156,7 +156,7 @@ def _repeatable(m: Machine, base: ListValue, index: Value, element: Value) -> Va
     return other
 
 
-def _sequence_item(elements: tuple[Value, ...], index: Value, *, is_tuple: bool, born: int = NO_BIRTH) -> Value:
+def _sequence_item(elements: tuple[Value, ...], index: Value, *, is_tuple: bool, made_in: int = UNKNOWN_TRACE) -> Value:
     if isinstance(index, Const) and isinstance(index.value, int):
         if -len(elements) <= index.value < len(elements):
             return elements[index.value]
@@ -171,8 +171,8 @@ def _sequence_item(elements: tuple[Value, ...], index: Value, *, is_tuple: bool,
                 chosen = elements[slice(*parts)]
             except TypeError:
                 return Unknown("item")
-            return TupleValue(chosen) if is_tuple else ListValue(chosen, born=born)
-        return ListValue(None, joining.join_all(elements) if elements else None, is_tuple=is_tuple, born=born)
+            return TupleValue(chosen) if is_tuple else ListValue(chosen, made_in=made_in)
+        return ListValue(None, joining.join_all(elements) if elements else None, is_tuple=is_tuple, made_in=made_in)
     return copy_with_new_identity(joining.join_all(elements)) if elements else Unknown("item")
 
 
@@ -207,11 +207,11 @@ def _missing_item(m: Machine, base: DictValue, slot: Any) -> Value:
     name = factory.name if isinstance(factory, BuiltinValue) else ""
     made: Value
     if name == "list":
-        made = ListValue((), born=base.born)
+        made = ListValue((), made_in=base.made_in)
     elif name == "dict":
-        made = DictValue({}, born=base.born)
+        made = DictValue({}, made_in=base.made_in)
     elif name == "set":
-        made = Static("set", born=base.born)
+        made = Static("set", made_in=base.made_in)
     else:
         return Unknown("item")
     m.journal.write(base.slots, slot, made)
@@ -477,7 +477,7 @@ def _list_popleft(m: Machine, call: Call, base: ListValue) -> Value:
 
 def _list_copy(m: Machine, call: Call, base: ListValue) -> Value:
     known = base.known()
-    return ListValue(known, None if known is not None else joining.any_element(base), born=m.path.mode.trace)
+    return ListValue(known, None if known is not None else joining.any_element(base), made_in=m.path.mode.trace)
 
 
 def _list_search(m: Machine, call: Call, base: ListValue) -> Value:
@@ -615,7 +615,7 @@ def _dict_copy(m: Machine, args: Arguments, base: DictValue) -> Value:
             items.update(other.items())
         else:  # any of the items may have been replaced
             items, rest, is_open = {key: Unknown("item") for key in items}, Unknown("item"), True
-    made = DictValue(items, rest, is_open=is_open, born=m.path.mode.trace)
+    made = DictValue(items, rest, is_open=is_open, made_in=m.path.mode.trace)
     if base.slots.get("frozen"):
         made.slots["frozen"] = True
     return made

@@ -171,22 +171,22 @@ def elements_of(m: Machine, frame: Frame, nodes: list[ir.Expr]) -> tuple[list[Va
 def _tuple(m: Machine, frame: Frame, node: ir.Tuple) -> Value:
     values, rest = elements_of(m, frame, node.elts)
     if rest is not None:
-        return ListValue(None, joining.join_all([*values, rest]), is_tuple=True, born=m.path.mode.trace)
+        return ListValue(None, joining.join_all([*values, rest]), is_tuple=True, made_in=m.path.mode.trace)
     return TupleValue(tuple(values))
 
 
 def _list(m: Machine, frame: Frame, node: ir.List) -> Value:
     values, rest = elements_of(m, frame, node.elts)
     if rest is not None or len(values) > 64:
-        return ListValue(None, joining.join_all([*values, *([rest] if rest else [])]), born=m.path.mode.trace)
-    return ListValue(tuple(values), born=m.path.mode.trace)
+        return ListValue(None, joining.join_all([*values, *([rest] if rest else [])]), made_in=m.path.mode.trace)
+    return ListValue(tuple(values), made_in=m.path.mode.trace)
 
 
 def _set(m: Machine, frame: Frame, node: ir.Set) -> Value:
     for element in node.elts:
         value = evaluate(m, frame, element.value if isinstance(element, ir.Starred) else element)
         emit_hash(m, frame, element, value, "set-element")
-    return Static("set", born=m.path.mode.trace)
+    return Static("set", made_in=m.path.mode.trace)
 
 
 def _dict(m: Machine, frame: Frame, node: ir.Dict) -> Value:
@@ -212,7 +212,7 @@ def _dict(m: Machine, frame: Frame, node: ir.Dict) -> Value:
         else:
             is_open = True
             rest = value if rest is None else joining.join(rest, value)
-    return DictValue(items, rest, is_open=is_open, born=m.path.mode.trace)
+    return DictValue(items, rest, is_open=is_open, made_in=m.path.mode.trace)
 
 
 def _joined_str(m: Machine, frame: Frame, node: ir.JoinedStr) -> Value:

@@ -183,7 +183,7 @@ def _described_instance(m: Machine, parts: Parts, level: Level, bound: Bound) ->
     cls = bound.get("self")
     if not isinstance(cls, ClassValue):
         return make_instance(m, parts[0], level, given=bound)
-    made = Instance(cls, exact=True, born=m.path.mode.trace)
+    made = Instance(cls, exact=True, made_in=m.path.mode.trace)
     fact = m.program.knowledge.class_(parts[0])
     fields = fact.fields if fact is not None else {}
     own = {f.name for f in cls.fields}
@@ -275,7 +275,7 @@ def _one_or_list(m: Machine, text: str, level: Level, bound: dict[str, Value]) -
     if count == 1:
         return value_of_descriptor(m, text, level, bound)
     made = tuple(value_of_descriptor(m, text, level, bound) for _ in range(count))
-    return ListValue(made, born=m.path.mode.trace) if made else Unknown("one or several")
+    return ListValue(made, made_in=m.path.mode.trace) if made else Unknown("one or several")
 
 
 def _collective(value: Value | None, level: Level) -> Value:
@@ -324,7 +324,7 @@ def make_instance(
             if name not in slots:
                 nested = "instance(" in descriptor
                 slots[name] = Unknown(name) if nested else value_of_descriptor(m, descriptor, level, {})
-    return ExternalInstance(cls, slots, level, born=m.path.mode.trace, static_names=_static_names(fact))
+    return ExternalInstance(cls, slots, level, made_in=m.path.mode.trace, static_names=_static_names(fact))
 
 
 def _field(m: Machine, cls: str, name: str, descriptor: str, level: Level) -> Value:
@@ -365,7 +365,7 @@ def replaced(m: Machine, value: Value, args: Arguments) -> Value:
     if isinstance(value, (Instance, ExternalInstance)):
         made: Instance | ExternalInstance
         if isinstance(value, Instance):
-            made = Instance(value.cls, exact=value.exact, level=value.level, born=m.path.mode.trace)
+            made = Instance(value.cls, exact=value.exact, level=value.level, made_in=m.path.mode.trace)
             made.complete = value.complete
         else:
             made = ExternalInstance(value.cls, None, value.level, m.path.mode.trace, value.static_names)

@@ -433,11 +433,11 @@ def _sequence_binary(m: Machine, left: Value, op: str, right: Value) -> Value:
         return other
     more = known_elements(other)
     if elements is None or more is None:
-        return ListValue(None, _any(sequence, other), is_tuple=_is_tuple(sequence), born=m.path.mode.trace)
+        return ListValue(None, _any(sequence, other), is_tuple=_is_tuple(sequence), made_in=m.path.mode.trace)
     joined = elements + more if sequence is left else more + elements
     if len(joined) > MAX_ELEMENTS:
-        return ListValue(None, joining.join_all(joined), is_tuple=_is_tuple(sequence), born=m.path.mode.trace)
-    return TupleValue(joined) if _is_tuple(sequence) else ListValue(joined, born=m.path.mode.trace)
+        return ListValue(None, joining.join_all(joined), is_tuple=_is_tuple(sequence), made_in=m.path.mode.trace)
+    return TupleValue(joined) if _is_tuple(sequence) else ListValue(joined, made_in=m.path.mode.trace)
 
 
 def _repeated(m: Machine, sequence: Value, times: Value) -> Value:
@@ -446,9 +446,9 @@ def _repeated(m: Machine, sequence: Value, times: Value) -> Value:
     if isinstance(times, Const) and isinstance(times.value, int) and elements is not None:
         if times.value >= 0 and times.value * len(elements) <= MAX_REPEATED:
             repeated = elements * times.value
-            return TupleValue(repeated) if _is_tuple(sequence) else ListValue(repeated, born=m.path.mode.trace)
+            return TupleValue(repeated) if _is_tuple(sequence) else ListValue(repeated, made_in=m.path.mode.trace)
     any_element = joining.join_all(elements) if elements else None
-    return ListValue(None, any_element, is_tuple=_is_tuple(sequence), born=m.path.mode.trace)
+    return ListValue(None, any_element, is_tuple=_is_tuple(sequence), made_in=m.path.mode.trace)
 
 
 def _is_tuple(sequence: Value) -> bool:
@@ -472,12 +472,12 @@ def _merged_dict(m: Machine, left: DictValue, right: DictValue) -> DictValue:
     items = {**dict(left.items()), **dict(right.items())}
     rests = [v for v in (left.slots.get("*"), right.slots.get("*")) if v is not None]
     if len(items) > MAX_ELEMENTS:
-        return DictValue({}, joining.join_all([*items.values(), *rests]), is_open=True, born=m.path.mode.trace)
+        return DictValue({}, joining.join_all([*items.values(), *rests]), is_open=True, made_in=m.path.mode.trace)
     return DictValue(
         items,
         joining.join_all(rests) if rests else None,
         is_open=left.slots["open"] or right.slots["open"],
-        born=m.path.mode.trace,
+        made_in=m.path.mode.trace,
     )
 
 

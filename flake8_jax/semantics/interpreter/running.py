@@ -354,7 +354,7 @@ def _result_of(m: Machine, inner: Frame, fn: ir.Function, flow: Flow) -> Value:
     """What a run gives whose body has ended with ``flow``."""
     if fn.is_generator:
         element = joining.union_of(inner.yields) if inner.yields else Unknown("yield")
-        return GeneratorValue(element, born=m.path.mode.trace)
+        return GeneratorValue(element, made_in=m.path.mode.trace)
     if flow == NORMAL:
         inner.returns.append(Unknown("stub") if _is_stub(fn) else NONE)
     if not inner.returns:

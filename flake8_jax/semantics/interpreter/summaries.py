@@ -24,7 +24,7 @@ from flake8_jax.semantics.domain.signatures import in_quotes
 from flake8_jax.semantics.domain.stack import Link, Mode
 from flake8_jax.semantics.domain.values import (
     MISSING,
-    NO_BIRTH,
+    UNKNOWN_TRACE,
     Array,
     BoundMethod,
     BuiltinValue,
@@ -189,7 +189,7 @@ def transplant(
     room = room if room is not None else Room()
     if not room.enter(value):
         return value
-    if trace > 0 and isinstance(value, (Instance, ListValue, DictValue, ExternalInstance)) and value.born < trace:
+    if trace > 0 and isinstance(value, (Instance, ListValue, DictValue, ExternalInstance)) and value.made_in < trace:
         return value
 
     def inner(v: Value) -> Value:
@@ -197,7 +197,7 @@ def transplant(
 
     if not isinstance(value, Instance):
         return _made_anew(m, value, inner)
-    copy = Instance(value.cls, exact=value.exact, level=value.level, born=_born_again(m, value))
+    copy = Instance(value.cls, exact=value.exact, level=value.level, made_in=_allocation_of_copy(m, value))
     copy.complete = value.complete
     mapping[id(value)] = copy
     for name, v in value.slots.items():
@@ -233,12 +233,12 @@ def _made_anew(m: Machine, value: Value, inner: Callable[[Value], Value]) -> Val
         return made
     if isinstance(value, GeneratorValue):
         return GeneratorValue(
-            inner(value.element), fresh=value.fresh, some=value.some, born=_born_again(m, value), numbers=value.numbers,
-            count=value.count,
+            inner(value.element), fresh=value.fresh, some=value.some, made_in=_allocation_of_copy(m, value),
+            numbers=value.numbers, count=value.count,
         )  # fmt: skip
     if isinstance(value, UnionValue):
         return joining.union_of([inner(v) for v in value.members])
-    return joining.map_leaves(value, inner, _born_again(m, value))
+    return joining.map_leaves(value, inner, _allocation_of_copy(m, value))
 
 
 def _labelled_anew(m: Machine, value: UnionValue, members: list[Value], mapping: dict[Any, Any]) -> Value:
@@ -251,7 +251,7 @@ def _labelled_anew(m: Machine, value: UnionValue, members: list[Value], mapping:
 
 def _choices_anew(m: Machine, value: Static, mapping: dict[Any, Any]) -> Static:
     """A host value of a remembered run, with what held in the branches that it comes from."""
-    made = Static(value.kind, value.holds, value.born, guess=value.guess, rank=value.rank)
+    made = Static(value.kind, value.holds, value.made_in, guess=value.guess, rank=value.rank)
     made.choices = tuple([(v, _held_anew(m, held, mapping)) for v, held in value.choices])
     mapping[id(value)] = made
     return made
@@ -288,9 +288,9 @@ def _condition_anew(m: Machine, condition: Condition, mapping: dict[Any, Any]) -
     return Condition((kind, *looked_at), truth)
 
 
-def _born_again(m: Machine, value: Value) -> int:
-    """The birth of a copy that the present trace makes."""
-    return m.path.mode.trace if getattr(value, "born", NO_BIRTH) != NO_BIRTH else NO_BIRTH
+def _allocation_of_copy(m: Machine, value: Value) -> int:
+    """The allocation trace of a copy that the present trace makes."""
+    return m.path.mode.trace if getattr(value, "made_in", UNKNOWN_TRACE) != UNKNOWN_TRACE else UNKNOWN_TRACE
 
 
 def _shared(m: Machine, mode: Mode, prints: memo_keys.Fingerprint) -> tuple[Any, ...]:

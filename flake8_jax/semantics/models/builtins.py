@@ -349,19 +349,19 @@ def _filter(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 
 def _to_list(m: Machine, frame: Frame, node: Any, args: Arguments, *, is_tuple: bool) -> Value:
     if not args.values:
-        return TupleValue(()) if is_tuple else ListValue((), born=m.path.mode.trace)
+        return TupleValue(()) if is_tuple else ListValue((), made_in=m.path.mode.trace)
     known = known_elements(args.values[0])
     if isinstance(args.values[0], DictValue) and args.values[0].is_closed():
         known = tuple(Const(k) for k, _ in args.values[0].items())
     if known is not None:
-        return TupleValue(known) if is_tuple else ListValue(known, born=m.path.mode.trace)
+        return TupleValue(known) if is_tuple else ListValue(known, made_in=m.path.mode.trace)
     if isinstance(args.values[0], Static) and args.values[0].kind == "shape":
         return Static("shape")
     how: IterationKind = "index" if node is m.path.index else "list"
     make_element = iterated(m, frame, _written(args, 0, node), args.values[0], how, None)
     if make_element is None:
-        return TupleValue(()) if is_tuple else ListValue((), born=m.path.mode.trace)
-    return ListValue(None, make_element(), is_tuple=is_tuple, born=m.path.mode.trace)
+        return TupleValue(()) if is_tuple else ListValue((), made_in=m.path.mode.trace)
+    return ListValue(None, make_element(), is_tuple=is_tuple, made_in=m.path.mode.trace)
 
 
 @builtin("list")
@@ -397,7 +397,7 @@ def _dict(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
             element = make_element() if make_element is not None else None
             rest = element.elts[1] if isinstance(element, TupleValue) and len(element.elts) == 2 else Unknown("item")
     items.update(args.kwargs)
-    return DictValue(items, rest, is_open=is_open, born=m.path.mode.trace)
+    return DictValue(items, rest, is_open=is_open, made_in=m.path.mode.trace)
 
 
 def emit_order(m: Machine, frame: Frame, node: Any, name: str, args: Arguments) -> None:
@@ -475,7 +475,7 @@ def _sorted(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     emit_order(m, frame, node, "sorted", args)
     if isinstance(args.values[0], (Array, Tree)) and args.values[0].level == ABSTRACT:
         return ListValue(
-            None, boundary.element_of_axis(args.values[0]), born=m.path.mode.trace
+            None, boundary.element_of_axis(args.values[0]), made_in=m.path.mode.trace
         )  # comparing raises already
     listed = _to_list(m, frame, node, Arguments(args.values[:1]), is_tuple=False)
     known = known_elements(listed)
@@ -484,9 +484,9 @@ def _sorted(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     constants = [v.value for v in known if isinstance(v, Const)]
     types = {type(c) for c in constants}
     if len(constants) == len(known) and not args.kwargs and types in ({int}, {float}, {str}):
-        return ListValue(tuple(Const(c) for c in sorted(constants)), born=m.path.mode.trace)
+        return ListValue(tuple(Const(c) for c in sorted(constants)), made_in=m.path.mode.trace)
     joined = joining.join_all(known)  # in which order, nobody knows
-    return ListValue(tuple(copy_with_new_identity(joined) for _ in known), born=m.path.mode.trace)
+    return ListValue(tuple(copy_with_new_identity(joined) for _ in known), made_in=m.path.mode.trace)
 
 
 @builtin("reversed")
@@ -525,8 +525,8 @@ def _tell_captured(m: Machine, frame: Frame, node: ir.Call) -> None:
     while holder is not None and argument.id not in holder.slots:
         holder = holder.parent
     if holder is not None or argument.id in frame.scope.slots:
-        born = holder.trace if holder is not None else 0
-        emit_change(m, Change(frame, node, "next", None, None, argument.id, born=born))
+        made_in = holder.trace if holder is not None else 0
+        emit_change(m, Change(frame, node, "next", None, None, argument.id, made_in=made_in))
 
 
 @builtin("iter")
@@ -536,10 +536,12 @@ def _iter(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         return call_method(m, frame, node, value, "__iter__") or value
     if isinstance(value, (Array, Tree, Unknown)):
         make_element = iterated(m, frame, node, value, "no-events", None)
-        return GeneratorValue(make_element() if make_element is not None else Unknown("iter"), born=m.path.mode.trace)
+        return GeneratorValue(
+            make_element() if make_element is not None else Unknown("iter"), made_in=m.path.mode.trace
+        )
     if isinstance(value, (ListValue, TupleValue, DictValue, HostArray)) and len(known_elements(value) or ()) != 1:
         make_element = iterated(m, frame, node, value, "no-events", None)
-        return GeneratorValue(make_element(), born=m.path.mode.trace) if make_element is not None else value
+        return GeneratorValue(make_element(), made_in=m.path.mode.trace) if make_element is not None else value
     return value
 
 
@@ -620,7 +622,7 @@ def _slice(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 
 @builtin("set")
 def _set(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    return Static("set", born=m.path.mode.trace)
+    return Static("set", made_in=m.path.mode.trace)
 
 
 def _static(kind: StaticKind) -> Callable[[Machine, Frame, Any, Arguments], Value]:

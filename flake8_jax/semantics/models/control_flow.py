@@ -22,8 +22,8 @@ from flake8_jax.semantics.domain.signatures import CALLABLES, differs, is_functi
 from flake8_jax.semantics.domain.stack import LoopState
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
-    NO_BIRTH,
     NONE,
+    UNKNOWN_TRACE,
     Array,
     BoundMethod,
     Const,
@@ -94,7 +94,7 @@ def _settled_tuple(before: TupleValue, after: TupleValue, room: Room) -> Value |
 def _settled_instance(before: Instance, after: Instance, room: Room) -> Value | None:
     if before.cls is not after.cls:
         return None
-    made = Instance(after.cls, exact=after.exact, level=after.level, born=NO_BIRTH)
+    made = Instance(after.cls, exact=after.exact, level=after.level, made_in=UNKNOWN_TRACE)
     made.complete = after.complete
     for name in {**before.slots, **after.slots}:
         b, a = before.slots.get(name), after.slots.get(name)

@@ -209,11 +209,13 @@ def _is_part(tree: Value, node: Value, room: Room | None = None) -> bool:
     return room.enter(tree) and any(part is node or _is_part(part, node, room) for part in held_by(tree))
 
 
-def _with_nodes(tree: Value, known: dict[int, Value], born: int, depth: int = 8) -> Value:
+def _with_nodes(tree: Value, known: dict[int, Value], made_in: int, depth: int = 8) -> Value:
     """The tree with some nodes replaced, by their identity."""
     if id(tree) in known:
         return known[id(tree)]
-    return joining.map_leaves(tree, lambda part: _with_nodes(part, known, born, depth - 1), born) if depth else tree
+    return (
+        joining.map_leaves(tree, lambda part: _with_nodes(part, known, made_in, depth - 1), made_in) if depth else tree
+    )
 
 
 @library("functools.reduce")
@@ -253,13 +255,13 @@ def _flatten(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 @library("jax.tree.flatten_with_path")
 def _flatten_with_path(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     leaf = leaf_of(args.values[0]) if args.values else Unknown("leaf")
-    return TupleValue((ListValue(None, TupleValue((Static("shape"), leaf)), born=m.path.mode.trace), Static("set")))
+    return TupleValue((ListValue(None, TupleValue((Static("shape"), leaf)), made_in=m.path.mode.trace), Static("set")))
 
 
 @library("jax.tree.leaves_with_path")
 def _leaves_with_path(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     leaf = leaf_of(args.values[0]) if args.values else Unknown("leaf")
-    return ListValue(None, TupleValue((Static("shape"), leaf)), born=m.path.mode.trace)
+    return ListValue(None, TupleValue((Static("shape"), leaf)), made_in=m.path.mode.trace)
 
 
 @library("jax.tree.unflatten")

@@ -124,7 +124,7 @@ def _tuple_method(m: Machine, base: TupleValue, name: str, at: Call) -> Value:
             _tell_search(m, at.frame, at.node, base, at.args.values[0])
         return Static("int")
     if name == "_asdict":
-        return DictValue(dict(zip(base.names, base.elts, strict=False)), born=m.path.mode.trace)
+        return DictValue(dict(zip(base.names, base.elts, strict=False)), made_in=m.path.mode.trace)
     return Unknown(name)
 
 

@@ -44,7 +44,7 @@ from flake8_jax.semantics.interpreter.closures import captured_values
 from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.trackers.allocations import settle_births
+from flake8_jax.semantics.trackers.allocations import settle_allocations
 from flake8_jax.semantics.trackers.axes import bound_inside, closes
 from flake8_jax.semantics.trackers.captures import COMPILING
 from flake8_jax.semantics.trackers.host_seeds import pass_on
@@ -121,7 +121,7 @@ def staged(m: Machine, operand: Value, at: Call, how: Staging, run: Callable[[],
     )
     path.mode = how.mode
     for value in (*at.args.values, *at.args.kwargs.values()):
-        settle_births(value, how.mode.trace)
+        settle_allocations(value, how.mode.trace)
     path.loop_base = len(path.loops)
     result = run()
     path.loop_base = saved_base

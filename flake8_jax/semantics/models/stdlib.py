@@ -311,11 +311,11 @@ def _field_names(fields: Value) -> list[str] | None:
 @library("collections.deque")
 def _deque(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if not args.values:
-        return ListValue((), born=m.path.mode.trace)
+        return ListValue((), made_in=m.path.mode.trace)
     known = _short(args.values[0])
     if known is not None and len(args.values) == 1 and "maxlen" not in args.kwargs:
-        return ListValue(known, born=m.path.mode.trace)
-    return ListValue(None, _element(m, frame, node, args.values[0]), born=m.path.mode.trace)
+        return ListValue(known, made_in=m.path.mode.trace)
+    return ListValue(None, _element(m, frame, node, args.values[0]), made_in=m.path.mode.trace)
 
 
 @library("collections.defaultdict")
@@ -323,7 +323,7 @@ def _default_dict(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value
     items = dict(args.kwargs.items())
     if len(args.values) > 1 and isinstance(args.values[1], DictValue):
         items = {**dict(args.values[1].items()), **items}
-    made = DictValue(items, is_open=True, born=m.path.mode.trace)
+    made = DictValue(items, is_open=True, made_in=m.path.mode.trace)
     if args.values and not isinstance(args.values[0], (Const, Unknown)):
         made.slots["factory"] = args.values[0]
     return made
@@ -333,7 +333,7 @@ def _default_dict(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value
 def _simple_namespace(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if args.values or args.double_star is not None:
         return Unknown("namespace")
-    return ExternalInstance("types.SimpleNamespace", dict(args.kwargs), born=m.path.mode.trace)
+    return ExternalInstance("types.SimpleNamespace", dict(args.kwargs), made_in=m.path.mode.trace)
 
 
 for _name, _op in _BINARY.items():

@@ -46,8 +46,8 @@ from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     GRAD,
     MAYBE,
-    NO_BIRTH,
     OMITTED,
+    UNKNOWN_TRACE,
     Array,
     BoundMethod,
     ClassValue,
@@ -93,7 +93,7 @@ from flake8_jax.semantics.models.transform_signatures import (
     note_product,
     wrong_result,
 )
-from flake8_jax.semantics.trackers.allocations import hand_over, settle_births
+from flake8_jax.semantics.trackers.allocations import hand_over, settle_allocations
 from flake8_jax.semantics.trackers.axes import check_spec
 from flake8_jax.semantics.trackers.captures import note_held
 from flake8_jax.semantics.trackers.clocks import DeviceWork, note_compiled, note_jitted, note_wait
@@ -230,7 +230,7 @@ def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool =
             return Unknown("raises")
     for value, written in zip(at.args.values, at.args.nodes):
         if isinstance(value, (ListValue, DictValue)) and isinstance(written, _TEMPORARIES):
-            value.born = NO_BIRTH  # nobody else has it
+            value.made_in = UNKNOWN_TRACE  # nobody else has it
     if m.path.mode.staged:
         _let_go(m, at)
     assumed, m.path.assumed = m.path.assumed, m.path.assumed | tv.held  # else nobody would have it
@@ -247,7 +247,7 @@ def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool =
         if tv.fact.waits:
             note_wait(m, at.frame, at.node)
     found = result_outside(m, tv, at.args, result, outside, _dispatched(m, tv, at, result))
-    settle_births(found, m.path.mode.trace)
+    settle_allocations(found, m.path.mode.trace)
     note_released(m, tv, result, found)
     if tv.fact.omnistaging and runs and m.trackers[HostBuffers].narrow:
         given = [
@@ -399,7 +399,7 @@ def _let_go(m: Machine, at: Call) -> None:
     for value, written in given:
         if (
             isinstance(value, (ListValue, DictValue, Instance))
-            and value.born == trace
+            and value.made_in == trace
             and _is_last_read(m, at, written)
         ):
             hand_over(value, trace)

@@ -172,20 +172,20 @@ def _map_tuple(walk: _Walk, first: TupleValue, trees: list[Value]) -> Value:
 def _map_list(walk: _Walk, first: ListValue, trees: list[Value]) -> Value:
     known, trace = first.known(), walk.m.path.mode.trace
     if known is None:
-        return ListValue(None, _child(walk, trees, _any_element), born=trace)
-    return ListValue(tuple(_child(walk, trees, partial(_nth, i=i)) for i in range(len(known))), born=trace)
+        return ListValue(None, _child(walk, trees, _any_element), made_in=trace)
+    return ListValue(tuple(_child(walk, trees, partial(_nth, i=i)) for i in range(len(known))), made_in=trace)
 
 
 def _map_dict(walk: _Walk, first: DictValue, trees: list[Value]) -> Value:
     items = {k: _child(walk, trees, partial(_entry, key=k)) for k, _ in first.items()}
     rest = _child(walk, trees, _any_entry) if first.slots.get("*") is not None else None
-    return DictValue(items, rest, is_open=first.slots["open"], born=walk.m.path.mode.trace)
+    return DictValue(items, rest, is_open=first.slots["open"], made_in=walk.m.path.mode.trace)
 
 
 def _map_instance(walk: _Walk, first: Instance, trees: list[Value]) -> Value | None:
     if "pytree" not in first.cls.traits:
         return None
-    made = Instance(first.cls, exact=first.exact, level=first.level, born=walk.m.path.mode.trace)
+    made = Instance(first.cls, exact=first.exact, level=first.level, made_in=walk.m.path.mode.trace)
     made.complete = first.complete
     for attribute, value in list(first.slots.items()):
         static = attribute in first.cls.static_names

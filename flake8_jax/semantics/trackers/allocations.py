@@ -2,11 +2,11 @@
 
 Vocabulary
 ----------
-outlives    a container or an object was made before a trace began, so it is still there when the trace is over.
+escapes     a container or an object was made before a trace began, so it is still there when the trace is over.
 change      something is put into it: an item, an element, an attribute; or a variable of an outer scope is rebound.
 undone      the change is taken back while the same code runs: a stack that is popped, an attribute that is put back.
             Whether it is on every path is not asked.
-owner       the generic instance during whose construction something was made. Whether it outlives a trace shows on the
+owner       the generic instance during whose construction something was made. Whether it escapes a trace shows on the
             call stack: it does if a method of it runs outside of the trace, or is what the trace stages.
 
 A container that is stored in an older one is as old as that from then on: it can be reached from there.
@@ -22,7 +22,7 @@ import msgspec
 
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
-    NO_BIRTH,
+    UNKNOWN_TRACE,
     ClassValue,
     DictValue,
     ExternalInstance,
@@ -40,7 +40,7 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import Tracker
 from flake8_jax.semantics.trackers.freshness import note_needs_python
 
-_BORN = (ListValue, DictValue, Instance, ExternalInstance, Static, GeneratorValue, ClassValue)
+_ALLOCATED = (ListValue, DictValue, Instance, ExternalInstance, Static, GeneratorValue, ClassValue)
 
 
 class Allocations(Tracker):
@@ -51,21 +51,21 @@ class Allocations(Tracker):
         self.changes: dict[tuple[int | None, str], list[tuple[int, str, int, str]]] = {}
 
 
-def outlives(m: Machine, value: Value | None, trace: int) -> bool:
+def escapes_trace(m: Machine, value: Value | None, trace: int) -> bool:
     """``value`` was surely made before ``trace``, one of those that are running, began."""
     if isinstance(value, UnionValue):
-        return all(outlives(m, member, trace) for member in value.members)
-    if not isinstance(value, _BORN):
+        return all(escapes_trace(m, member, trace) for member in value.members)
+    if not isinstance(value, _ALLOCATED):
         return False
     if isinstance(value, ClassValue):
         return value.closure is None and trace > 0
-    if value.born >= 0:
-        return value.born < trace
-    return _is_outside(m, m.trackers[Allocations].generics[-value.born - 1])
+    if value.made_in >= 0:
+        return value.made_in < trace
+    return _is_outside(m, m.trackers[Allocations].generics[-value.made_in - 1])
 
 
-def birth_of_generic(m: Machine, made: Instance) -> int:
-    """The birth of a generic instance, and of all that is made while it is constructed."""
+def allocation_of_generic(m: Machine, made: Instance) -> int:
+    """The allocation trace of a generic instance, and of all that is made while it is constructed."""
     m.trackers[Allocations].generics.append(made)
     return -len(m.trackers[Allocations].generics)
 
@@ -91,12 +91,12 @@ def _may_be_set_up(m: Machine, target: Value | None) -> bool:
     return isinstance(target, Instance) or any(target is part for r in receivers for part in r.slots.values())
 
 
-def settle_births(value: Value, trace: int, depth: int = 4) -> None:
+def settle_allocations(value: Value, trace: int, depth: int = 4) -> None:
     """What came into being at a staging boundary was made in ``trace``."""
     if isinstance(value, (ListValue, DictValue, Instance, ExternalInstance)):
-        if value.born != NO_BIRTH:
+        if value.made_in != UNKNOWN_TRACE:
             return
-        value.born = trace
+        value.made_in = trace
         parts = list(value.slots.values())
     elif isinstance(value, TupleValue):
         parts = list(value.elts)
@@ -107,21 +107,21 @@ def settle_births(value: Value, trace: int, depth: int = 4) -> None:
     if depth:
         for part in parts:
             if isinstance(part, Value):
-                settle_births(part, trace, depth - 1)
+                settle_allocations(part, trace, depth - 1)
 
 
 def note_made_here(m: Machine, iterator: Value) -> None:
     """A call has made an iterator."""
-    if isinstance(iterator, (GeneratorValue, ListValue)) and iterator.born == NO_BIRTH:
-        iterator.born = m.path.mode.trace
+    if isinstance(iterator, (GeneratorValue, ListValue)) and iterator.made_in == UNKNOWN_TRACE:
+        iterator.made_in = m.path.mode.trace
 
 
 def hand_over(value: Value, trace: int, depth: int = 4) -> None:
     """What was made in ``trace`` is not met there again: it is as old as the trace that takes it."""
     if isinstance(value, (ListValue, DictValue, Instance, ExternalInstance)):
-        if value.born != trace:
+        if value.made_in != trace:
             return
-        value.born = NO_BIRTH
+        value.made_in = UNKNOWN_TRACE
         parts = list(value.slots.values())
     elif isinstance(value, TupleValue):
         parts = list(value.elts)
@@ -136,7 +136,7 @@ def hand_over(value: Value, trace: int, depth: int = 4) -> None:
 class Change(msgspec.Struct, frozen=True, eq=False):
     """Something is stored at a node: ``value`` is put into ``target``, or a variable is bound to it.
 
-    how, target, value, op: as in ``events.Mutation``. name: of the attribute, variable or method. born: of the scope of a
+    how, target, value, op: as in ``events.Mutation``. name: of the attribute, variable or method. made_in: of the scope of a
     variable, whose ``target`` is None. itself: what is stored was computed from what was there.
     """
 
@@ -147,12 +147,12 @@ class Change(msgspec.Struct, frozen=True, eq=False):
     value: Value | None
     name: str = ""
     op: str = ""
-    born: int | None = None
+    made_in: int | None = None
     itself: bool = False
 
     def is_older(self, m: Machine, trace: int) -> bool:
         """What is changed was there before the trace."""
-        return self.born < trace if self.born is not None else outlives(m, self.target, trace)
+        return self.made_in < trace if self.made_in is not None else escapes_trace(m, self.target, trace)
 
 
 def emit_change(m: Machine, change: Change) -> None:
@@ -161,7 +161,7 @@ def emit_change(m: Machine, change: Change) -> None:
     if not mode.staged or mode.presumed or not m.bus.wants(Mutation):
         return
     scope, start = change.frame.scope, change.node.start
-    place = (id(target) if target is not None else change.born, change.name if change.how != "method" else "")
+    place = (id(target) if target is not None else change.made_in, change.name if change.how != "method" else "")
     changes = m.trackers[Allocations].changes
     for trace, path, earlier, op in changes.get(place, ()):
         if trace > mode.trace:  # what an inner trace left there is overwritten
@@ -199,10 +199,10 @@ _TAKEN_BACK_BY = {"+": "-", "-": "+"}
 
 
 def _escape(value: Value, target: Value) -> None:
-    """A container that is stored in an older one outlives what that outlives."""
-    born = getattr(target, "born", NO_BIRTH)
-    if isinstance(value, (ListValue, DictValue)) and 0 <= born < value.born:
-        value.born = born
+    """A container that is stored in an older one escapes the traces that the older one escapes."""
+    made_in = getattr(target, "made_in", UNKNOWN_TRACE)
+    if isinstance(value, (ListValue, DictValue)) and 0 <= made_in < value.made_in:
+        value.made_in = made_in
 
 
 def emit_read(m: Machine, target: Instance, name: str) -> None:
@@ -220,11 +220,11 @@ def forget_changes(m: Machine, target: Value, name: str) -> None:
         m.trackers[Allocations].changes.pop((id(target), name), None)
 
 
-def undo_changes(m: Machine, target: Value | None, name: str = "", born: int | None = None) -> None:
+def undo_changes(m: Machine, target: Value | None, name: str = "", made_in: int | None = None) -> None:
     """Something is taken out again, or put back: the changes that the running trace has made were for the time being."""
     if m.path.mode.staged and m.trackers[Allocations].changes:
         for trace, path, start, _ in m.trackers[Allocations].changes.get(
-            (id(target) if target is not None else born, name), ()
+            (id(target) if target is not None else made_in, name), ()
         ):
             if trace >= m.path.mode.trace:
                 m.bus.noted.add((UNDONE, path, start))

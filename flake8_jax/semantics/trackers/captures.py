@@ -38,7 +38,7 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.events import CapturedConstant
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
-from flake8_jax.semantics.trackers.allocations import outlives
+from flake8_jax.semantics.trackers.allocations import escapes_trace
 
 COMPILING = frozenset({"jit", "pjit", "pmap", "filter_jit", "filter_pmap"})
 """Transforms that compile what they stage, by the last part of their names."""
@@ -93,7 +93,7 @@ def note_variable(m: Machine, frame: Frame, node: Any, name: str, value: Value) 
 def note_part(m: Machine, frame: Frame, node: Any, base: Value, value: Value) -> None:
     """A large array is taken out of an object, a module or a container."""
     if isinstance(base, (ModuleValue, ClassValue)) or (
-        isinstance(base, (Instance, ListValue, DictValue)) and outlives(m, base, m.path.mode.jitted)
+        isinstance(base, (Instance, ListValue, DictValue)) and escapes_trace(m, base, m.path.mode.jitted)
     ):
         capture(m, frame.scope, node, value)
 

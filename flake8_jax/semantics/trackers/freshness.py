@@ -108,7 +108,7 @@ def bound_in(loop: LoopState) -> set[str]:
 
 
 def now(m: Machine) -> int:
-    """The birth of a function object that is made now."""
+    """The allocation trace of a function object that is made now."""
     return 0 if m.trackers[Freshness].sheltered else m.trackers[Freshness].clock
 
 

@@ -220,7 +220,7 @@ class Presumption:
 
     def holder(self, of: Instance) -> Instance:
         """An object like this one that holds tracers somewhere."""
-        made = Instance(of.cls, exact=of.exact, level=of.level, born=of.born)
+        made = Instance(of.cls, exact=of.exact, level=of.level, made_in=of.made_in)
         made.slots.update(of.slots)
         self.holding.add(made)
         return made
@@ -238,7 +238,7 @@ class Presumption:
         if isinstance(value, Instance):
             return self._presumed_object(func, name, value)
         if isinstance(value, ListValue) and parameter in self.array_like and value.slots["n"] is None:
-            return ListValue(None, Tree(ABSTRACT), is_tuple=value.is_tuple, born=value.born)
+            return ListValue(None, Tree(ABSTRACT), is_tuple=value.is_tuple, made_in=value.made_in)
         if isinstance(value, Array) and value.level == MAYBE and value.dtype != "key":
             array = Array(ABSTRACT, value.dtype, value.ndim)
             array.origin = value

@@ -48,7 +48,7 @@ from flake8_jax.semantics.events.events import StaleRead
 from flake8_jax.semantics.events.facts import MADE_AGAIN
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
-from flake8_jax.semantics.trackers.allocations import outlives
+from flake8_jax.semantics.trackers.allocations import escapes_trace
 from flake8_jax.semantics.trackers.captures import COMPILING
 
 CONTENTS = "contents"
@@ -238,7 +238,7 @@ class Staleness(Tracker):
         known = self.cells.get(key)
         if not known or all(r.written for r in known):
             return
-        if isinstance(owner, Instance) and owner.born < 0 and not _is_constructor(self.m, owner):
+        if isinstance(owner, Instance) and owner.made_in < 0 and not _is_constructor(self.m, owner):
             for reading in known:
                 if not reading.written and self._stays(reading.wrapper, owner):
                     tv = self.wrappers[reading.wrapper]
@@ -316,7 +316,7 @@ def note_attribute(m: Machine, frame: Frame, node: Any, base: Instance, name: st
     """Compiled code reads an attribute of an object."""
     if node is None or type(value) not in _DATA or not _is_heard(m) or "pytree" in base.cls.traits:
         return
-    if outlives(m, base, m.path.mode.jitted) and not _is_called(frame, node):
+    if escapes_trace(m, base, m.path.mode.jitted) and not _is_called(frame, node):
         _note(m, frame, node, base.slots, name, value)
 
 
