@@ -226,15 +226,15 @@ def probe_scalars(sample: Sample) -> str:
     return "static"
 
 
-def twin_of(module: str, name: str) -> str:
-    """``; twin=…`` where jax.numpy or jax.scipy has a function of the same name, else nothing."""
+def equivalent_of(module: str, name: str) -> str:
+    """``; equivalent=…`` where jax.numpy or jax.scipy has a function of the same name, else nothing."""
     target = {"numpy": jnp, "numpy.linalg": jnp.linalg, "numpy.fft": jnp.fft}.get(module)
-    if target is None or name in NO_TWIN or not callable(getattr(target, name, None)):
+    if target is None or name in NO_EQUIVALENT or not callable(getattr(target, name, None)):
         return ""
-    return f"; twin=jax.{module}.{name}"
+    return f"; equivalent=jax.{module}.{name}"
 
 
-NO_TWIN = frozenset(
+NO_EQUIVALENT = frozenset(
     words(
         """
     save savez load fromfile copyto place put put_along_axis putmask fill_diagonal printoptions
@@ -268,7 +268,7 @@ def numpy_line(module: str, name: str, function: Any) -> str | None:
             return None
         if name in NUMPY_UNPROBED:
             host = f"; host={NUMPY_UNPROBED[name]}" if NUMPY_UNPROBED[name] else ""
-            return f"{written_parameters(parameters, {})} -> host{host}{twin_of(module, name)}"
+            return f"{written_parameters(parameters, {})} -> host{host}{equivalent_of(module, name)}"
         failure = fails(sample.call)
         if failure:
             print(f"  {module}.{name}: {failure[:100]}", file=sys.stderr)
@@ -302,7 +302,7 @@ def numpy_line(module: str, name: str, function: Any) -> str | None:
         if host.startswith("?"):
             print(f"  {module}.{name}: {host}", file=sys.stderr)
             return None
-    return f"{written_parameters(parameters, {})} -> {returns}; host={host}{twin_of(module, name)}; pure".strip()
+    return f"{written_parameters(parameters, {})} -> {returns}; host={host}{equivalent_of(module, name)}; pure".strip()
 
 
 def numpy_table() -> Writer:
@@ -322,7 +322,7 @@ def numpy_table() -> Writer:
             writer.functions[key] = writer.functions[key].replace("; pure", "")
     for name in JNP_DTYPES:
         if hasattr(np, name):
-            writer.functions[f"numpy.{name}"] = f"x -> host; host=converts; twin=jax.numpy.{name}; pure"
+            writer.functions[f"numpy.{name}"] = f"x -> host; host=converts; equivalent=jax.numpy.{name}; pure"
             writer.constants[f"numpy.{name}"] = "dtype"
     for name in (*JNP_ABSTRACT_DTYPES, *NUMPY_ONLY_DTYPES):
         if hasattr(np, name):
@@ -415,7 +415,7 @@ base = ["numpy.ndarray"]
 
 # --- SciPy -------------------------------------------------------------------------------------------------------
 
-SCIPY_TWINS = words(
+SCIPY_EQUIVALENTS = words(
     """
     special linalg signal fft stats.norm stats.beta stats.gamma stats.t stats.uniform stats.expon
     stats.cauchy stats.laplace stats.logistic stats.poisson stats.bernoulli stats.chi2 stats.pareto
@@ -427,7 +427,7 @@ SCIPY_TWINS = words(
 def scipy_table() -> Writer:
     """SciPy's functions that have a namesake in jax.scipy; the others have their module's default."""
     writer = Writer("SciPy: it converts what it is given, so a tracer raises.")
-    for part in SCIPY_TWINS:
+    for part in SCIPY_EQUIVALENTS:
         parent, _, distribution = (
             f"scipy.{part}".rpartition(".") if part.startswith("stats.") else (f"scipy.{part}", "", "")
         )
@@ -438,7 +438,7 @@ def scipy_table() -> Writer:
         for name, _function in public_functions(namesakes):
             if callable(getattr(original, name, None)):
                 writer.functions[f"scipy.{part}.{name}"] = (
-                    f"... -> host; host=converts; twin=jax.scipy.{part}.{name}; pure"
+                    f"... -> host; host=converts; equivalent=jax.scipy.{part}.{name}; pure"
                 )
     converting = '{ returns = "host", host = "converts", pure = true }'
     writer.namespaces = {

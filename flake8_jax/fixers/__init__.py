@@ -7,7 +7,7 @@ source      the file under repair: its text and its IR, and the other files of t
 fix         text edits that go together or not at all, with a message.
 safe        the fixed program does what the old one did or meant (``_safety``). Other fixes are unsafe, and their message
             announces what may change.
-twin        the ``jax.numpy`` function that does the same as a NumPy function (``_twins``).
+equivalent  the ``jax.numpy`` function that does the same as a NumPy function (``_equivalents``).
 
 ::
 

@@ -14,7 +14,7 @@ from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, Refused
 from flake8_jax.fixers._staging import runs_only_traced
 
-_TWINS = {
+_EQUIVALENTS = {
     "jax.numpy.prod": "math.prod",
     "jax.numpy.ceil": "math.ceil",
     "jax.numpy.floor": "math.floor",
@@ -25,7 +25,7 @@ _WRAPPERS = ("jax.numpy.array", "jax.numpy.asarray")
 
 
 def on_host(source: FixSource, node: ir.Node) -> Fix:
-    """Replace the jnp calls in a size by their twins of ``math``.
+    """Replace the jnp calls in a size by their equivalents of ``math``.
 
     Raises:
         Refused: there are none, or others besides.
@@ -37,8 +37,8 @@ def on_host(source: FixSource, node: ir.Node) -> Fix:
         current = stack.pop()
         if isinstance(current, ir.Call):
             name = imports.resolve(current.func)
-            if name in _TWINS:
-                stack.append(_argument(source, imports, current, edits, _TWINS[name]))
+            if name in _EQUIVALENTS:
+                stack.append(_argument(source, imports, current, edits, _EQUIVALENTS[name]))
                 continue
             if not (isinstance(current.func, ir.Name) and current.func.id in ("int", "max", "min", "abs", "round")):
                 raise Refused
@@ -61,7 +61,7 @@ def reads_only_shapes(imports: Imports, node: ir.Expr) -> bool:
         if isinstance(current, ir.Call):
             if isinstance(current.func, ir.Name) and current.func.id == "len":
                 continue
-            if imports.resolve(current.func) not in (*_TWINS, *_WRAPPERS):
+            if imports.resolve(current.func) not in (*_EQUIVALENTS, *_WRAPPERS):
                 return False
             stack += [a.value for a in current.args]
             continue
@@ -69,11 +69,11 @@ def reads_only_shapes(imports: Imports, node: ir.Expr) -> bool:
     return True
 
 
-def _argument(source: FixSource, imports: Imports, call: ir.Call, edits: list[Edit], twin: str) -> ir.Expr:
+def _argument(source: FixSource, imports: Imports, call: ir.Call, edits: list[Edit], equivalent: str) -> ir.Expr:
     """Rewrite one call, wrappers around its argument dropped; gives the argument to look at next."""
     if len(call.args) != 1 or call.args[0].keyword or call.args[0].star:
         raise Refused
-    edits.append(Edit(call.func.start, call.func.end, imports.spell(twin)))
+    edits.append(Edit(call.func.start, call.func.end, imports.spell(equivalent)))
     value = call.args[0].value
     if isinstance(value, ir.Call) and imports.resolve(value.func) in _WRAPPERS and len(value.args) == 1:
         inner = value.args[0].value
@@ -82,7 +82,7 @@ def _argument(source: FixSource, imports: Imports, call: ir.Call, edits: list[Ed
         edits += [Edit(value.start, inner.start, ""), Edit(inner.end, value.end, "")]
         value = inner
     # ``math`` takes numbers, and the product alone takes a sequence of them.
-    if _is_sequence(value) if twin != "math.prod" else _is_one_number(value):
+    if _is_sequence(value) if equivalent != "math.prod" else _is_one_number(value):
         raise Refused
     return value
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit
+from flake8_jax.fixers._equivalents import equivalent_call
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, Refused
-from flake8_jax.fixers._twins import twin_call
 from flake8_jax.knowledge import load
 from flake8_jax.semantics.domain.values import ABSTRACT, Array, Value
 
@@ -34,7 +34,7 @@ _WHOLE = {
 }
 
 
-def twin_of(call: ir.Call, imports: Imports) -> str | None:
+def equivalent_of(call: ir.Call, imports: Imports) -> str | None:
     """The JAX function that does on tracers what this NumPy, ``math`` or builtin function does on host values."""
     name = imports.resolve(call.func)
     if any(a.star for a in call.args):
@@ -50,7 +50,7 @@ def twin_of(call: ir.Call, imports: Imports) -> str | None:
         return None
     knowledge = load()
     fact = knowledge.function(knowledge.canonical(name))
-    return fact.twin if fact is not None and fact.host == "converts" else None
+    return fact.equivalent if fact is not None and fact.host == "converts" else None
 
 
 def _is_cast(call: ir.Call, imports: Imports) -> bool:
@@ -64,18 +64,18 @@ def _is_item(call: ir.Call) -> bool:
 
 def is_host_call(call: ir.Call, imports: Imports) -> bool:
     """Whether ``edits_for`` knows the call."""
-    return _is_cast(call, imports) or _is_item(call) or twin_of(call, imports) is not None
+    return _is_cast(call, imports) or _is_item(call) or equivalent_of(call, imports) is not None
 
 
 def edits_for(source: FixSource, call: ir.Call, imports: Imports) -> tuple[list[Edit], bool]:
     """Edits around the arguments of a host call, which they leave alone; and whether the result surely takes them.
 
     Raises:
-        Refused: a comment is in the way, or the twin cannot be spelled or would raise.
+        Refused: a comment is in the way, or the equivalent cannot be spelled or would raise.
     """
-    twin = twin_of(call, imports)
-    if twin is not None:
-        return _renamed(source, call, twin, imports)
+    equivalent = equivalent_of(call, imports)
+    if equivalent is not None:
+        return _renamed(source, call, equivalent, imports)
     if source.comments(call.start, call.end):
         raise Refused
     if _is_item(call):
@@ -89,11 +89,11 @@ def edits_for(source: FixSource, call: ir.Call, imports: Imports) -> tuple[list[
     return [Edit(call.start, value.start, opening), Edit(value.end, call.end, cast)], False
 
 
-def _renamed(source: FixSource, call: ir.Call, twin: str, imports: Imports) -> tuple[list[Edit], bool]:
-    """Call the twin instead."""
+def _renamed(source: FixSource, call: ir.Call, equivalent: str, imports: Imports) -> tuple[list[Edit], bool]:
+    """Call the equivalent instead."""
     name = load().canonical(imports.resolve(call.func) or "")
     data = [a.value for a in call.args if not isinstance(a.value, (ir.Constant, ir.List, ir.Tuple))]
     # The tracer that leads here is in one of the arguments; where there is one, it is that.
     values: dict[int, Value] = {id(data[0]): Array(ABSTRACT)} if len(data) == 1 else {}
-    made = twin_call(source, call, imports, name, twin, values)
+    made = equivalent_call(source, call, imports, name, equivalent, values)
     return made.edits, made.fits and made.takes_empty and name.startswith("numpy.")

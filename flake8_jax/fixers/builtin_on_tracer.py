@@ -1,4 +1,4 @@
-"""JAX111: a builtin or a ``math`` function becomes its jnp twin.
+"""JAX111: a builtin or a ``math`` function becomes its jnp equivalent.
 
 Limitations: ``key=`` and ``default=``, dictionaries, iterators.
 """
@@ -52,10 +52,10 @@ def _builtin(source: FixSource, imports: Imports, event: LibraryCall) -> Fix | N
     return _whole(source, imports, event)
 
 
-def _pairwise(source: FixSource, imports: Imports, call: ir.Call, values: list[ir.Expr], twin: str) -> Fix:
+def _pairwise(source: FixSource, imports: Imports, call: ir.Call, values: list[ir.Expr], equivalent: str) -> Fix:
     """``max(a, b, c)`` → ``jnp.maximum(jnp.maximum(a, b), c)``."""
-    name = imports.spell(twin)
-    message = f"Use `{_short(twin)}`"
+    name = imports.spell(equivalent)
+    message = f"Use `{_short(equivalent)}`"
     if len(values) == 2:
         return unsafe(message, BUILTIN, (Edit(call.func.start, call.func.end, name), *imports.edits))
     text = source.argument(values[0])
@@ -68,7 +68,7 @@ def _pairwise(source: FixSource, imports: Imports, call: ir.Call, values: list[i
 
 def _whole(source: FixSource, imports: Imports, event: LibraryCall) -> Fix:
     """``max(x)``, ``any(x)``, ``sorted(x)``: over an array, or over a sequence of scalars made one."""
-    call, twin = event.at, _WHOLE[event.name]
+    call, equivalent = event.at, _WHOLE[event.name]
     first = call.args[0]
     reverse = _reversed(call)
     if len(call.args) > 1 + (reverse is not None) or first.keyword:
@@ -76,13 +76,13 @@ def _whole(source: FixSource, imports: Imports, event: LibraryCall) -> Fix:
     operand = _operand(source, imports, first, event.args[0])
     if source.lost_comments(call.start, call.end, [(first.value.start, first.value.end)]):
         raise Refused
-    text = f"{imports.spell(twin)}({operand})" + ("[::-1]" if reverse else "")
+    text = f"{imports.spell(equivalent)}({operand})" + ("[::-1]" if reverse else "")
     announced = SORTED if event.name == "builtins.sorted" else BUILTIN
-    return unsafe(f"Use `{_short(twin)}`", announced, (Edit(call.start, call.end, text), *imports.edits))
+    return unsafe(f"Use `{_short(equivalent)}`", announced, (Edit(call.start, call.end, text), *imports.edits))
 
 
 def _operand(source: FixSource, imports: Imports, argument: ir.Argument, value: Value) -> str:
-    """What the twin takes: an array as it is, a sequence as one.
+    """What the equivalent takes: an array as it is, a sequence as one.
 
     Raises:
         Refused: it is neither, or a set or a dict.
@@ -137,17 +137,17 @@ def _math(source: FixSource, imports: Imports, event: LibraryCall) -> Fix | None
             return None
         return unsafe("Use `jnp.log`", OF_MATH, (Edit(call.start, call.end, text), *imports.edits))
     if short in _SPECIAL:
-        twin = f"jax.scipy.special.{_SPECIAL[short]}"
+        equivalent = f"jax.scipy.special.{_SPECIAL[short]}"
     elif short in _TO_INTEGER:
-        twin = f"jax.numpy.{short}"
+        equivalent = f"jax.numpy.{short}"
     elif short in MATH:
-        twin = f"jax.numpy.{MATH[short]}"
+        equivalent = f"jax.numpy.{MATH[short]}"
     else:
         return None
-    edits = [Edit(call.func.start, call.func.end, imports.spell(twin))]
+    edits = [Edit(call.func.start, call.func.end, imports.spell(equivalent))]
     if short in _TO_INTEGER:
         edits.append(Edit(call.end, call.end, ".astype(int)"))
-    return unsafe(f"Use `{_short(twin)}`", OF_MATH, (*edits, *imports.edits))
+    return unsafe(f"Use `{_short(equivalent)}`", OF_MATH, (*edits, *imports.edits))
 
 
 def _short(qualified: str) -> str:

@@ -1,6 +1,6 @@
-"""JAX203: ``np.f(x)`` becomes ``jnp.f(x)``. Limitations: functions without a twin, calls that the twin refuses.
+"""JAX203: ``np.f(x)`` becomes ``jnp.f(x)``. Limitations: functions without an equivalent, calls that the equivalent refuses.
 
-The fix is safe where every run of the call gives it a tracer (it raised) and the twin surely takes the arguments, arrays
+The fix is safe where every run of the call gives it a tracer (it raised) and the equivalent surely takes the arguments, arrays
 without elements included.
 """
 
@@ -9,11 +9,11 @@ from __future__ import annotations
 from flake8_jax.core.findings import Fix
 from flake8_jax.fixers._announced import ARRAYS_ONLY, JAX_DTYPES, NO_EMPTY, decided
 from flake8_jax.fixers._consequences import with_consequences
+from flake8_jax.fixers._equivalents import equivalent_call
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._safety import is_called_by_name
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.fixers._staging import holds_surely_a_tracer
-from flake8_jax.fixers._twins import twin_call
 from flake8_jax.knowledge import load
 from flake8_jax.semantics.events.events import LibraryCall
 
@@ -47,14 +47,14 @@ _WIDE = frozenset({"int64", "uint64", "float64", "complex128", "double", "int_",
 @repair("numpy-on-tracer")
 def fix(event: LibraryCall, source: FixSource) -> Fix | None:
     call = event.at
-    twin = _twin(event)
-    if twin is None or not is_called_by_name(event, source):
+    equivalent = _equivalent(event)
+    if equivalent is None or not is_called_by_name(event, source):
         return None
     imports = Imports(source, call)
     values = {id(node): value for node, value in zip(event.nodes, event.args) if node is not None}
     values |= {id(node): event.kwargs[name] for name, node in event.keyword_nodes.items() if name in event.kwargs}
-    made = twin_call(source, call, imports, load().canonical(event.name), twin, values)
-    short = twin.replace("jax.numpy.", "jnp.", 1)
+    made = equivalent_call(source, call, imports, load().canonical(event.name), equivalent, values)
+    short = equivalent.replace("jax.numpy.", "jnp.", 1)
     fix = Fix(f"Use `{short}`", "safe", (*made.edits, *imports.edits))
     if not made.fits:
         fix = decided(fix, safe=False, otherwise=ARRAYS_ONLY)
@@ -64,8 +64,8 @@ def fix(event: LibraryCall, source: FixSource) -> Fix | None:
     return with_consequences(source, call, fix)
 
 
-def _twin(event: LibraryCall) -> str | None:
-    if event.fact is not None and event.fact.twin:
-        return event.fact.twin
+def _equivalent(event: LibraryCall) -> str | None:
+    if event.fact is not None and event.fact.equivalent:
+        return event.fact.equivalent
     root, _, rest = event.name.partition(".")
     return f"jax.numpy.{rest}" if root == "numpy" and rest in _DTYPES else None

@@ -1,4 +1,4 @@
-"""JAX803: what the oldest supported JAX lacks, spelled as it was before. Limitations: names without an older twin."""
+"""JAX803: what the oldest supported JAX lacks, spelled as it was before. Limitations: names without an older equivalent."""
 
 from __future__ import annotations
 

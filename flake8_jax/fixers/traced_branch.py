@@ -1,4 +1,4 @@
-"""JAX101: a truth test becomes a selection, a logical operator becomes its jnp twin.
+"""JAX101: a truth test becomes a selection, a logical operator becomes its jnp equivalent.
 
 The largest construct around the test that can be converted whole is converted: an ``if`` statement or a conditional
 expression with every ``and``, ``or``, ``not`` and chain in its test. Limitations: ``assert``, ``match``, filters.

@@ -18,7 +18,7 @@ from flake8_jax.fixers._announced import STABLE, unsafe
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.domain.values import Array, Recipe, Unknown, Value
-from flake8_jax.semantics.events import instabilities as twins
+from flake8_jax.semantics.events import instabilities
 from flake8_jax.semantics.events.events import Computation
 
 DEEPEST = 6
@@ -100,7 +100,7 @@ def _is_none(node: ir.Expr) -> bool:
 
 @repair("unstable-expression")
 def fix(event: Computation, source: FixSource) -> Fix | None:
-    found = twins.instability(event)
+    found = instabilities.instability(event)
     rewrite = _REWRITTEN.get(found.better) if found is not None else None
     if found is None or rewrite is None:
         return None
@@ -152,7 +152,7 @@ def _alone(f: Formula, text: str) -> str:
     return text if free and after[:1] in ("", ")", ",", "\n", "\r", "#") else f"({text})"
 
 
-# --- one for each twin ------------------------------------------------------------------------------------
+# --- one for each equivalent ------------------------------------------------------------------------------------
 
 
 def _log_softmax(f: Formula) -> str:
@@ -161,17 +161,17 @@ def _log_softmax(f: Formula) -> str:
     while isinstance(inner, ir.Subscript):
         inner = inner.value
     call = f.call(inner, "softmax")
-    return f.called(twins.LOG_SOFTMAX, *f.texts(call.args)) + f.source.text[inner.end : operand.end]
+    return f.called(instabilities.LOG_SOFTMAX, *f.texts(call.args)) + f.source.text[inner.end : operand.end]
 
 
 def _log_sigmoid(f: Formula) -> str:
-    return f.called(twins.LOG_SIGMOID, f.source.argument(f.only(_operand(f), "sigmoid")))
+    return f.called(instabilities.LOG_SIGMOID, f.source.argument(f.only(_operand(f), "sigmoid")))
 
 
 def _log_minus_sigmoid(f: Formula) -> str:
     operand = _operand(f)
     taken = operand.operand if isinstance(operand, ir.UnaryOp) else _binary(operand, "-").right
-    return f.called(twins.LOG_SIGMOID, _negated(f, f.only(taken, "sigmoid")))
+    return f.called(instabilities.LOG_SIGMOID, _negated(f, f.only(taken, "sigmoid")))
 
 
 def _negated(f: Formula, node: ir.Expr) -> str:
@@ -182,7 +182,7 @@ def _negated(f: Formula, node: ir.Expr) -> str:
 
 def _logsumexp(f: Formula) -> str:
     terms, options = f.reduced(_operand(f), "sum")
-    return f.called(twins.LOGSUMEXP, f.source.argument(f.only(terms, "exp")), *options)
+    return f.called(instabilities.LOGSUMEXP, f.source.argument(f.only(terms, "exp")), *options)
 
 
 def _sum_of_logs(f: Formula) -> str:
@@ -203,28 +203,28 @@ def _log_sech2(f: Formula) -> str:
     if not isinstance(x, (ir.Name, ir.Attribute, ir.Subscript)):
         raise Refused
     text = f.source.slice(x)
-    softplus = f.called(twins.SOFTPLUS, f"-2.0 * {text}")
+    softplus = f.called(instabilities.SOFTPLUS, f"-2.0 * {text}")
     return _alone(f, f"2.0 * ({f.called('jnp.log', '2.0')} - {text} - {softplus})")
 
 
 def _softplus(f: Formula) -> str:
-    return f.called(twins.SOFTPLUS, f.source.argument(f.only(_beside_one(_operand(f)), "exp")))
+    return f.called(instabilities.SOFTPLUS, f.source.argument(f.only(_beside_one(_operand(f)), "exp")))
 
 
 def _log1p(f: Formula) -> str:
-    return f.called(twins.LOG1P, f.source.argument(_beside_one(_operand(f))))
+    return f.called(instabilities.LOG1P, f.source.argument(_beside_one(_operand(f))))
 
 
 def _expm1(f: Formula) -> str:
     left = f.whole.left if isinstance(f.whole, ir.BinOp) else None
-    return f.called(twins.EXPM1, f.source.argument(f.only(left, "exp")))
+    return f.called(instabilities.EXPM1, f.source.argument(f.only(left, "exp")))
 
 
 def _xlogy(f: Formula) -> str:
     product = _binary(f.whole, "*")
     for factor, other in ((product.left, product.right), (product.right, product.left)):
         if f.drawn.get(id(other)) == "log" and not isinstance(factor, (ir.BinOp, ir.Call)):
-            return f.called(twins.XLOGY, f.source.argument(factor), f.source.argument(f.only(other, "log")))
+            return f.called(instabilities.XLOGY, f.source.argument(factor), f.source.argument(f.only(other, "log")))
     raise Refused
 
 
@@ -239,7 +239,7 @@ def _rel_entr(f: Formula) -> str:
         else:
             continue
         if f.is_same(factor, x):
-            return f.called(twins.REL_ENTR, f.source.argument(x), f.source.argument(y))
+            return f.called(instabilities.REL_ENTR, f.source.argument(x), f.source.argument(y))
     raise Refused
 
 
@@ -251,21 +251,21 @@ def _softmax(f: Formula) -> str:
     if not f.is_same(x, f.only(terms, "exp")):
         raise Refused
     if not options:
-        return f.called(twins.SOFTMAX, f.source.argument(x), "axis=None")
+        return f.called(instabilities.SOFTMAX, f.source.argument(x), "axis=None")
     axes = [option for option in options if option.startswith("axis=")]
     if len(options) != 2 or len(axes) != 1 or "keepdims=True" not in options:
         raise Refused
-    return f.called(twins.SOFTMAX, f.source.argument(x), *axes)
+    return f.called(instabilities.SOFTMAX, f.source.argument(x), *axes)
 
 
 def _sigmoid(f: Formula) -> str:
     quotient = _binary(f.whole, "/")
     x = f.only(_beside_one(quotient.right), "exp")
     if isinstance(quotient.left, ir.Constant):
-        return f.called(twins.SIGMOID, _negated(f, x))
+        return f.called(instabilities.SIGMOID, _negated(f, x))
     if not f.is_same(f.only(quotient.left, "exp"), x):
         raise Refused
-    return f.called(twins.SIGMOID, f.source.argument(x))
+    return f.called(instabilities.SIGMOID, f.source.argument(x))
 
 
 def _var(f: Formula) -> str:
@@ -274,7 +274,7 @@ def _var(f: Formula) -> str:
     mean, others = f.reduced(_squared(f, difference.right), "mean", "dtype")
     if not f.is_same(_squared(f, squares), mean) or sorted(options) != sorted(others):
         raise Refused
-    return f.called(twins.VAR, f.source.argument(mean), *options)
+    return f.called(instabilities.VAR, f.source.argument(mean), *options)
 
 
 def _squared(f: Formula, node: ir.Expr) -> ir.Expr:
@@ -307,20 +307,20 @@ def _around(f: Formula, text: str) -> str:
 
 
 _REWRITTEN: dict[str, Callable[[Formula], str]] = {
-    twins.LOG_SOFTMAX: _log_softmax,
-    twins.LOG_SIGMOID: _log_sigmoid,
-    twins.LOG_MINUS_SIGMOID: _log_minus_sigmoid,
-    twins.LOGSUMEXP: _logsumexp,
-    twins.SUM_OF_LOGS: _sum_of_logs,
-    twins.LOG_SECH2: _log_sech2,
-    twins.SOFTPLUS: _softplus,
-    twins.LOG1P: _log1p,
-    twins.EXPM1: _expm1,
-    twins.XLOGY: _xlogy,
-    twins.REL_ENTR: _rel_entr,
-    twins.SOFTMAX: _softmax,
-    twins.SIGMOID: _sigmoid,
-    twins.VAR: _var,
-    twins.CLIPPED: _clipped,
-    twins.CLIPPED_INSIDE: _clipped_inside,
+    instabilities.LOG_SOFTMAX: _log_softmax,
+    instabilities.LOG_SIGMOID: _log_sigmoid,
+    instabilities.LOG_MINUS_SIGMOID: _log_minus_sigmoid,
+    instabilities.LOGSUMEXP: _logsumexp,
+    instabilities.SUM_OF_LOGS: _sum_of_logs,
+    instabilities.LOG_SECH2: _log_sech2,
+    instabilities.SOFTPLUS: _softplus,
+    instabilities.LOG1P: _log1p,
+    instabilities.EXPM1: _expm1,
+    instabilities.XLOGY: _xlogy,
+    instabilities.REL_ENTR: _rel_entr,
+    instabilities.SOFTMAX: _softmax,
+    instabilities.SIGMOID: _sigmoid,
+    instabilities.VAR: _var,
+    instabilities.CLIPPED: _clipped,
+    instabilities.CLIPPED_INSIDE: _clipped_inside,
 }

@@ -13,7 +13,7 @@ history     the names that releases of JAX and of libraries around it removed, d
     <library>.toml ─ notation, model ─► facts ─ loader ─► Knowledge ─► semantics, rules, fixers
     versions/<library>.toml ─ history ─► changes of names ─────────────┤
     pyproject.toml … ─ requirement ─► versions that a project asks for ┘
-    twins/numpy.toml ─ twins ─► which calls of NumPy a jax.numpy function takes ─► fixers
+    equivalents/numpy.toml ─ equivalents ─► which calls of NumPy a jax.numpy function takes ─► fixers
 """
 
 from flake8_jax.knowledge.loader import Knowledge, KnowledgeError, load

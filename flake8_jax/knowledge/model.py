@@ -75,7 +75,7 @@ class FunctionFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
         ``converts`` raises TracerArrayConversionError (``math``: TypeError or ConcretizationTypeError);
         ``dispatches`` calls the array's own method and works, giving what the array would give;
         ``static`` looks only at shape or dtype and works; ``inert`` does not look at it at all.
-    twin: the jax.numpy name that does the same on tracers, for repairs.
+    equivalent: the jax.numpy name that does the same on tracers, for repairs.
     impure: what it does to the world: ``time``, ``random``, ``io``, ``environment``, ``print``, ``log``.
     sync: it waits for or copies device values: ``device_get``, ``block_until_ready``, ``copy_to_host_async``,
         ``item`` (``.item()``, ``.tolist()``).
@@ -101,7 +101,7 @@ class FunctionFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     data_dependent: Literal["", "always", "one-argument", "traced-argument"] = ""
     data_dependent_on: str | None = None
     host: Literal["", "converts", "dispatches", "static", "inert"] = ""
-    twin: str | None = None
+    equivalent: str | None = None
     impure: str | None = None
     sync: str | None = None
     callback: list[str] = []

@@ -13,8 +13,8 @@ role   what follows a parameter's colon, where the parameter means something spe
     schedule                          a function of a step count; staged with a traced integer
     axis_name                         names a mapped axis
 
-flag   ``pure``, ``idle``, ``make`` (a key comes out, none goes in), or ``field=value`` for ``host``, ``twin``, ``impure``,
-       ``sync``, ``data_dependent``, ``data_dependent_on``, ``rank``.
+flag   ``pure``, ``idle``, ``make`` (a key comes out, none goes in), or ``field=value`` for ``host``, ``equivalent``,
+       ``impure``, ``sync``, ``data_dependent``, ``data_dependent_on``, ``rank``.
 
 Parameters and result are those of ``FunctionFact``; ``... -> array`` leaves the signature open. Parsing a table of
 such lines costs a third of parsing the same facts as TOML tables, and a reader sees one function a line.
@@ -39,7 +39,7 @@ LIST_ROLES = {
 }
 SINGLE_ROLES = {"size": "size_param", "axis_name": "axis_name"}
 BOOLEAN_FLAGS = frozenset({"pure", "idle"})
-VALUE_FLAGS = frozenset({"host", "twin", "impure", "sync", "data_dependent", "data_dependent_on", "rank"})
+VALUE_FLAGS = frozenset({"host", "equivalent", "impure", "sync", "data_dependent", "data_dependent_on", "rank"})
 
 
 class NotationError(ValueError):

@@ -27,7 +27,7 @@ _MAKING = frozenset({"array", "asarray", "asanyarray", "ascontiguousarray", "asf
 def is_round_trip(event: LibraryCall) -> bool:
     """``jax.numpy`` has the function, and its result is an argument of JAX: where it is made, or by the name that it gets."""
     fact, scope = event.fact, event.context.scope
-    if fact is None or fact.twin is None or event.name.rpartition(".")[2] in _MAKING:
+    if fact is None or fact.equivalent is None or event.name.rpartition(".")[2] in _MAKING:
         return False
     around = list(nodes_around(scope.tree.body, event.at.start, event.at.end))
     functions = [i for i, node in enumerate(around) if isinstance(node, ir.FunctionDef)]

@@ -141,18 +141,18 @@ def builtin_on_tracer(event: LibraryCall) -> Report | None:
     elements = _operands(event.args, event.nodes)
     short = event.name.rpartition(".")[2]
     if event.name in _COMPARING and "key" not in event.kwargs and _compares(elements):
-        twin = (_COMPARING if len(event.args) > 1 else _OVER_AXIS)[event.name]
+        equivalent = (_COMPARING if len(event.args) > 1 else _OVER_AXIS)[event.name]
         several = len(event.args) > 1
         otherwise = (
             "an argument" if several else quote(context, event.nodes[0] if event.nodes else None, "its argument")
         )
         subject = traced_argument(event, otherwise)
         compared = f"{subject}, but it is traced" if several else f"the elements of {subject}, but they are traced"
-        return Report(event.at, f"{short}() compares {compared}; use {twin}")
+        return Report(event.at, f"{short}() compares {compared}; use {equivalent}")
     if event.name in _TESTING and _tests(elements, stops_at=event.name == "builtins.any"):
-        twin = _TESTING[event.name]
+        equivalent = _TESTING[event.name]
         subject = traced_argument(event, quote(context, event.nodes[0] if event.nodes else None, "its argument"))
-        return Report(event.at, f"{short}() tests the elements of {subject}, but they are traced; use {twin}")
+        return Report(event.at, f"{short}() tests the elements of {subject}, but they are traced; use {equivalent}")
     return None
 
 
@@ -161,8 +161,8 @@ def _converted(event: LibraryCall) -> Report | None:
         return None
     if not any(contains_unconvertible(value) for value in (*event.args, *event.kwargs.values())):
         return None
-    twin = event.fact.twin if event.fact is not None else None
-    advice = f"use {twin.replace('jax.numpy', 'jnp')}" if twin else "use jax.numpy"
+    equivalent = event.fact.equivalent if event.fact is not None else None
+    advice = f"use {equivalent.replace('jax.numpy', 'jnp')}" if equivalent else "use jax.numpy"
     function, subject = spelled(event.context, event.at, event.name), traced_argument(event, "its argument")
     return Report(event.at, f"{function}() needs a Python number, but {subject} is traced; {advice}")
 

@@ -153,8 +153,8 @@ def numpy_on_tracer(event: LibraryCall) -> Report | None:
     if context.presumed and not is_round_trip(event):
         return None
     short = spelled(context, event.at, event.name)
-    twin = event.fact.twin if event.fact is not None else None
-    advice = f"use {twin.replace('jax.numpy.', 'jnp.', 1)}" if twin else "use jax.numpy"
+    equivalent = event.fact.equivalent if event.fact is not None else None
+    advice = f"use {equivalent.replace('jax.numpy.', 'jnp.', 1)}" if equivalent else "use jax.numpy"
     subject = traced_argument(event, "its argument")
     return Report(event.at, f"{short}() converts {subject} to a NumPy array, but {_again(subject)} is traced; {advice}")
 

@@ -9,7 +9,7 @@ claimed    a parameter that inspect calls ``traced`` or ``pytree``, in a functio
 borne out  of those claimed, the ones that were tracers (of either tracing) in at least one call: the precision.
 
 Functions are matched by file and by the line of their first decorator; where two share it (lambdas), by qualified name,
-then by the names of their parameters; of twins that even these do not tell apart, the kinds are united.
+then by the names of their parameters; of functions that even these do not distinguish, the kinds are united.
 
 Limitations: a claim about a function that nothing ran staged is neither right nor wrong here, and a parameter that the
 recorded run happened never to pass a tracer counts as wrongly claimed although another caller may.
@@ -122,7 +122,7 @@ def by_line(rows: Iterable[Row]) -> dict[tuple[str, int], list[Row]]:
 
 
 def matches(recorded: Function, table: dict[tuple[str, int], list[Row]]) -> list[Row]:
-    """The inspected functions that a recorded one may be: mostly one; several twins where nothing tells them apart."""
+    """The inspected functions that a recorded one may be: mostly one; several where nothing distinguishes them."""
     candidates = table.get((os.path.realpath(recorded.filename), recorded.line), [])
     last = recorded.qualname.rsplit(".", 1)[-1]
     names = set(recorded.params)

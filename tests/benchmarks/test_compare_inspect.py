@@ -36,7 +36,7 @@ def test_lambdas_of_one_line_are_told_apart_by_their_parameters() -> None:
     assert param.kinds == frozenset({"pytree"})
 
 
-def test_twins_on_one_line_are_united() -> None:
+def test_functions_on_one_line_are_united() -> None:
     record = [recorded(3, "<lambda>", {"x": {"traced": 1}})]
     rows = [inspected(3, "<lambda>", {"x": ["traced"]}), inspected(3, "<lambda>", {"x": ["static"]})]
     (param,) = joined(record, rows)

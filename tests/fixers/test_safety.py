@@ -17,7 +17,7 @@ from flake8_jax.fixers._safety import selects_each_item_once
 from flake8_jax.fixers._source import FixSource
 from flake8_jax.fixers._staging import is_surely_array, is_surely_traced
 from flake8_jax.fixers._versions import is_patched
-from flake8_jax.knowledge.twins import twin_calls
+from flake8_jax.knowledge.equivalents import equivalent_signature
 from flake8_jax.rules import all_rules
 from flake8_jax.syntax.lower import lower
 
@@ -201,14 +201,14 @@ def test_an_answer_ends_where_many_functions_call_each_other() -> None:
     assert not is_surely_traced(source, marked(source))
 
 
-def test_lines_of_the_table_of_twins() -> None:
-    clip, unique, norm = (twin_calls(f"numpy.{name}") for name in ("clip", "unique", "linalg.norm"))
+def test_lines_of_the_table_of_equivalents() -> None:
+    clip, unique, norm = (equivalent_signature(f"numpy.{name}") for name in ("clip", "unique", "linalg.norm"))
     assert clip is not None and unique is not None and norm is not None
     assert unique.parameters is None
     second = clip.at(1)
     assert second is not None and second.kind == "array" and clip.named("a_min") is None and clip.named("out") is None
     assert norm.named("keepdims") is not None and norm.at(9) is None
-    assert twin_calls("numpy.nothing") is None
+    assert equivalent_signature("numpy.nothing") is None
 
 
 @pytest.mark.parametrize(

@@ -214,12 +214,12 @@ def test_aliases_end(library: str) -> None:
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_bases_and_twins_exist(library: str) -> None:
+def test_bases_and_equivalents_exist(library: str) -> None:
     table = load().table(library)
     bases = {base for fact in table.classes.values() for base in fact.base if not base.startswith("functools.")}
     assert sorted(base for base in bases if load().class_(base) is None) == []
-    twins = {fact.twin for fact in table.functions.values() if fact.twin}
-    assert sorted(twin for twin in twins if load().function(twin) is None and load().transform(twin) is None) == []
+    names = {fact.equivalent for fact in table.functions.values() if fact.equivalent}
+    assert sorted(name for name in names if load().function(name) is None and load().transform(name) is None) == []
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

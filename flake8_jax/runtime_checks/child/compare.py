@@ -178,25 +178,25 @@ class Comparing:
         two = self.other.by_function[number][one["index"]]
         if one["raised"] or two["raised"]:
             return _Found(_raised(one["raised"], two["raised"]))
-        twin = None if self.again is None else self.again.by_function.get(number, {}).get(one["index"])
+        repeated = None if self.again is None else self.again.by_function.get(number, {}).get(one["index"])
         found = _Found(Distance(), moved=self._moved(one["inputs"], two["inputs"]))
-        calls = _Calls(self, one, two, twin, number)
-        for name, ours, theirs, twins in calls.sides():
-            self._side(found, calls, name, ours, theirs, twins)
+        calls = _Calls(self, one, two, repeated, number)
+        for name, ours, theirs, ours_again in calls.sides():
+            self._side(found, calls, name, ours, theirs, ours_again)
         return found
 
     def _side(
-        self, found: _Found, calls: _Calls, name: str, ours: list[Leaf], theirs: list[Leaf], twins: list[Leaf] | None
+        self, found: _Found, calls: _Calls, name: str, ours: list[Leaf], theirs: list[Leaf], repeated: list[Leaf] | None
     ) -> None:
         """Results, or what is left of the arguments."""
         paths = [leaf["path"] for leaf in ours]
         if paths != [leaf["path"] for leaf in theirs]:
-            if twins is not None and paths != [leaf["path"] for leaf in twins]:
+            if repeated is not None and paths != [leaf["path"] for leaf in repeated]:
                 found.noisy += 1
                 return
             self._shorter(found, name, ours, theirs)
             return
-        by_path = None if twins is None else {leaf["path"]: leaf for leaf in twins}
+        by_path = None if repeated is None else {leaf["path"]: leaf for leaf in repeated}
         for place, (a, b) in enumerate(zip(ours, theirs)):
             if by_path is not None and self._is_noisy(a, by_path.get(a["path"])):
                 found.noisy += 1
@@ -224,10 +224,10 @@ class Comparing:
             return Distance(counts=int(a["kind"] == "array" or a.get("type") in ("int", "float", "complex", "bool")))
         return leaf_distance(a, b, self.reference.numbers(a), self.other.numbers(b), around())
 
-    def _is_noisy(self, leaf: Leaf, twin: Leaf | None) -> bool:
-        if leaf["kind"] in ("opaque", "code") or twin == leaf:
+    def _is_noisy(self, leaf: Leaf, repeated: Leaf | None) -> bool:
+        if leaf["kind"] in ("opaque", "code") or repeated == leaf:
             return False
-        return twin is None or twin["kind"] != leaf["kind"] or {**twin, "weak": 0} != {**leaf, "weak": 0}
+        return repeated is None or repeated["kind"] != leaf["kind"] or {**repeated, "weak": 0} != {**leaf, "weak": 0}
 
     def _moved(self, ours: list[Leaf], theirs: list[Leaf]) -> float:
         """How far the inputs are from one another."""
@@ -270,10 +270,10 @@ class _Found:
 class _Calls:
     """The same call in all runs."""
 
-    def __init__(self, comparing: Comparing, one: Call, two: Call, twin: Call | None, number: int) -> None:
+    def __init__(self, comparing: Comparing, one: Call, two: Call, repeated: Call | None, number: int) -> None:
         self.comparing = comparing
         self.one, self.two = one, two
-        self.twin = twin if twin is not None and not twin["raised"] else None
+        self.repeated = repeated if repeated is not None and not repeated["raised"] else None
         self.wide: tuple[Call, Call] | None = None
         runs = comparing.wide
         if runs is not None and runs[0] is not None and runs[1] is not None:
@@ -283,10 +283,10 @@ class _Calls:
 
     def sides(self) -> Iterator[tuple[str, list[Leaf], list[Leaf], list[Leaf] | None]]:
         """Results, and what was left of the arguments if either call changed them."""
-        one, two, twin = self.one, self.two, self.twin
-        yield "result", one["outputs"], two["outputs"], None if twin is None else twin["outputs"]
+        one, two, repeated = self.one, self.two, self.repeated
+        yield "result", one["outputs"], two["outputs"], None if repeated is None else repeated["outputs"]
         if one["state"] or two["state"]:
-            yield "argument", _state(one), _state(two), None if twin is None else _state(twin)
+            yield "argument", _state(one), _state(two), None if repeated is None else _state(repeated)
 
     def around(self, name: str, place: int) -> Around:
         comparing = self.comparing

@@ -1,4 +1,4 @@
-"""Values of the static twin of tracing, and questions about them that need nothing else.
+"""Values of the abstract interpreter of JAX tracing, and questions about them that need nothing else.
 
     values ─ joining (two paths meet) ─ boundary (into a trace and out) ─ memo_keys (have we seen this?)
       │

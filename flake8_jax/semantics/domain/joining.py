@@ -199,7 +199,7 @@ def _join_tuples(a: TupleValue, b: TupleValue, depth: int, room: Room | None) ->
     return TupleValue(elements, a.cls, a.names)
 
 
-def host_twin(values: Sequence[Any]) -> int | None:
+def host_member(values: Sequence[Any]) -> int | None:
     """Which of two values is the one of NumPy or SciPy, where the other is what JAX calls the same; None if neither is."""
     if len(values) != 2 or not all(isinstance(v, External) for v in values):
         return None

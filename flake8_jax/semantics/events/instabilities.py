@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 instability a formula that a stable one replaces.
-twin        the stable function, or the stable formula as text.
+equivalent  the stable function, or the stable formula as text.
 angle       ``arccos`` or ``arcsin`` of a dot product of vectors that were divided by their lengths.
 
 Limitations: ranges of arguments, beyond what ``bounds`` knows; what a function in another file gave, unless that is in sight.
@@ -27,7 +27,7 @@ from flake8_jax.semantics.events.formulas import DEEPEST, arithmetic_of, made_by
 
 
 class Finding(NamedTuple):
-    """wrong: what happens, in words. better: the twin. minor: whether it ever happens, nothing shows. gradient: the value is
+    """wrong: what happens, in words. better: the equivalent. minor: nothing shows that it ever happens. gradient: the value is
     finite, but its gradient vanishes. preview: the form is seldom."""
 
     wrong: str
@@ -106,14 +106,14 @@ def _of_floored(event: Computation, operand: Value) -> Finding | None:
     if found is None or not _is_in_sight(event, found.made) or not loses_gradient(event, found):
         return None
     shown = {"+": f"{found.kind}(x) + eps", "clip": f"clip({found.kind}(x), eps)"}.get(found.floor, f"{found.kind}(x)")
-    better = CHOSEN_SIGMOID if found.chosen and found.kind != "softmax" else _TWINS[found.kind]
+    better = CHOSEN_SIGMOID if found.chosen and found.kind != "softmax" else _EQUIVALENTS[found.kind]
     where = {"softmax": "for small probabilities", "sigmoid": "for very negative x"}.get(found.kind, "for x above 17")
     if not found.floor:
         return Finding(f"computes log({shown}), which is -inf {where}", better, preview=True)
     return Finding(f"computes log({shown}), whose gradient vanishes {where}", better, gradient=True)
 
 
-_TWINS = {"softmax": LOG_SOFTMAX, "sigmoid": LOG_SIGMOID, "1 - sigmoid": LOG_MINUS_SIGMOID}
+_EQUIVALENTS = {"softmax": LOG_SOFTMAX, "sigmoid": LOG_SIGMOID, "1 - sigmoid": LOG_MINUS_SIGMOID}
 
 
 def _of_sum(event: Computation, total: Recipe) -> Finding | None:

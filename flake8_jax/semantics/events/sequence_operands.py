@@ -5,7 +5,7 @@ Vocabulary
 operand     an argument that the function computes with, as ``x`` and ``y`` of ``jnp.add(x, y)``; not an option.
 
 ``jax.numpy`` converts no lists, unlike NumPy (``check_arraylike`` in jax/_src/numpy/util.py). Which operands that concerns
-stands in the table of ``knowledge.twins``.
+stands in the table of ``knowledge.equivalents``.
 
 Limitations: options such as ``where=``, for some of which a list raises with some shapes only; calls with ``*``.
 """
@@ -16,7 +16,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from flake8_jax.core import ir
-from flake8_jax.knowledge.twins import twin_calls
+from flake8_jax.knowledge.equivalents import equivalent_signature
 from flake8_jax.semantics.domain.values import ListValue, TupleValue, Value, is_registered
 from flake8_jax.semantics.events.events import LibraryCall
 
@@ -37,8 +37,8 @@ def sequence_operand(event: LibraryCall) -> SequenceOperand | None:
     short = event.name.removeprefix("jax.numpy.")
     if short == event.name or short in _TAKING_LISTS or any(argument.star for argument in event.at.args):
         return None
-    twin = twin_calls(f"numpy.{short}")
-    parameters = twin.parameters if twin is not None else None
+    equivalent = equivalent_signature(f"numpy.{short}")
+    parameters = equivalent.parameters if equivalent is not None else None
     operands = takewhile(lambda p: p.kind == "array" and p.by_position and not p.variadic, parameters or ())
     written = dict(enumerate(zip(event.args, event.nodes)))
     for position, parameter in enumerate(operands):

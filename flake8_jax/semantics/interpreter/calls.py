@@ -180,7 +180,7 @@ def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
         chosen = _narrowed(at.args, conditions) if conditions else at.args
         m.trackers[Freshness].choosing += 1
         reports = len(m.bus.emissions)
-        if _has_plain_twin(member, func.members):
+        if _has_plain_counterpart(member, func.members):
             m.path.mode = msgspec.structs.replace(mode, optional=True)
         results.append(call(m, at.frame, at.node, member, chosen, used=at.used))
         m.path.mode = mode
@@ -198,7 +198,7 @@ def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
     return labelled(joined, results, labels) if func.conditions and joined is not results[0] else joined
 
 
-def _has_plain_twin(member: Value, members: tuple[Value, ...]) -> bool:
+def _has_plain_counterpart(member: Value, members: tuple[Value, ...]) -> bool:
     """``run = f if eager else jax.jit(f)``: what f does in some configuration alone may be what cannot be staged."""
     return _is_compiled(member) and any(
         not _is_compiled(other) and _are_same(untransformed(other), untransformed(member)) for other in members

@@ -750,7 +750,7 @@ def evaluate_if_exp(m: Machine, frame: Frame, node: ir.IfExp) -> Value:
 def note_host_choice(frame: Frame, values: Sequence[Any], labels: Sequence[Condition | None]) -> None:
     """A test chose between JAX and NumPy: the code is analyzed for JAX, so where the test comes out as for NumPy again,
     what runs is none of the code that was analyzed."""
-    host = joining.host_twin(values)
+    host = joining.host_member(values)
     label = labels[host] if host is not None and len(labels) == 2 else None
     if label is not None:
         frame.host_choices.add(normal_condition(label))

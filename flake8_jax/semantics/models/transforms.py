@@ -1,4 +1,4 @@
-"""What staging transforms do: the static twin of tracing.
+"""What staging transforms do to their operands: the abstract interpreter of JAX tracing.
 
 Vocabulary
 ----------

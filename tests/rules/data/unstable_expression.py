@@ -1,4 +1,4 @@
-"""Formulas with a stable twin."""
+"""Formulas with a stable equivalent."""
 
 import jax
 import jax.numpy as jnp

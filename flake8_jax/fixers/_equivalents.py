@@ -1,12 +1,12 @@
-"""Calling the JAX twin of a NumPy or SciPy function: does it take these arguments, and which of them have to change?
+"""Calling the JAX equivalent of a NumPy or SciPy function: does it take these arguments, and which of them have to change?
 
 Vocabulary
 ----------
-fitting     the twin takes the call as it will stand, for certain.
-refused     the twin surely raises: no fix is offered.
+fitting     the equivalent takes the call as it will stand, for certain.
+refused     the equivalent surely raises: no fix is offered.
 
-``jax.numpy`` takes arrays only, where NumPy takes lists of numbers as well: those become arrays. What the twin takes stands in
-a table that was made by calling it (``knowledge.twins``).
+``jax.numpy`` takes arrays only, where NumPy takes lists of numbers as well: those become arrays. A table says what the
+equivalent takes; it was made by calling it (``knowledge.equivalents``).
 
 Limitations: functions that the table does not hold fit nothing for certain.
 """
@@ -22,7 +22,7 @@ from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, Refused
 from flake8_jax.fixers._staging import is_surely_array
 from flake8_jax.knowledge import load
-from flake8_jax.knowledge.twins import TwinParameter, twin_calls
+from flake8_jax.knowledge.equivalents import EquivalentParameter, equivalent_signature
 from flake8_jax.semantics.domain.values import (
     Array,
     Const,
@@ -40,9 +40,9 @@ _NO_DTYPES = frozenset({"object", "str", "bytes"})
 
 
 @dataclass
-class TwinCall:
-    """A call of the twin under construction. ``fits`` turns false with the first argument of which nobody knows. takes_empty:
-    the twin takes arrays without elements wherever the function does."""
+class EquivalentCall:
+    """A call of the equivalent under construction. ``fits`` turns false with the first argument that is not known to fit.
+    takes_empty: the equivalent takes arrays without elements wherever the function does."""
 
     source: FixSource
     imports: Imports
@@ -56,20 +56,20 @@ class TwinCall:
         self.edits += [Edit(node.start, node.start, opening), Edit(node.end, node.end, ")")]
 
 
-def twin_call(
-    source: FixSource, call: ir.Call, imports: Imports, name: str, twin: str, values: Mapping[int, Value]
-) -> TwinCall:
-    """The call with the twin in place of the function. name: the function's canonical name; values: what is known of
+def equivalent_call(
+    source: FixSource, call: ir.Call, imports: Imports, name: str, equivalent: str, values: Mapping[int, Value]
+) -> EquivalentCall:
+    """The call with the equivalent in place of the function. name: the function's canonical name; values: what is known of
     arguments, by identity of their expressions.
 
     Raises:
-        Refused: the twin would raise, a comment is in the way, or it cannot be spelled.
+        Refused: the equivalent would raise, a comment is in the way, or it cannot be spelled.
     """
     if not isinstance(call.func, (ir.Name, ir.Attribute)) or source.comments(call.func.start, call.func.end):
         raise Refused
-    made = TwinCall(source, imports, [Edit(call.func.start, call.func.end, imports.spell(twin))])
-    _refuse_data_dependent(call, twin, values)
-    known = twin_calls(name)
+    made = EquivalentCall(source, imports, [Edit(call.func.start, call.func.end, imports.spell(equivalent))])
+    _refuse_data_dependent(call, equivalent, values)
+    known = equivalent_signature(name)
     if known is None:
         made.fits = False
         for argument in call.args[:1]:
@@ -93,9 +93,9 @@ def twin_call(
     return made
 
 
-def _refuse_data_dependent(call: ir.Call, twin: str, values: Mapping[int, Value]) -> None:
+def _refuse_data_dependent(call: ir.Call, equivalent: str, values: Mapping[int, Value]) -> None:
     """The shape of the result would depend on traced values, or a shape be traced."""
-    fact = load().function(twin)
+    fact = load().function(equivalent)
     if fact is None:
         return
     if fact.data_dependent == "always" or (fact.data_dependent == "one-argument" and len(call.args) == 1):
@@ -109,7 +109,9 @@ def _refuse_data_dependent(call: ir.Call, twin: str, values: Mapping[int, Value]
             raise Refused
 
 
-def _argument(made: TwinCall, argument: ir.Argument, parameter: TwinParameter, values: Mapping[int, Value]) -> None:
+def _argument(
+    made: EquivalentCall, argument: ir.Argument, parameter: EquivalentParameter, values: Mapping[int, Value]
+) -> None:
     node, value = argument.value, values.get(id(argument.value))
     if parameter.choices:
         _chosen(made, node, parameter.choices, value)
@@ -129,8 +131,8 @@ def _argument(made: TwinCall, argument: ir.Argument, parameter: TwinParameter, v
         _dtype(made, node)
 
 
-def _chosen(made: TwinCall, node: ir.Expr, choices: frozenset[str], value: Value | None) -> None:
-    """An option of which the twin takes some values only."""
+def _chosen(made: EquivalentCall, node: ir.Expr, choices: frozenset[str], value: Value | None) -> None:
+    """An option of which the equivalent takes some values only."""
     if isinstance(node, ir.UnaryOp) and node.op == "-" and isinstance(node.operand, ir.Constant):
         node = node.operand
     if isinstance(node, ir.Constant):
@@ -148,7 +150,7 @@ def _chosen(made: TwinCall, node: ir.Expr, choices: frozenset[str], value: Value
         raise Refused
 
 
-def _dtype(made: TwinCall, node: ir.Expr) -> None:
+def _dtype(made: EquivalentCall, node: ir.Expr) -> None:
     if isinstance(node, (ir.List, ir.Tuple)) or (isinstance(node, ir.Name) and node.id in _NO_DTYPES):
         raise Refused
     if (
@@ -159,7 +161,7 @@ def _dtype(made: TwinCall, node: ir.Expr) -> None:
         raise Refused
 
 
-def _array(made: TwinCall, node: ir.Expr, values: Mapping[int, Value], star: int = 0) -> None:
+def _array(made: EquivalentCall, node: ir.Expr, values: Mapping[int, Value], star: int = 0) -> None:
     """An argument that has to be an array or a number."""
     value = values.get(id(node))
     if _is_generator(node, value):
@@ -173,7 +175,7 @@ def _array(made: TwinCall, node: ir.Expr, values: Mapping[int, Value], star: int
     made.fits = made.fits and not star and _is_surely_single(made.source, node, value)
 
 
-def _sequence(made: TwinCall, node: ir.Expr, value: Value | None, values: Mapping[int, Value]) -> None:
+def _sequence(made: EquivalentCall, node: ir.Expr, value: Value | None, values: Mapping[int, Value]) -> None:
     """An argument that has to be a sequence of arrays."""
     if _is_generator(node, value):
         raise Refused
@@ -187,7 +189,7 @@ def _sequence(made: TwinCall, node: ir.Expr, value: Value | None, values: Mappin
             raise Refused
 
 
-def _written_sequence(made: TwinCall, node: ir.List | ir.Tuple, known: tuple[Value, ...] | None) -> None:
+def _written_sequence(made: EquivalentCall, node: ir.List | ir.Tuple, known: tuple[Value, ...] | None) -> None:
     """A sequence that is written out: each element has to be an array. known: their values up to the first ``*``."""
     for position, element in enumerate(node.elts):
         if isinstance(element, ir.Starred):

@@ -1,4 +1,4 @@
-"""The table of what the twins of NumPy's functions take: complete, well-formed, and what JAX does."""
+"""The table of what the equivalents of NumPy's functions take: complete, well-formed, and what JAX does."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from pathlib import Path
 import pytest
 
 from flake8_jax.knowledge import load
-from flake8_jax.knowledge.twins import twin_calls
+from flake8_jax.knowledge.equivalents import equivalent_signature
 
 ROOT = Path(__file__).resolve().parents[2]
-TABLE = ROOT / "flake8_jax" / "knowledge" / "twins" / "numpy.toml"
+TABLE = ROOT / "flake8_jax" / "knowledge" / "equivalents" / "numpy.toml"
 NO_SAMPLE = 20
-"""For at most so many twins the script knows no arguments."""
+"""For at most so many equivalents the script knows no arguments."""
 
 
-def test_nearly_every_twin_has_a_line() -> None:
-    names = [n for lib in ("numpy", "scipy") for n, fact in load().table(lib).functions.items() if fact.twin]
-    assert sum(twin_calls(name) is None for name in names) <= NO_SAMPLE
+def test_nearly_every_equivalent_has_a_line() -> None:
+    names = [n for lib in ("numpy", "scipy") for n, fact in load().table(lib).functions.items() if fact.equivalent]
+    assert sum(equivalent_signature(name) is None for name in names) <= NO_SAMPLE
 
 
 def test_every_line_is_read_whole() -> None:
     kinds = {"", "array", "sequence", "nested", "number", "?"}
     for name, line in re.findall(r'^"([^"]+)" = "([^"]*)"$', TABLE.read_text(encoding="utf-8"), re.MULTILINE):
-        twin = twin_calls(name)
-        assert twin is not None
-        for parameter in twin.parameters or ():
+        equivalent = equivalent_signature(name)
+        assert equivalent is not None
+        for parameter in equivalent.parameters or ():
             assert parameter.name.isidentifier() and parameter.kind in kinds, line
             assert all(re.fullmatch(r"'[^'|]*'|None|True|False|number", choice) for choice in parameter.choices), line
 
@@ -40,5 +40,5 @@ def test_the_table_is_what_jax_does() -> None:
     versions = re.search(r"JAX (\S+), NumPy (\S+) and", TABLE.read_text(encoding="utf-8"))
     if versions is None or versions.groups() != (metadata.version("jax"), metadata.version("numpy")):
         pytest.skip("the table was made with other versions")
-    command = [sys.executable, "scripts/numpy_twins.py", "--check"]
+    command = [sys.executable, "scripts/numpy_equivalents.py", "--check"]
     assert subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode == 0
