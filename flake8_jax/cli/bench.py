@@ -6,39 +6,25 @@ import argparse
 from collections.abc import Sequence
 
 from flake8_jax.cli.plots import check_plot, draw_bench, save
-from flake8_jax.cli.running import (
-    RunError,
-    add_run_options,
-    ask,
-    command_parser,
-    converted,
-    duration,
-    fail,
-    place,
-    positive,
-    seconds,
-    size,
-)
-from flake8_jax.cli.said import print_json, say, tell
+from flake8_jax.cli.running import duration, place, positive, seconds, show_result, size
+from flake8_jax.cli.said import tell
 from flake8_jax.cli.subjects import (
-    INPUTS_HELP,
-    TARGET_HELP,
-    add_input_options,
-    parsed,
+    add_subject_options,
+    measured,
+    run_subject,
     said_inputs,
     said_left_out,
-    subject_request,
+    subject_parser,
 )
+from flake8_jax.runtime_checks.child.timing import FEWEST
 from flake8_jax.runtime_checks.measurements import Bench, BenchCase, Comparison, Peak, Side, peak
-from flake8_jax.settings.tables import ConfigError
 
 _BARS = 12
 _BAR_WIDTH = 40
 _CHATTY_TRANSFER = 0.5
 _MUCH_DISPATCH = 0.2
 
-_EPILOG = f"""\
-{INPUTS_HELP}
+_EPILOG = """
 Every call is waited for (JAX returns before the work is done). With --vs, both functions are timed in turn, call by call,
 in blocks that alternate; the times are lower quartiles. Rounds go on until the result is tight, or --seconds are over.
 A difference is claimed where it is larger than that of two halves of one function's own calls in this run.
@@ -53,12 +39,9 @@ examples:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = command_parser(
-        "bench",
-        "Run a function on JAX and time the first call, moving inputs, and later calls.",
-        _EPILOG,
+    made = subject_parser(
+        "bench", "Run a function on JAX and time the first call, moving inputs, and later calls.", _EPILOG
     )
-    made.add_argument("function", metavar="TARGET", help=TARGET_HELP)
     made.add_argument(
         "--vs", metavar="OTHER",
         help="another function to compare on the same inputs; `eager`: the same function without jit",
@@ -80,25 +63,20 @@ def parser() -> argparse.ArgumentParser:
         "--plot", metavar="terminal|FILE.png|FILE.svg",
         help="a histogram of the times, here or in a file, with the device's roofline (needs matplotlib)",
     )  # fmt: skip
-    add_input_options(made)
-    add_run_options(made)
+    add_subject_options(made)
     return made
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run ``jaxlint bench``; returns the exit status."""
-    args, command = parsed(parser(), arguments)
-    try:
-        check_plot(args.plot if args.plot != "terminal" else None)
-        extra = {"vs": args.vs, "rounds": args.rounds, "seconds": args.seconds, "cores": args.cores}
-        result = ask(args, "bench", {**subject_request(args, command), **extra}, args.platform)
-    except (RunError, ConfigError) as error:
-        return fail(error)
-    if args.output_format == "json":
-        print_json({key: value for key, value in result.items() if key != "kind"})
-    bench = converted(result, Bench)
-    if args.output_format == "text":
-        say(described(bench))
+    return run_subject(parser(), arguments, _run)
+
+
+def _run(args: argparse.Namespace, command: list[str] | None) -> int:
+    check_plot(args.plot if args.plot != "terminal" else None)
+    more = {"vs": args.vs, "rounds": args.rounds, "seconds": args.seconds, "cores": args.cores, "limit": args.timeout}
+    bench = measured(args, command, Bench, more, task="bench")
+    show_result(args, bench, described)
     if args.plot == "terminal":
         if args.output_format == "text":
             for case in bench.cases:
@@ -208,7 +186,12 @@ def _verdict(case: BenchCase, comparison: Comparison) -> list[str]:
     band = f"two halves of the calls of one function differ by up to {comparison.band[1]:.3g}× in this run"
     if comparison.measure == "processor":
         band += ", by the time that they had the processor"
-    if comparison.claim == "none":
+    if comparison.epochs < FEWEST:
+        lines = [
+            f"  No difference can be claimed: {second} took {1 / comparison.ratio:.3g}× the time of {first}, but within "
+            f"--timeout they were compiled only {comparison.epochs} of the {FEWEST} times that a claim needs."
+        ]
+    elif comparison.claim == "none":
         more = "" if case.tight else "; more --seconds or a quieter machine may tell them apart"
         lines = [
             f"  No difference can be claimed: {second} took {1 / comparison.ratio:.3g}× the time of {first}, but {band}{more}."

@@ -6,39 +6,22 @@ import argparse
 import os
 from collections.abc import Sequence
 
-from flake8_jax.cli.running import (
-    PLATFORMS,
-    RunError,
-    add_run_options,
-    ask,
-    command_parser,
-    converted,
-    fail,
-    names_list,
-    place,
-    positive,
-    seconds,
-    show_result,
-    size,
-)
+from flake8_jax.cli.running import PLATFORMS, RunError, names_list, place, positive, seconds, show_result, size
 from flake8_jax.cli.subjects import (
-    INPUTS_HELP,
-    TARGET_HELP,
-    add_input_options,
-    parsed,
+    add_subject_options,
+    measured,
+    run_subject,
     said_inputs,
     said_left_out,
-    subject_request,
+    subject_parser,
 )
 from flake8_jax.runtime_checks.child.described import GPUS, TPUS, platform_of
 from flake8_jax.runtime_checks.measurements import Probe, ProbeCase, Stage
-from flake8_jax.settings.tables import ConfigError
 
 _MOST_PRIMITIVES = 8
 DIALECTS = ("jaxpr", "stablehlo", "hlo", "unoptimized-hlo")
 
-_EPILOG = f"""\
-{INPUTS_HELP}
+_EPILOG = """
 Nothing is run and no array is made: inputs may be larger than this machine's memory. For a platform that is not here,
 its compiler is used where it is installed (mode topology: `pip install 'flake8-jax[runtime-tpu]'` or `[runtime-cuda]`,
 each in an environment of its own, see --python); else the function is only lowered for it (mode lower), which shows
@@ -55,12 +38,9 @@ examples:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = command_parser(
-        "probe",
-        "Trace, lower and compile a function without running it, and show the result.",
-        _EPILOG,
+    made = subject_parser(
+        "probe", "Trace, lower and compile a function without running it, and show the result.", _EPILOG
     )
-    made.add_argument("function", metavar="TARGET", help=TARGET_HELP)
     made.add_argument(
         "--target", dest="platforms", action="extend", type=_platforms, metavar="cpu,cuda,tpu",
         help="compile for these platforms (default: those of the installed JAX)",
@@ -83,8 +63,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--write", metavar="DIR", help="write jaxpr, StableHLO and optimized HLO to files in this directory"
     )
-    add_input_options(made)
-    add_run_options(made, platform=False)
+    add_subject_options(made, platform=False)
     return made
 
 
@@ -106,21 +85,19 @@ def _platforms(text: str) -> list[str]:
 
 def run(arguments: Sequence[str]) -> int:
     """Run ``jaxlint probe``; returns the exit status."""
-    args, command = parsed(parser(), arguments)
-    try:
-        request = {
-            **subject_request(args, command),
-            "platforms": _chosen(args),
-            "topology": args.topology,
-            "devices": args.devices,
-            "dialects": args.dialects or [],
-            "lines": args.lines,
-            "write": _folder(args.write),
-        }
-        result = ask(args, "probe", request)
-    except (RunError, ConfigError) as error:
-        return fail(error)
-    probe = converted(result, Probe)
+    return run_subject(parser(), arguments, _run)
+
+
+def _run(args: argparse.Namespace, command: list[str] | None) -> int:
+    more = {
+        "platforms": _chosen(args),
+        "topology": args.topology,
+        "devices": args.devices,
+        "dialects": args.dialects or [],
+        "lines": args.lines,
+        "write": _folder(args.write),
+    }
+    probe = measured(args, command, Probe, more, task="probe")
     show_result(args, probe, lambda found: described(found, args.devices))
     return 1 if any(stage.state == "failed" for case in probe.cases for stage in case.stages) else 0
 

@@ -6,36 +6,22 @@ import argparse
 from collections.abc import Sequence
 
 from flake8_jax.cli.plots import check_plot, draw_recompiles, save
-from flake8_jax.cli.running import (
-    RunError,
-    add_run_options,
-    ask,
-    command_parser,
-    converted,
-    fail,
-    place,
-    seconds,
-    show_result,
-    size,
-)
+from flake8_jax.cli.running import RunError, place, seconds, show_result, size
 from flake8_jax.cli.said import tell
 from flake8_jax.cli.subjects import (
-    INPUTS_HELP,
-    TARGET_HELP,
-    add_input_options,
-    parsed,
+    add_subject_options,
+    measured,
+    run_subject,
     said_inputs,
     said_left_out,
     shortened,
-    subject_request,
+    subject_parser,
 )
 from flake8_jax.runtime_checks.measurements import CacheKey, RecompileCase, Recompiles, peak
-from flake8_jax.settings.tables import ConfigError
 
 _LONGEST_REASON, _MOST_KINDS = 240, 40
 
-_EPILOG = f"""\
-{INPUTS_HELP}
+_EPILOG = """
 The exit status is 0 if only the first case compiled, 1 if another did, 2 if the function could not be run.
 
 examples:
@@ -46,12 +32,12 @@ examples:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = command_parser(
+    made = subject_parser(
         "recompiles",
         "Call a jitted function with several inputs and show which calls recompile, why, and how to avoid it.",
         _EPILOG,
+        "; it is jitted first unless it is already",
     )
-    made.add_argument("function", metavar="TARGET", help=f"{TARGET_HELP}; it is jitted first unless it is already")
     made.add_argument(
         "--eager", action="store_true", help="call it without jit, and count everything that compiles in the calls"
     )
@@ -60,23 +46,20 @@ def parser() -> argparse.ArgumentParser:
         metavar="FILE.png|FILE.svg",
         help="a plot of compile time and memory over the cases (needs matplotlib)",
     )
-    add_input_options(made)
-    add_run_options(made)
+    add_subject_options(made)
     return made
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run ``jaxlint recompiles``; returns the exit status."""
-    made = parser()
-    args, command = parsed(made, arguments)
+    return run_subject(parser(), arguments, _run)
+
+
+def _run(args: argparse.Namespace, command: list[str] | None) -> int:
     if not args.case and not args.cases and not args.profile and command is None:
-        made.error("say the inputs of the calls: --case INPUTS for each, --cases FILE, or your command after `--`")
-    try:
-        check_plot(args.plot)
-        result = ask(args, "recompiles", subject_request(args, command, _MOST_KINDS), args.platform)
-    except (RunError, ConfigError) as error:
-        return fail(error)
-    recompiles = converted(result, Recompiles)
+        raise RunError("say the inputs of the calls: --case INPUTS for each, --cases FILE, or your command after `--`")
+    check_plot(args.plot)
+    recompiles = measured(args, command, Recompiles, {}, task="recompiles", shapes=_MOST_KINDS)
     show_result(args, recompiles, described)
     if args.plot:
         save(draw_recompiles(recompiles), args.plot)

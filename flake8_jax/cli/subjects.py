@@ -8,22 +8,37 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
-from flake8_jax.cli.running import RunError, dimension, names_list, positive, split_command
+from flake8_jax.cli.running import (
+    RunError,
+    add_run_options,
+    ask,
+    command_parser,
+    converted,
+    dimension,
+    fail,
+    names_list,
+    positive,
+    split_command,
+)
+from flake8_jax.cli.said import tell
+from flake8_jax.settings.tables import ConfigError
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-TARGET_HELP = "the function: module:function, file.py:function or file.py:LINE"
+_TARGET_HELP = "the function: module:function, file.py:function or file.py:LINE"
 CASE_HELP = "inputs of one call, such as 'f32[64,64], n=3'; may be repeated (default: generated from the signature)"
 LONGEST = 160
+_Kind = TypeVar("_Kind")
 
-INPUTS_HELP = """\
+_INPUTS_HELP = """\
 inputs:
   f32[8,128]  bf16[]  bool[4]  key  key[4]  legacy-key     arrays and PRNG keys
   f32[n,3], i32[n], n=100                                  dims with names
@@ -37,13 +52,20 @@ inputs from a file (--cases), for any pytree, such as a Flax TrainState:
               arguments, a pair of both, or the only argument; jax.ShapeDtypeStruct stands for an array
 
 inputs from your command: `-- COMMAND` runs it until TARGET was called --calls times, and takes the function and the
-arguments as they were. So main.step, which main defines, can be named too. --profile FILE takes the command that was
-recorded there.
+arguments as they were. So main.step, which main defines, can be named too. --profile FILE runs the command that was
+recorded there again.
 """
 
 
-def add_input_options(parser: argparse.ArgumentParser) -> None:
-    """Options that say with what a function is called."""
+def subject_parser(name: str, description: str, epilog: str, note: str = "") -> argparse.ArgumentParser:
+    """The parser of ``jaxlint NAME TARGET``. note: more about TARGET. Its options end with ``add_subject_options``."""
+    made = command_parser(name, description, f"{_INPUTS_HELP}{epilog}")
+    made.add_argument("function", metavar="TARGET", help=_TARGET_HELP + note)
+    return made
+
+
+def add_subject_options(parser: argparse.ArgumentParser, *, platform: bool = True) -> None:
+    """Options that say with what TARGET is called, and how its process runs. platform: whether ``--target`` is among them."""
     group = parser.add_argument_group("inputs")
     group.add_argument("--case", action="append", default=[], metavar="INPUTS", help=CASE_HELP)
     group.add_argument("--cases", metavar="FILE.toml|FILE.py", help="more inputs, from a file")
@@ -58,19 +80,50 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--donate", type=names_list, default=[], metavar="NAMES", help="parameters to donate, if it is not jitted yet"
     )
-    group.add_argument("--profile", metavar="FILE", help="run the command that `jaxlint record` kept there")
+    group.add_argument("--profile", metavar="FILE", help="run the command again that `jaxlint record` kept there")
     group.add_argument(
         "--calls", type=positive, default=20, metavar="N",
         help="with a command: how many calls to look at, in at most 20 s after the first (default: 20)",
     )  # fmt: skip
 
+    add_run_options(parser, platform=platform)
 
-def subject_request(args: argparse.Namespace, command: Sequence[str] | None, shapes: int = 8) -> dict[str, Any]:
-    """The part of a request that says what is measured. command: the words after ``--``; shapes: how many different ones of
-    its calls are kept.
 
-    Raises RunError.
+def run_subject(
+    parser: argparse.ArgumentParser,
+    arguments: Sequence[str],
+    work: Callable[[argparse.Namespace, list[str] | None], int],
+) -> int:
+    """The exit status of ``work`` on our own options and the words of the command (None where there is no ``--``); 2 with a
+    message where it raises RunError or ConfigError."""
+    own, command = split_command(arguments)
+    args = parser.parse_args(own)
+    try:
+        return work(args, command)
+    except (RunError, ConfigError) as error:
+        return fail(error)
+
+
+def measured(
+    args: argparse.Namespace,
+    command: Sequence[str] | None,
+    kind: type[_Kind],
+    more: Mapping[str, Any],
+    *,
+    task: str,
+    shapes: int = 8,
+) -> _Kind:
+    """The result of a task of the child. command: the words after ``--``; more: what the request holds besides TARGET and its
+    inputs; shapes: how many different ones of the command's calls are kept.
+
+    Raises RunError, ConfigError.
     """
+    request = {**_request(args, command, shapes), **more}
+    return converted(ask(args, task, request, getattr(args, "platform", None)), kind)
+
+
+def _request(args: argparse.Namespace, command: Sequence[str] | None, shapes: int) -> dict[str, Any]:
+    """What is measured. Raises RunError."""
     words = _command(args, command)
     if words and (args.case or args.cases):
         raise RunError("--case and --cases name inputs, and the command gives its own: use one of the two")
@@ -90,12 +143,6 @@ def subject_request(args: argparse.Namespace, command: Sequence[str] | None, sha
     }
 
 
-def parsed(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str] | None]:
-    """Our own options, and the words of the command."""
-    own, command = split_command(arguments)
-    return parser.parse_args(own), command
-
-
 def _command(args: argparse.Namespace, command: Sequence[str] | None) -> list[str]:
     if command is not None:
         if not command:
@@ -113,6 +160,7 @@ def _command(args: argparse.Namespace, command: Sequence[str] | None) -> list[st
         raise RunError(str(error)) from error
     if not recorded:
         raise RunError(f"{args.profile}: it holds no command; give one after `--`")
+    tell(f"running `{shlex.join(recorded)}`, which {args.profile} recorded, until it has called {args.function}")
     return recorded
 
 

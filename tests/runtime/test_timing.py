@@ -52,8 +52,9 @@ def test_what_is_clear_is_claimed(noise: float) -> None:
 
 def test_what_is_within_the_noise_is_not_claimed() -> None:
     assert timing.compare(epochs(1.02, 1.0, 0.5, 1))["claim"] == "none"
-    (one,) = epochs(1.05, 1.0, 0.001, 1)[:1]
-    assert timing.compare([one])["claim"] == "none", "where both were compiled once, memory may make that difference"
+    few = epochs(2.0, 1.0, 0.001, 1)
+    assert timing.compare(few[:2])["claim"] == "none", "memory may make that difference, and two show no spread"
+    assert timing.compare(few[:3])["claim"] == "faster"
 
 
 def test_a_slow_spell_that_hits_both_changes_nothing() -> None:

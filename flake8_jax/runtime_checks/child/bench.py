@@ -1,7 +1,8 @@
 """Times a function, alone or against another: what is paid once, what for moving inputs, and what every call costs.
 
 Request: see ``subjects``, and ``vs`` (a target, ``eager``, ``jit`` or null), ``rounds`` (at most), ``seconds`` (budget of a
-case for its rounds), ``cores`` or null (all; one for a comparison on the CPU). Result: see ``Bench`` in
+case for its rounds), ``limit`` (seconds after which the process is ended), ``cores`` or null (all; one for a comparison on the
+CPU). Result: see ``Bench`` in
 ``flake8_jax.runtime_checks.measurements``.
 
 Vocabulary
@@ -58,6 +59,7 @@ def run(request: dict[str, Any], channel: Channel) -> None:
 
 
 def _begin(request: Mapping[str, Any]) -> Mapping[str, Any]:
+    request = {**request, "ends": time.monotonic() + request["limit"]}
     load = timing.machine_load()
     alone = 1 if request.get("vs") and _only_cpu() else None
     cores = _pin(request.get("cores") or alone)
@@ -186,14 +188,18 @@ class _Epoch:
 
 
 def _epochs(plan: _Plan, cost: float, heard: Compilations, request: Mapping[str, Any]) -> list[_Epoch]:
-    """One where one function is timed, or where compiling again takes too long. cost: seconds of the first calls."""
+    """One where one function is timed. Of two, as many as compile within the budget, but enough for a claim, unless the process
+    would be ended before. cost: seconds of the first calls."""
     jax: Any = import_jax()
     budget = request["seconds"]
-    number = min(timing.EPOCHS, 1 + int(budget / max(cost, 1e-6))) if len(plan.functions) == 2 else 1
+    affordable = 1 + int(budget / max(cost, 1e-6))
+    number = min(timing.EPOCHS, max(timing.FEWEST, affordable)) if len(plan.functions) == 2 else 1
     most = max(1, -(-request["rounds"] // number))
     found: list[_Epoch] = []
     for _ in range(number):
         own = plan.inputs
+        if found and time.monotonic() + 2 * cost + budget / number > request["ends"]:
+            break
         if found:
             jax.clear_caches()
             own = fresh(own)

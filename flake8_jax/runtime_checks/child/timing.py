@@ -15,7 +15,7 @@ band      how far apart two halves of the *same* side lie in this run, as a rati
 epoch     a part of the run with programs of its own: both functions are compiled anew for it, and get inputs of their own,
           since where code and data lie in memory makes a program faster or slower by some percent.
 claim     ``faster`` or ``slower``: the ratio is beyond the band, and the ratios of the epochs are on one side of 1 by Student's
-          distribution (99 %). With fewer than three epochs, it is at least ``LEAST_OF_FEW``.
+          distribution (99 %). Fewer than ``FEWEST`` epochs show no spread that one could go by, so nothing is claimed.
 tight     band and draws are so narrow that more rounds would tell nothing that matters.
 """
 
@@ -37,7 +37,7 @@ TIGHT = 1.02
 _BATCH = 8
 _DRAWS = 400
 _LOW = 0.25
-EPOCHS, _FEW, LEAST_OF_FEW = 5, 3, 1.1
+EPOCHS, FEWEST = 5, 3
 _STUDENT = {2: 9.925, 3: 5.841, 4: 4.604}
 """The factor of the standard error, two-sided 99 %, by degrees of freedom."""
 _BUSY_LOAD = 0.35
@@ -244,11 +244,12 @@ def compare(epochs: Epochs, measures: Sequence[str] = ("wall",)) -> dict[str, An
     """
     draws, ratios = _drawn(epochs, measures)
     (low, high), band, ratio = draws.spread, draws.band, draws.ratio
-    if len(ratios) >= _FEW:
+    if len(ratios) >= FEWEST:
         reach = _STUDENT[len(ratios) - 1] * statistics.stdev(ratios) / math.sqrt(len(ratios))
         low, high = min(low, ratio - reach), max(high, ratio + reach)
-    least = band if len(ratios) >= _FEW else max(band, math.log(LEAST_OF_FEW))
-    claim = "faster" if ratio > least and low > 0 else "slower" if ratio < -least and high < 0 else "none"
+    claim = "none"
+    if len(ratios) >= FEWEST and abs(ratio) > band and (low > 0 or high < 0):
+        claim = "faster" if ratio > 0 else "slower"
     return {
         "ratio": math.exp(ratio),
         "range": [math.exp(low), math.exp(high)],
