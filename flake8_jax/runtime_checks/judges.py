@@ -86,16 +86,17 @@ def raises(*types: str, message: str = "", anywhere: bool = False, staged: bool 
             return _unclear("the line ran, and nothing that it defines was called in a way that fails")
         beside = [seen for seen in o.all.get("raised", ()) if is_it(seen) and o.beside(seen) is not None]
         if beside:
-            return _elsewhere(beside[0], o.beside(beside[0]))
+            row = o.beside(beside[0])
+            return _elsewhere(beside[0], row, "statement" if row in o.statement else "function")
         states = " and ".join(sorted(o.watch.get("visits", {})))
         return _refuted(f"the line ran {_times(o.visits())} ({states}) and raised nothing")
 
     return judge
 
 
-def _elsewhere(seen: Seen, row: int | None) -> Verdict:
+def _elsewhere(seen: Seen, row: int | None, what: str = "function") -> Verdict:
     found = _raised(seen)
-    return Verdict("confirmed-elsewhere", f"line {row} of the same function: {found.reason}", details=found.details)
+    return Verdict("confirmed-elsewhere", f"line {row} of the same {what}: {found.reason}", details=found.details)
 
 
 def _raised(seen: Seen) -> Verdict:

@@ -115,6 +115,18 @@ def half(x):
 """
 
 
+BOTH = """
+
+@jax.jit
+def both(x, y):
+    if x > 0:
+        x = -x
+    if y > 0:
+        y = -y
+    return x, y
+"""
+
+
 def project(tmp_path: Path, main: str) -> Path:
     (tmp_path / "lib.py").write_text(PROGRAM)
     (tmp_path / "main.py").write_text(main)
@@ -131,9 +143,11 @@ def call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.jax
 def test_verdicts_in_json_and_exit_status(tmp_path: Path) -> None:
-    folder = project(tmp_path, "import lib\n\nlib.clip(1.0, 2.0)\n")
+    main = "import threading, lib\n\nthread = threading.Thread(target=lib.both, args=(1.0, 2.0))\nthread.start()\n"
+    folder = project(tmp_path, main + "thread.join()\nlib.clip(1.0, 2.0)\n")
+    (folder / "lib.py").write_text(PROGRAM + BOTH)
     done = call(folder, "--output-format", "json", "lib.py", "--", "python", "main.py")
-    first, second = json.loads(done.stdout)
+    first, half, above, below = json.loads(done.stdout)
     assert done.returncode == 1
     assert first["verdict"]["verdict"] == "confirmed"
     assert first["verdict"]["details"]["exception"]["type"] == "TracerBoolConversionError"
@@ -141,10 +155,12 @@ def test_verdicts_in_json_and_exit_status(tmp_path: Path) -> None:
     assert first["verdict"]["target"] == "cpu"
     assert first["verdict"]["details"]["versions"]["backend"] == "cpu"
     assert first["verdict"]["details"]["reproduce"].endswith("lib.py --select JAX101 -- python main.py")
-    assert second["verdict"]["verdict"] == "blocked"
-    assert second["verdict"]["reason"].startswith(
+    assert half["verdict"]["verdict"] == "blocked"
+    assert half["verdict"]["reason"].startswith(
         "the line did not run; the command ended with TracerBoolConversionError"
     )
+    assert (above["verdict"]["verdict"], below["verdict"]["verdict"]) == ("confirmed", "confirmed-elsewhere")
+    assert below["verdict"]["reason"].startswith("line 22 of the same function: TracerBoolConversionError")
 
 
 @pytest.mark.jax
@@ -275,19 +291,6 @@ def _is_alive(number: str) -> bool:
         return Path("/proc", number, "stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
         return False
-
-
-@pytest.mark.jax
-def test_the_same_defect_on_a_line_above(tmp_path: Path) -> None:
-    folder = project(tmp_path, "import lib\n\nlib.both(1.0, 2.0)\n")
-    both = (
-        "\n\n@jax.jit\ndef both(x, y):\n    if x > 0:\n        x = -x\n    if y > 0:\n        y = -y\n    return x, y\n"
-    )
-    (folder / "lib.py").write_text("import jax\n" + both)
-    done = call(folder, "lib.py", "--output-format", "json", "--", "python", "main.py")
-    first, second = (item["verdict"] for item in json.loads(done.stdout))
-    assert (first["verdict"], second["verdict"]) == ("confirmed", "confirmed-elsewhere")
-    assert second["reason"].startswith("line 6 of the same function: TracerBoolConversionError")
 
 
 def test_the_summary_of_a_run_without_a_device() -> None:
