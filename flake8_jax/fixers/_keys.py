@@ -22,7 +22,7 @@ from flake8_jax.fixers._callers import binders
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import binder_before, fresh, uses
 from flake8_jax.fixers._source import FixSource, Refused
-from flake8_jax.semantics.domain.boundary import LANE
+from flake8_jax.semantics.domain.boundary import ELEMENT
 from flake8_jax.semantics.domain.values import Array, Opaque, canonical_key
 from flake8_jax.semantics.events.events import KeyUse
 
@@ -44,9 +44,9 @@ def is_taken_from_batch(event: KeyUse) -> bool:
         return False
     if isinstance(key, Array):
         return key.ndim != 0
-    while isinstance(key, Opaque) and key.step != LANE and key.parent is not None:
+    while isinstance(key, Opaque) and key.step != ELEMENT and key.parent is not None:
         key = canonical_key(key.parent)
-    return isinstance(key, Opaque) and key.step == LANE
+    return isinstance(key, Opaque) and key.step == ELEMENT
 
 
 def evaluated_once(source: FixSource, node: ir.Node) -> ir.Stmt:

@@ -115,7 +115,7 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
         return None
     name = spelled(context, event.at, event.name if isinstance(event, LibraryCall) else f".{event.method}")
     if not context.once:
-        # JAX keeps no trace of this code: Python runs it at every call, and only the lanes of a vmap share the result.
+        # JAX keeps no trace of this code: Python runs it at every call, and only the elements of a vmap share the result.
         if not context.mapped:
             return None
         message = f"{name}() runs once for all elements of the vmapped axis; use jax.random with one key per element"

@@ -101,10 +101,10 @@ def missing_gradient_sync(event: MissingSync) -> Report | None:
     if event.context.presumed:
         return None
     gradient = callee(event.context, event.at)
-    if event.lanes:
+    if event.mapped_axis:
         return Report(
             event.at,
-            f"Gradients from {gradient} are averaged only over `{event.over}`, so each element of `{event.lanes}` "
+            f"Gradients from {gradient} are averaged only over `{event.over}`, so each element of `{event.mapped_axis}` "
             "applies its own; use jax.lax.pmean over both axes",
             preview=True,
         )

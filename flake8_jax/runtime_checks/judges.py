@@ -396,7 +396,7 @@ def key_repeats(least: int = 1) -> Judge:
     return judge
 
 
-def shared_by_lanes(o: Observations) -> Verdict:
+def shared_by_elements(o: Observations) -> Verdict:
     mapped = [seen for seen in o.through("draws") if seen["mapped"] and not seen["shape"]]
     if mapped:
         return _confirmed("under vmap one single key was used for all batch elements: they draw the same numbers")

@@ -319,7 +319,7 @@ def _rows_of(keys: Any) -> list[str]:
 
 
 def _inside_vmap() -> bool:
-    """Some frame around is ``vmap`` at work: what is not batched there is the same for every lane."""
+    """Some frame around is ``vmap`` at work: what is not batched there is the same for every element."""
     frame = sys._getframe(2)
     while frame is not None:
         code = frame.f_code

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from flake8_jax.runtime_checks.judges import Oracle, shared_by_lanes
+from flake8_jax.runtime_checks.judges import Oracle, shared_by_elements
 
-ORACLE = Oracle(shared_by_lanes, "keys")
+ORACLE = Oracle(shared_by_elements, "keys")

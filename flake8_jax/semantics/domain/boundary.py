@@ -4,10 +4,10 @@ Vocabulary
 ----------
 to_tracers     inwards: leaves turn into tracers.
 from_tracers outwards: tracers of the inner trace turn into arrays of the outer one.
-lane        what one element of a mapped axis sees; *stack* puts the lanes together again.
+element     what one element of a mapped axis sees; *stack* puts the elements together again.
 seed, rows  recipes: of a key that was made of a seed, of an array that was made of rows of known length.
 
-A crossing makes new values. Of those outside it changes nothing but the parts that stand for a lane, a key or a seed:
+A crossing makes new values. Of those outside it changes nothing but the parts that stand for an element, a key or a seed:
 they are remembered there, so that a second crossing gives the same again.
 """
 
@@ -50,8 +50,8 @@ which has no operand."""
 ROWS = "rows"
 """The recipe of an array that was made of rows of a known length, which is its operand."""
 
-LANE = "[*]"
-"""The step from a mapped value to what one lane sees of it."""
+ELEMENT = "[*]"
+"""The step from a mapped value to what one element sees of it."""
 
 
 def _described_array(value: ExternalInstance, level: Level) -> Value:
@@ -62,14 +62,14 @@ def _described_array(value: ExternalInstance, level: Level) -> Value:
     return Array(level, ndim=None if sizes is None else len(sizes))
 
 
-def to_tracers(value: Value, level: Level, *, lane: bool = False, depth: int = 8, room: Room | None = None) -> Value:
-    """What ``value`` is inside a function staged at ``level``. ``lane``: vmap's view, with the leading axis gone.
+def to_tracers(value: Value, level: Level, *, mapped: bool = False, depth: int = 8, room: Room | None = None) -> Value:
+    """What ``value`` is inside a function staged at ``level``. ``mapped``: vmap's view, with the leading axis gone.
 
     None, strings, functions and instances of classes that are no pytrees stay as they are.
     """
     leaf = _TRACED_LEAVES.get(type(value))
     if leaf is not None:
-        return leaf(value, level, lane)
+        return leaf(value, level, mapped)
     room = room if room is not None else Room()
     if depth == 0 or not room.enter(value):
         return Unknown("deep")
@@ -79,10 +79,10 @@ def to_tracers(value: Value, level: Level, *, lane: bool = False, depth: int = 8
         return _described_array(value, level)
 
     def inner(v: Value) -> Value:
-        return to_tracers(v, level, lane=lane, depth=depth - 1, room=room)
+        return to_tracers(v, level, mapped=mapped, depth=depth - 1, room=room)
 
     if isinstance(value, Instance) and value.cls.traits >= {"pytree", "static_attributes"}:
-        return filter_in(value, level, lane=lane, depth=depth, room=room)
+        return filter_in(value, level, mapped=mapped, depth=depth, room=room)
     inside = map_leaves(value, inner)
     if isinstance(value, Instance) and inside is not value:
         if value.cls.leaf_names is not None:
@@ -92,36 +92,36 @@ def to_tracers(value: Value, level: Level, *, lane: bool = False, depth: int = 8
     return inside
 
 
-def _traced_tree(value: Opaque, level: Level, lane: bool) -> Value:
+def _traced_tree(value: Opaque, level: Level, mapped: bool) -> Value:
     tree = Tree(max(level, value.level) if isinstance(value, Tree) else level)
-    tree.origin = lane_of(value) if lane else value
+    tree.origin = mapped_element(value) if mapped else value
     return tree
 
 
-def _traced_const(value: Const, level: Level, lane: bool) -> Value:
+def _traced_const(value: Const, level: Level, mapped: bool) -> Value:
     return Array(level, const_kind(value.value), 0) if type(value.value) in NUMBERS else value
 
 
-def _traced_static(value: Static, level: Level, lane: bool) -> Value:
+def _traced_static(value: Static, level: Level, mapped: bool) -> Value:
     if value.kind in ("int", "bool", "float", "complex"):
         return Array(level, value.kind, 0)
     return value if value.kind in ("str", "dtype", "set") else Tree(level)
 
 
-def _traced_host_array(value: HostArray, level: Level, lane: bool) -> Value:
-    return Array(level, value.dtype, value.ndim - 1 if lane and value.ndim else value.ndim)
+def _traced_host_array(value: HostArray, level: Level, mapped: bool) -> Value:
+    return Array(level, value.dtype, value.ndim - 1 if mapped and value.ndim else value.ndim)
 
 
-def filter_in(value: Value, level: Level, *, lane: bool = False, depth: int = 8, room: Room | None = None) -> Value:
+def filter_in(value: Value, level: Level, *, mapped: bool = False, depth: int = 8, room: Room | None = None) -> Value:
     """equinox's and nnx' view: arrays become tracers, everything else stays static."""
     if isinstance(value, (Array, Tree)):
-        return to_tracers(value, level, lane=lane)
+        return to_tracers(value, level, mapped=mapped)
     if isinstance(value, HostArray):
-        return _traced_host_array(value, level, lane)
+        return _traced_host_array(value, level, mapped)
     room = room if room is not None else Room()
     if depth == 0 or isinstance(value, (Unknown, Const, Static)) or not room.enter(value):
         return value
-    return map_leaves(value, lambda v: filter_in(v, level, lane=lane, depth=depth - 1, room=room))
+    return map_leaves(value, lambda v: filter_in(v, level, mapped=mapped, depth=depth - 1, room=room))
 
 
 def _keep_leaves(value: Instance, inside: Value, leaves: frozenset[str]) -> None:
@@ -139,15 +139,15 @@ def _forget_undeclared(value: Instance, inside: Value) -> None:
             inside.slots[name] = outside if name in value.cls.static_names else Unknown(name)  # type: ignore[attr-defined]
 
 
-def _inner_array(value: Array, level: Level, lane: bool) -> Array:
+def _inner_array(value: Array, level: Level, mapped: bool) -> Array:
     ndim = value.ndim
-    if lane and ndim is not None:
+    if mapped and ndim is not None:
         ndim = max(ndim - 1, 0)
-    made = Array(max(level, value.level), value.dtype, ndim, row_length(value) if lane else value.length)
-    if not lane:
+    made = Array(max(level, value.level), value.dtype, ndim, row_length(value) if mapped else value.length)
+    if not mapped:
         made.origin = value
     elif value.dtype == "key":
-        made.origin = lane_of(value)
+        made.origin = mapped_element(value)
     return made
 
 
@@ -162,15 +162,15 @@ _TRACED_LEAVES: dict[type, Callable[[Any, Level, bool], Value]] = {
 """What a leaf is inside a staged function, by the type of the leaf."""
 
 
-def lane_of(value: Array | Opaque) -> Value:
-    """What every lane of a vmap over ``value`` receives of it: a second vmap over it hands out the same again."""
+def mapped_element(value: Array | Opaque) -> Value:
+    """What every element of a vmap over ``value`` receives of it: a second vmap over it passes the same value again."""
     whole = canonical_key(value)
     if isinstance(whole, Array):
-        return key_taken(whole, LANE)
+        return key_taken(whole, ELEMENT)
     assert isinstance(whole, Opaque)
     if whole.parts is None:
         whole.parts = {}
-    return whole.parts.setdefault(LANE, Unknown("lane", whole, LANE))
+    return whole.parts.setdefault(ELEMENT, Unknown("element", whole, ELEMENT))
 
 
 def row_length(value: Array) -> int | None:
@@ -198,7 +198,7 @@ def key_taken(keys: Array, step: str) -> Value:
         keys.parts = {}
     found = keys.parts.get(step)
     if found is None:
-        found = keys.parts[step] = Array(keys.level, "key", None if step == LANE else 0)
+        found = keys.parts[step] = Array(keys.level, "key", None if step == ELEMENT else 0)
         keep_seed(keys, found)
     return found
 

@@ -4,7 +4,7 @@ Vocabulary
 ----------
 link        one step of the call stack: a place in the caller, and which run of the callee it led to.
 mode        how code runs: staged or eager, under which trace, transforms and mesh axes.
-lane        one vmap or pmap around the running code.
+mapped axis the axis of one vmap or pmap around the running code.
 flow        how a statement ends: it falls through, returns, raises, breaks or continues.
 writes      what one branch leaves behind.
 """
@@ -53,7 +53,7 @@ Watched = dict[tuple[int, Any], tuple[dict[Any, Any], Any, list[Any]]]
 
 
 class Mode(msgspec.Struct, frozen=True, eq=False):
-    """How code runs right now; see ``events.Context``. ``lanes``: the vmaps around it. ``differentiated``: so is a
+    """How code runs right now; see ``events.Context``. ``mapped_axes``: the vmaps around it. ``differentiated``: so is a
     ``grad`` or another transform that needs derivatives. compiled: number of the innermost trace whose code Python runs
     only once, 0 if there is none. axes: names of axes that are bound; axes_closed: these are all
     (see ``axes``). jitted: number of the outermost trace whose code is compiled by itself, 0 if there is none. optional:
@@ -64,7 +64,7 @@ class Mode(msgspec.Struct, frozen=True, eq=False):
     ambient: bool = False
     trace: int = 0
     presumed: bool = False
-    lanes: tuple[MappedAxis, ...] = ()
+    mapped_axes: tuple[MappedAxis, ...] = ()
     shapes_only: bool = False
     differentiated: bool = False
     compiled: int = 0
@@ -77,7 +77,7 @@ class Mode(msgspec.Struct, frozen=True, eq=False):
 
 class MappedAxis(msgspec.Struct, frozen=True, eq=False):
     """One vmap or pmap around the running code. ``call``: where it was called; ``shared``: canonical values that every
-    lane receives alike, with whether they were captured (else: passed with ``in_axes`` None)."""
+    element receives alike, with whether they were captured (else: passed with ``in_axes`` None)."""
 
     transform: str
     call: Link

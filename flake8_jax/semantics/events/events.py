@@ -300,7 +300,7 @@ class EqualKeys(msgspec.Struct, frozen=True, eq=False):
 
 
 class SharedKey(msgspec.Struct, frozen=True, eq=False):
-    """A key that is the same in every lane of a vmap or pmap is consumed inside. ``at``: the call that passes it with
+    """A key that is the same in every element of a vmap or pmap is consumed inside. ``at``: the call that passes it with
     ``in_axes`` None, or, for a captured key, the expression that consumes it. transform: canonical name. callee: the function
     that consumes it by convention, if nobody knows that."""
 
@@ -527,13 +527,13 @@ class RuleIncomplete(msgspec.Struct, frozen=True, eq=False):
 
 class MissingSync(msgspec.Struct, frozen=True, eq=False):
     """A step that runs on every device differentiates and uses the gradient, and nothing brings the gradients of the
-    devices together. ``at``: where it differentiates; transform: canonical name of what runs it on every device. lanes: the
-    axis of the vmap whose lanes are meant, over: that of the devices, which are brought together; else empty."""
+    devices together. ``at``: where it differentiates; transform: canonical name of what runs it on every device. mapped_axis:
+    the axis of the vmap whose elements are meant, over: that of the devices, which are averaged; else empty."""
 
     context: Context
     at: ir.Node
     transform: str
-    lanes: str = ""
+    mapped_axis: str = ""
     over: str = ""
 
 

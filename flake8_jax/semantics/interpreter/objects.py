@@ -133,7 +133,7 @@ def value_of_descriptor(m: Machine, text: str, level: Level, bound: dict[str, Va
 
 
 def _described_collective(m: Machine, parts: Parts, level: Level, bound: Bound) -> Value:
-    """A sum over all lanes of a vmap is the same in every lane: no tracer, if nothing else traces it."""
+    """A sum over all elements of a vmap is the same in every element: no tracer, if nothing else traces it."""
     return _collective(bound.get(parts[0]), MAYBE if level == ABSTRACT and not m.path.mode.ambient else level)
 
 
@@ -279,7 +279,7 @@ def _one_or_list(m: Machine, text: str, level: Level, bound: dict[str, Value]) -
 
 
 def _collective(value: Value | None, level: Level) -> Value:
-    """``psum`` and its kin: like the argument, but of a number they give another number (``psum(1, axis)``: lanes)."""
+    """``psum`` and similar functions: like the argument, but a number gives another number (``psum(1, axis)``: the size)."""
     if isinstance(value, UnionValue):
         return joining.union_of([_collective(v, level) for v in value.members])
     if isinstance(value, (Const, Static)):

@@ -52,7 +52,7 @@ from flake8_jax.semantics.interpreter.summaries import (
     inputs_of,
     remembered,
     repeat,
-    shared_by_lanes,
+    shared_by_elements,
 )
 from flake8_jax.semantics.interpreter.usage import as_used
 from flake8_jax.semantics.machine.core import Machine
@@ -281,7 +281,7 @@ def _tell_hashed_arguments(m: Machine, frame: Frame, node: Any, args: Arguments)
 def _run(m: Machine, func: FunctionValue, at: Call, made: Invocation, inputs: Inputs) -> Value:
     """Run a function, and remember the run where it may be."""
     mode, serial = made.mode, made.context.serial
-    mark, reports, shared = len(m.journal.entries), len(m.bus.emissions), shared_by_lanes(mode)
+    mark, reports, shared = len(m.journal.entries), len(m.bus.emissions), shared_by_elements(mode)
     inner = _frame_for(func, made, mark)
     flow, marks = _run_body(m, inner, _link_to(m, func, at, made, inner), mode, func)
     if inner.exits:
@@ -297,7 +297,7 @@ def _run(m: Machine, func: FunctionValue, at: Call, made: Invocation, inputs: In
         m.trackers[Runs].telling.add(id(func.fn))
     m.bus.keep_first_reports(reports)
     m.trackers.settle(mark, result)
-    if inputs.plain and serial is None and shared == shared_by_lanes(mode):
+    if inputs.plain and serial is None and shared == shared_by_elements(mode):
         anew = holds_fresh_closure(result, func.closure)
         if anew:
             m.trackers[Runs].making.setdefault(id(func.fn), {}).setdefault(inputs.key, 0)

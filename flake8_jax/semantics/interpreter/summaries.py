@@ -294,22 +294,22 @@ def _allocation_of_copy(m: Machine, value: Value) -> int:
 
 
 def _shared(m: Machine, mode: Mode, prints: memo_keys.Fingerprint) -> tuple[Any, ...]:
-    """The inputs that all lanes of a vmap around the running code receive alike, with that vmap."""
+    """The inputs that are equal for all elements of a vmap around the running code, with that vmap."""
     found: list[Any] = []
     for number, value in enumerate(prints.objects):
         root: Value | None = value
         while root is not None:
             root = canonical_key(root)
-            for lane in mode.lanes:
-                if root in lane.shared:
-                    m.trackers[Keys].lanes_met.add(lane)  # it stays alive, and so its identity stays its own
-                    found.append((number, id(lane), lane.shared[root]))
+            for axis in mode.mapped_axes:
+                if root in axis.shared:
+                    m.trackers[Keys].axes_met.add(axis)  # it stays alive, and so its identity stays its own
+                    found.append((number, id(axis), axis.shared[root]))
             root = root.parent if isinstance(root, Opaque) else None
     return tuple(found)
 
 
-def shared_by_lanes(mode: Mode) -> int:
-    return sum([len(lane.shared) for lane in mode.lanes]) if mode.lanes else 0
+def shared_by_elements(mode: Mode) -> int:
+    return sum([len(axis.shared) for axis in mode.mapped_axes]) if mode.mapped_axes else 0
 
 
 _NO_LOOPS: frozenset[int] = frozenset()
@@ -337,7 +337,7 @@ def inputs_of(m: Machine, func: FunctionValue, bound: dict[str, Value], mode: Mo
         parts.append(frozenset(c for c in m.path.assumed if not prints.numbers.keys().isdisjoint(mentioned(m, c))))
     if prints.labels and (m.path.assumed or m.path.conditions):
         parts.append(_parting(m.path.assumed.union(m.path.conditions), prints.labels))
-    if mode.lanes:
+    if mode.mapped_axes:
         parts.append(_shared(m, mode, prints))
     used = bool(m.trackers[Keys].uses) and any(
         canonical_key(v) in m.trackers[Keys].uses for v in prints.objects if isinstance(v, (Array, Opaque))
@@ -348,7 +348,7 @@ def inputs_of(m: Machine, func: FunctionValue, bound: dict[str, Value], mode: Mo
         digest = (hash(hashes), hash(hashes[::-1]))
     except TypeError:
         return Inputs(None, prints.objects, False)
-    return Inputs(digest, prints.objects, not used and not (mode.lanes and prints.cut))
+    return Inputs(digest, prints.objects, not used and not (mode.mapped_axes and prints.cut))
 
 
 def _parting(now: frozenset[Condition], labels: set[Condition]) -> frozenset[Condition]:
@@ -370,7 +370,7 @@ def _manner(m: Machine, mode: Mode, *, in_loop: bool) -> list[Any]:
         mode.optional,
         mode.shapes_only,
         m.path.caught > 0,
-        bool(mode.lanes),
+        bool(mode.mapped_axes),
         *(_in_loops(m) if in_loop else (True, False)),
         waiting and not any(loop.runs for loop in m.path.loops) and not is_ready(m),
         math.prod([loop.turns for loop in m.path.loops]) if waiting else 0,

@@ -145,7 +145,7 @@ class ExecutionPath:
             staged=mode.staged,
             ambient=mode.ambient,
             once=mode.compiled > 0,
-            mapped=bool(mode.lanes),
+            mapped=bool(mode.mapped_axes),
             trace=mode.trace,
             function=inner.function if inner is not None else "",
             inner=inner.fn if inner is not None else None,

@@ -5,7 +5,7 @@ Vocabulary
 inward      what an argument is inside: its leaves turn into tracers (see ``domain.boundary``).
 axis        what ``in_axes`` say of an argument, or of a part of it; None where nobody knows.
 auxiliary   what an operand returns beside the value that is differentiated (``has_aux``).
-shared      what every lane of a mapped axis receives alike.
+shared      a value that is equal for every element of a mapped axis.
 
 Static arguments, ``in_axes`` None and undifferentiated arguments cross it unchanged. Limitations: ``out_axes``,
 shardings, prefix pytrees of axes deeper than one layer of dicts.
@@ -255,7 +255,7 @@ def _cross_mapped(m: Machine, tv: TransformedValue, args: Arguments, level: Leve
         elif i in statics[0]:
             values.append(value)
         elif fact.filters and option is None:
-            values.append(boundary.filter_in(value, level, lane=True))
+            values.append(boundary.filter_in(value, level, mapped=True))
         elif is_specs:
             values.append(_cross_spec(value, axis, option, level))
         else:
@@ -263,10 +263,10 @@ def _cross_mapped(m: Machine, tv: TransformedValue, args: Arguments, level: Leve
     kwargs = dict(args.kwargs)
     if not is_specs:
         inward = boundary.filter_in if fact.filters else boundary.to_tracers
-        kwargs = {k: inward(v, level, lane=True) for k, v in kwargs.items()}
+        kwargs = {k: inward(v, level, mapped=True) for k, v in kwargs.items()}
     crossed = _with(args, values, kwargs)
     if args.star is not None:
-        crossed.star = Unknown("mapped") if option is not None else boundary.to_tracers(args.star, level, lane=True)
+        crossed.star = Unknown("mapped") if option is not None else boundary.to_tracers(args.star, level, mapped=True)
     return crossed
 
 
@@ -288,7 +288,7 @@ def _cross_axis(value: Value, axis: Value | None, level: Level, omnistaging: boo
     if isinstance(axis, Const):
         if axis.value is None:
             return boundary.to_tracers(value, level) if omnistaging else value
-        return boundary.to_tracers(value, level, lane=True)
+        return boundary.to_tracers(value, level, mapped=True)
     part = functools.partial(_cross_axis, level=level, omnistaging=omnistaging, depth=depth - 1)
     if isinstance(axis, (TupleValue, ListValue)) and isinstance(value, (TupleValue, ListValue)):
         return _cross_sequence(value, axis, part)
@@ -319,16 +319,16 @@ def _cross_spec(value: Value, spec: Value | None, option: Value | None, level: L
     return Unknown("sharded")
 
 
-def shared_in_lanes(m: Machine, tv: TransformedValue, args: Arguments, crossed: Arguments) -> dict[Value, bool]:
-    """Values that every lane of this vmap receives alike: passed with ``in_axes`` None, or captured."""
+def shared_by_all_elements(m: Machine, tv: TransformedValue, args: Arguments, crossed: Arguments) -> dict[Value, bool]:
+    """Values that are equal for every element of this vmap: passed with ``in_axes`` None, or captured."""
     option = tv.options.get(tv.fact.maps_axes or "")
     axes = _axes_of(option, len(args.values))
     passed: list[Value] = []
     if not args.unknown_rest:  # else nobody is known to pass them
         for value, axis in zip(args.values, axes, strict=True):
             passed += _unmapped(value, axis)
-    for lane in m.path.mode.lanes:
-        mapped_outside = [v for v in passed if canonical_key(v) not in lane.shared]
+    for outer in m.path.mode.mapped_axes:
+        mapped_outside = [v for v in passed if canonical_key(v) not in outer.shared]
         passed = [v for v in passed if v not in mapped_outside] or passed
     found = shared_values(passed, captured=False)
     operand = tv.operand

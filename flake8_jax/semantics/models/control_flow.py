@@ -260,8 +260,8 @@ def _run_fori_loop(m: Machine, app: Transformation) -> Value:
         index = Array(ABSTRACT, "int", 0)
         m.journal.keep_alive.append(index)
         m.path.loops[-1].counters.add(id(index))
-        for lane in m.path.mode.lanes:  # the count of the iterations is no lane's own
-            lane.shared[index] = False
+        for mapped_axis in m.path.mode.mapped_axes:  # the count of the iterations is no element's own
+            mapped_axis.shared[index] = False
         return [index, carry]
 
     return _loop(m, app, _inner(m, app.bound.get("init_val")), arguments)

@@ -79,7 +79,7 @@ class Contract(msgspec.Struct, frozen=True, eq=False):
 
 
 def enter(
-    m: Machine, fact: TransformFact, name: str, lane: MappedAxis | None = None, options: dict[str, Value] | None = None
+    m: Machine, fact: TransformFact, name: str, axis: MappedAxis | None = None, options: dict[str, Value] | None = None
 ) -> Staging:
     """What is inside a staged operand. options: the transform's other arguments, for the axis names that it binds."""
     if fact.tracing == "none" and not fact.omnistaging:
@@ -92,7 +92,7 @@ def enter(
         trace=m.path.traces,
         outermost=around.outermost or m.path.traces,
         presumed=around.presumed,
-        lanes=around.lanes + ((lane,) if lane is not None else ()),
+        mapped_axes=around.mapped_axes + ((axis,) if axis is not None else ()),
         shapes_only=around.shapes_only or fact.result == "shape",
         differentiated=around.differentiated or fact.tracing == "concrete",
         compiled=m.path.traces if fact.omnistaging else around.compiled,
@@ -101,7 +101,7 @@ def enter(
         jitted=around.jitted or (m.path.traces if name.rpartition(".")[2] in COMPILING else 0),
         optional=around.optional,
     )
-    if lane is None and fact.model not in _REPEATING:
+    if axis is None and fact.model not in _REPEATING:
         pass_on(m, around.trace, mode.trace)
     return Staging(name, mode)
 
@@ -177,7 +177,7 @@ def stage_unknown(m: Machine, frame: Frame, node: Any, contract: Contract) -> No
     m.path.traces += 1
     around, trace, operand = m.path.mode, m.path.traces, contract.operand
     mode = Mode(
-        True, True, trace, around.presumed, around.lanes, compiled=trace, axes=around.axes | {ANY}, jitted=around.jitted,
+        True, True, trace, around.presumed, around.mapped_axes, compiled=trace, axes=around.axes | {ANY}, jitted=around.jitted,
         optional=around.optional,
     )  # fmt: skip
     names = parameter_names(operand) or []

@@ -79,7 +79,7 @@ from flake8_jax.semantics.interpreter.operations import call, value_of_annotatio
 from flake8_jax.semantics.interpreter.operators import truth_of
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.application import Application, Transformation
-from flake8_jax.semantics.models.boundaries import cross, result_outside, shared_in_lanes
+from flake8_jax.semantics.models.boundaries import cross, result_outside, shared_by_all_elements
 from flake8_jax.semantics.models.custom_rules import DEFINING, define, run_rules, without_gradients
 from flake8_jax.semantics.models.staging import enter, outer_level, stage
 from flake8_jax.semantics.models.tables import MODELS, methods_of, model
@@ -295,15 +295,15 @@ def _run_inside(m: Machine, tv: TransformedValue, at: Call) -> Value:
         crossed = msgspec.structs.replace(
             crossed, unknown_rest=True
         )  # the library keeps, or adds, arguments of its own
-    lane: MappedAxis | None = None
+    mapped_axis: MappedAxis | None = None
     if fact.maps_axes is not None and not _has_specs(fact):
         call_link = Link(at.frame.scope, at.node, "root", describe(tv.operand), "", 0, None)
-        lane = MappedAxis(tv.name, call_link, shared_in_lanes(m, tv, at.args, crossed))
+        mapped_axis = MappedAxis(tv.name, call_link, shared_by_all_elements(m, tv, at.args, crossed))
     if isinstance(tv.operand, PartialValue):
         note_held(m, tv.operand, tv.site)
     replica, reports = enter_replica(m, tv), len(m.bus.emissions)
     around = begin_compiled(m, tv)
-    result = stage(m, tv.operand, at.to(crossed), enter(m, fact, tv.name, lane, tv.options))
+    result = stage(m, tv.operand, at.to(crossed), enter(m, fact, tv.name, mapped_axis, tv.options))
     end_compiled(m, around)
     if replica is not None:
         leave_replica(m, replica, result)

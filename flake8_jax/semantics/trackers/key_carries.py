@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from flake8_jax.semantics.domain.boundary import LANE, lane_of
+from flake8_jax.semantics.domain.boundary import ELEMENT, mapped_element
 from flake8_jax.semantics.domain.values import (
     MISSING,
     Array,
@@ -137,7 +137,7 @@ def hand_out(m: Machine, inside: Value, outside: Value, *, mapped: bool = False)
     if uses and outside is not inside:
         for head, old, _ in _keys_within(outside, (inside, lambda key: uses.get(key, ())), []):
             used = _uses_of(old)
-            key = canonical_key(lane_of(head) if mapped and used and isinstance(head, (Array, Opaque)) else head)
+            key = canonical_key(mapped_element(head) if mapped and used and isinstance(head, (Array, Opaque)) else head)
             if used and not uses.get(key):
                 m.journal.write(uses, key, used)
     return outside
@@ -181,9 +181,9 @@ def _keys_within(now: Value, first: Source, ends: list[Source]) -> Iterator[tupl
         if isinstance(head, (Array, Opaque)):
             if may_be_key(head) and all(value is not head for value, _ in (old, *others)):
                 yield head, old, others
-                if any(_lane(value) is not None for value, _ in (old, *others)):
-                    lanes = [(_lane(value), uses_of) for value, uses_of in (old, *others)]
-                    yield lane_of(head), lanes[0], lanes[1:]
+                if any(_mapped_element(value) is not None for value, _ in (old, *others)):
+                    elements = [(_mapped_element(value), uses_of) for value, uses_of in (old, *others)]
+                    yield mapped_element(head), elements[0], elements[1:]
         elif depth and room.enter(head):
             for step, part in _parts(head).items():
                 inner = [(_parts(value).get(step), uses_of) for value, uses_of in (old, *others)]
@@ -191,11 +191,11 @@ def _keys_within(now: Value, first: Source, ends: list[Source]) -> Iterator[tupl
                     todo.append((part, inner[0], inner[1:], depth - 1))
 
 
-def _lane(keys: object) -> Value | None:
-    """What each lane of a map has of an array of keys, if there was a map over it."""
+def _mapped_element(keys: object) -> Value | None:
+    """What each element of a map has of an array of keys, if there was a map over it."""
     whole = canonical_key(keys) if isinstance(keys, (Array, Opaque)) else None
     parts = whole.parts if isinstance(whole, (Array, Opaque)) else None
-    return parts.get(LANE) if parts else None
+    return parts.get(ELEMENT) if parts else None
 
 
 def _steps_to_keys(value: Value) -> Iterator[tuple[tuple[Any, ...], Value]]:

@@ -5,7 +5,7 @@
 
 Vocabulary
 ----------
-whole       a value that stands for all elements of a collection: of an array of keys what each lane of a ``vmap`` over it
+whole       a value that stands for all elements of a collection: of an array of keys what each element of a ``vmap`` over it
             gets, of a list of unknown length the value that is any element.
 member      an element that a loop, an index or ``zip`` has taken out of a collection, which has a whole.
 
@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain.boundary import lane_of
+from flake8_jax.semantics.domain.boundary import mapped_element
 from flake8_jax.semantics.domain.values import Array, ListValue, TupleValue, Value, canonical_key
 from flake8_jax.semantics.machine.tracker import Tracker
 from flake8_jax.semantics.trackers.keys import DONATE, Keys
@@ -60,7 +60,7 @@ def _skips(node: Any) -> bool:
 def whole_of(value: Value) -> Value | None:
     """What stands for all elements of a collection; None where it has no keys, or each key is known by itself."""
     if isinstance(value, Array):
-        return lane_of(value) if value.dtype == "key" and value.ndim != 0 else None
+        return mapped_element(value) if value.dtype == "key" and value.ndim != 0 else None
     if isinstance(value, ListValue) and value.known() is None:
         element = value.slots.get("*")
         return element if isinstance(element, Array) and element.dtype == "key" else None

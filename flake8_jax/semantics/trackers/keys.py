@@ -136,7 +136,7 @@ class Usage(NamedTuple):
 
 
 class Keys(Tracker):
-    """conventions: what callees that nobody knows get counts as used. uses: of each key, by its canonical value. lanes_met:
+    """conventions: what callees that nobody knows get counts as used. uses: of each key, by its canonical value. axes_met:
     vmaps whose identity a remembered run knows. told: how often further uses of a key were told, by the key, its first use and
     the cell or file. stand_for: the key from before a loop, by the one at its head, which is that or another (see
     ``key_carries``)."""
@@ -146,7 +146,7 @@ class Keys(Tracker):
         self.conventions = False
         self.uses: dict[Value, Any] = {}
         self.told: dict[tuple[Value, int, int, ModuleScope, int], int] = {}
-        self.lanes_met: set[MappedAxis] = set()
+        self.axes_met: set[MappedAxis] = set()
         self.names = NamesOfBodies()
         self.stand_for: dict[Value, Value] = {}
 
@@ -790,11 +790,11 @@ def _held_within(element: Value) -> list[Value]:
     return found
 
 
-# --- lanes ----------------------------------------------------------------------------------------
+# --- elements of mapped axes -----------------------------------------------------------------------
 
 
 def shared_values(values: list[Value], captured: bool, limit: int = 60) -> dict[Value, bool]:
-    """Every possible key inside values that all lanes of a vmap receive alike."""
+    """Every possible key inside values that are equal for all elements of a vmap."""
     found: dict[Value, bool] = {}
     todo = list(values)
     while todo and len(found) < limit:
@@ -811,17 +811,17 @@ def shared_values(values: list[Value], captured: bool, limit: int = 60) -> dict[
 
 
 def _tell_shared(m: Machine, touch: Touch, usage: Usage) -> None:
-    if not m.path.mode.lanes or not m.bus.wants(SharedKey):
+    if not m.path.mode.mapped_axes or not m.bus.wants(SharedKey):
         return
-    lane = m.path.mode.lanes[-1]
+    axis = m.path.mode.mapped_axes[-1]
     root: Value | None = touch.value
-    while root is not None and root not in lane.shared:
+    while root is not None and root not in axis.shared:
         root = root.parent if isinstance(root, Opaque) else None
     if root is None:
         return
-    captured = lane.shared[root]
-    scope, node = (touch.frame.scope, touch.node) if captured else (lane.call.scope, lane.call.node)
-    m.bus.emit(SharedKey(m.path.context(scope), node, lane.transform, captured, usage.conventional))
+    captured = axis.shared[root]
+    scope, node = (touch.frame.scope, touch.node) if captured else (axis.call.scope, axis.call.node)
+    m.bus.emit(SharedKey(m.path.context(scope), node, axis.transform, captured, usage.conventional))
 
 
 def made_key(m: Machine, scope: ModuleScope, node: Any, level: Level, literal: Const | None = None) -> Array:
@@ -843,7 +843,7 @@ def note_drawn(m: Machine, key: Value) -> None:
 
 
 def derive_key(m: Machine, key: Value, data: Value | None) -> Array:
-    """``fold_in(key, data)``: another key; per lane if the data may differ between lanes."""
+    """``fold_in(key, data)``: another key; per element if the data may differ between elements."""
     level = key.level if isinstance(key, (Array, Tree)) else 1
     made = Array(level, "key", 0)
     if isinstance(data, Const):
@@ -856,8 +856,8 @@ def derive_key(m: Machine, key: Value, data: Value | None) -> Array:
 
 
 def share_like(m: Machine, parent: Value, child: Value, data: Value | None = None) -> None:
-    """A key made of a key that all lanes share is shared as well, if ``data`` (where there is some) is."""
+    """A key made of a key that all elements share is shared as well, if ``data`` (where there is some) is."""
     canonical = canonical_key(parent)
-    for lane in m.path.mode.lanes:
-        if canonical in lane.shared and (data is None or data in lane.shared):
-            lane.shared[child] = lane.shared[canonical]
+    for axis in m.path.mode.mapped_axes:
+        if canonical in axis.shared and (data is None or data in axis.shared):
+            axis.shared[child] = axis.shared[canonical]

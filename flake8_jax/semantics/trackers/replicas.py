@@ -4,7 +4,7 @@ Vocabulary
 ----------
 replica     one run of the operand of a ``pmap`` with a named axis, or of a ``shard_map`` that does not check for
             replication. Each device has parameters of its own there, which stay equal only if the updates are. Inside of
-            one, the lanes of a ``vmap`` with a named axis are replicas too.
+            one, the elements of a ``vmap`` with a named axis are replicas too.
 synced      a collective over the axis of the replica ran in it, or in something it called: somebody thought of the others.
 doubt       a gradient was handed to code that nobody knows, which may do the same.
 
@@ -38,7 +38,7 @@ ANY = "*"
 """Stands for axes whose names are not known."""
 _COLLECTIVES = frozenset({f"jax.lax.{name}" for name in ("pmean", "psum", "psum_scatter", "all_gather")})
 _PMAPS = frozenset({"jax.pmap", "equinox.filter_pmap"})
-_LANES = "jax.vmap"
+_VMAP = "jax.vmap"
 _UPDATES = frozenset({"update", "apply_gradients", "apply_updates"})
 """Methods that optimizers and training states have: they use a gradient and do not know of devices."""
 
@@ -76,7 +76,7 @@ def enter_replica(m: Machine, tv: TransformedValue) -> Replica | None:
 
 def _axis_of(tv: TransformedValue, *, inside: bool) -> str:
     """The axis that the replicas of a transform lie on, empty if it makes none. inside: of another replica."""
-    if tv.name in _PMAPS or (inside and tv.name == _LANES):
+    if tv.name in _PMAPS or (inside and tv.name == _VMAP):
         axis = tv.options.get("axis_name")
         return axis.value if isinstance(axis, Const) and isinstance(axis.value, str) else ""
     if tv.name in ("jax.shard_map", "jax.experimental.shard_map.shard_map"):
@@ -92,14 +92,14 @@ def leave_replica(m: Machine, replica: Replica, result: Value) -> None:
     if replica.synced or replica.doubt or not replica.gradients:
         return
     over = next((other.axis for other in running if other.synced and other.axis != ANY), "")
-    if replica.transform == _LANES and not over:
+    if replica.transform == _VMAP and not over:
         return  # nobody thought of replicas here, or of all those around
     returned = set(_with_parts(result))
     if any(part in returned for gradient, _scope, _node in replica.gradients for part in _with_parts(gradient)):
         return  # whoever called it gets the gradients of all devices
     _gradient, scope, node = replica.gradients[0]
-    lanes = replica.axis if replica.transform == _LANES else ""
-    m.bus.emit(MissingSync(m.path.context(scope), node, replica.transform, lanes, over))
+    mapped_axis = replica.axis if replica.transform == _VMAP else ""
+    m.bus.emit(MissingSync(m.path.context(scope), node, replica.transform, mapped_axis, over))
 
 
 def _with_parts(value: Value, depth: int = 4) -> Iterable[Value]:
