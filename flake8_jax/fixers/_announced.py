@@ -209,8 +209,8 @@ NEW_MODULE = Announced("the other module may lack a name that the code uses", Ma
 NO_MESH = Announced("`jax.jit` does not read the mesh context, so a `PartitionSpec` needs a `NamedSharding`", May.RAISE)
 SETS_MESH = Announced("`jax.set_mesh` sets the mesh as soon as it is called", May.VALUES | May.RAISE)
 SHARD_MAP = Announced(
-    "the mapped axis needs one entry per device, and multi-process programs must pass global arrays",
-    May.RAISE,
+    "the mapped axis needs one entry per device, `lax.cond` runs both branches, and results may differ by rounding",
+    May.RAISE | May.PRINT | May.ROUNDING,
 )
 REPLACED_IN_TESTS = Announced("a test replaces the function under its old name", May.VALUES | May.RAISE)
 LACKED_BEFORE = Announced("older releases of the library may lack the new name", May.RAISE)

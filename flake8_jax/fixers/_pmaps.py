@@ -3,12 +3,12 @@
 Vocabulary
 ----------
 mapped      an argument of which each device gets the part of one index (axis 0 of ``in_axes``).
-whole       an argument that each device gets whole: None in ``in_axes``, or static.
-static      a position in ``static_broadcasted_argnums``.
+whole       an argument that each device gets whole: None in ``in_axes``.
 
-Limitations: ``in_axes`` other than 0 and None, ``out_axes`` other than 0, arguments that are no literals. Each is declined
-with a reason. How long the mapped axis is, and whether several processes run the program, is not known here; nor are maps
-that are nested through names or calls. All of these raise an error after the fix.
+Limitations: ``in_axes`` other than 0 and None, ``out_axes`` other than 0, options that are no literals, static
+arguments, maps that are made at import. Each is declined with a reason. How long the mapped axis is, and whether several
+processes run the program, is not known here; nor are maps that are nested through names or calls. All of these raise an error
+after the fix.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._callers import attributes, binders, names, scope_of
 from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._source import Declined, FixSource, Refused
+from flake8_jax.fixers._source import Declined, FixSource
 from flake8_jax.knowledge import load
 
 PMAP = "jax.pmap"
@@ -34,6 +34,9 @@ _OPTIONS = frozenset({
     "axis_name", "in_axes", "out_axes", "static_broadcasted_argnums", "donate_argnums", "devices", "backend", "axis_size",
 })  # fmt: skip
 _BY_POSITION = ("fun", "axis_name")
+_GUARD = re.compile(r"^if +\(?__name__ *== *['\"]__main__['\"]", re.MULTILINE)
+_SETTING = re.compile(r"XLA_FLAGS|_VISIBLE_DEVICES|jax_platform|JAX_PLATFORM|jax_num_cpu_devices|config_with_absl")
+"""What has an effect only before JAX knows its devices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,34 +51,8 @@ class Pmap:
     definition: ir.FunctionDef | None
     options: dict[str, ir.Expr]
     axes: tuple[int | None, ...] | None
-    static: tuple[int, ...]
     calls: tuple[Edit, ...] = ()
     donated: tuple[int, ...] | None = None
-
-    @property
-    def whole(self) -> tuple[int, ...]:
-        """The positions of arguments that each device gets whole."""
-        given = [position for position, axis in enumerate(self.axes or ()) if axis is None]
-        return tuple(sorted({*given, *self.static}))
-
-
-def pmaps_of(source: FixSource) -> list[Pmap]:
-    """The uses in a file that can be rewritten, in its order."""
-    return source.remember("pmaps", source.module, lambda: _pmaps_of(source))
-
-
-def _pmaps_of(source: FixSource) -> list[Pmap]:
-    found: list[Pmap] = []
-    nodes = [node for node in walk(source.module) if isinstance(node, (ir.Name, ir.Attribute))]
-    for node in sorted(nodes, key=lambda node: node.start):
-        if isinstance(node, ir.Attribute) and isinstance(source.parent(node), ir.Attribute):
-            continue
-        if _is_pmap(source, node):
-            try:
-                found.append(pmap_at(source, node))
-            except Refused:
-                continue
-    return found
 
 
 def pmap_at(source: FixSource, node: ir.Node) -> Pmap:
@@ -96,12 +73,14 @@ def pmap_at(source: FixSource, node: ir.Node) -> Pmap:
     if unknown:
         raise Declined(f"jaxlint does not rewrite it, because jax.shard_map has no counterpart of `{unknown[0]}`")
     axes = _axes(options.pop("in_axes", None))
-    static = _static(options.get("static_broadcasted_argnums"))
-    found = Pmap(replaced, operand, definition, options, axes, static)
+    _check_static(options.pop("static_broadcasted_argnums", None))
+    found = Pmap(replaced, operand, definition, options, axes)
     _check_devices(source, options.get("devices"))
     _check_nesting(source, found)
     _check_program(source)
-    return with_positional_calls(source, found)
+    found = with_positional_calls(source, found)
+    _check_import(source, found)
+    return found
 
 
 # --- its form --------------------------------------------------------------------------------------
@@ -172,17 +151,12 @@ def _check_out_axes(node: ir.Expr) -> None:
         raise Declined("jaxlint does not rewrite `out_axes` other than 0; write `out_specs` of jax.shard_map")
 
 
-def _static(node: ir.Expr | None) -> tuple[int, ...]:
-    """``static_broadcasted_argnums``."""
-    if node is None:
-        return ()
-    elements = node.elts if isinstance(node, (ir.Tuple, ir.List)) else [node]
-    numbers = [e.value for e in elements if isinstance(e, ir.Constant) and isinstance(e.value, int)]
-    if len(numbers) != len(elements):
+def _check_static(node: ir.Expr | None) -> None:
+    if node is not None and not (isinstance(node, (ir.Tuple, ir.List)) and not node.elts):
         raise Declined(
-            "jaxlint does not rewrite `static_broadcasted_argnums` that is not written out; close over the static arguments"
+            "jaxlint does not rewrite it, because jax.shard_map has no static arguments; "
+            "give them to the function with functools.partial, outside of the map"
         )
-    return tuple(sorted(numbers))
 
 
 def _check_devices(source: FixSource, node: ir.Expr | None) -> None:
@@ -362,6 +336,22 @@ def _uses_of_definition(source: FixSource, definition: ir.FunctionDef) -> list[i
     return [*names(source, name), *attributes(source, name)]
 
 
+def _check_import(source: FixSource, found: Pmap) -> None:
+    """A mesh asks JAX for its devices, and then no setting of the platform has an effect any more; ``pmap`` asks when it is
+    called. So a map that is made while its file is imported stays, except in a file that is run as a program and sets the
+    platform in lines above the map."""
+    above = source.parent(found.replaced)
+    if source.functions(found.replaced) or (isinstance(above, ir.Call) and above.func is found.replaced):
+        return
+    if source.path.endswith(".ipynb") or _GUARD.search(source.text):
+        if not _SETTING.search(source.text, found.replaced.end):
+            return
+    raise Declined(
+        "jaxlint does not rewrite it, because it is made when the file is imported, and jax.shard_map needs the devices "
+        "at once; make it in the function that uses it"
+    )
+
+
 def _check_program(source: FixSource) -> None:
     """A process of several gives ``jax.pmap`` its own part of an array, but ``jax.jit`` all of it. Tests that put ``vmap`` in
     the place of ``jax.pmap`` map over more entries than there are devices."""
@@ -370,6 +360,11 @@ def _check_program(source: FixSource) -> None:
         raise Declined(
             "jaxlint does not rewrite it, because the program starts several processes; make global arrays with "
             "jax.make_array_from_process_local_data and use jax.shard_map"
+        )
+    if re.search(r"\b(pure|io)_callback\(", source.text):
+        raise Declined(
+            "jaxlint does not rewrite it, because the file calls the host, and jax.vmap may call it otherwise; "
+            "use jax.shard_map on a function that takes and returns the mapped axis"
         )
     if program is not None and program.says_near(source, r"\bfake_pmap"):
         raise Declined(

@@ -17,8 +17,7 @@ BEFORE, AFTER, BY_HAND = re.findall(
 SCRIPT = Path(__file__).with_name("pmaps_on_jax.py")
 BOTH = {"before.py": BEFORE, "after.py": AFTER}
 PROGRAMS = [
-    Program("pmap/page", SCRIPT, "pmap", files=BOTH),
-    Program("pmap/page, compiled", SCRIPT, "pmap", files=BOTH, arguments={"compiled": True}),
+    Program("pmap/page", SCRIPT, "pmap", files=BOTH, arguments={"rounding": True}),
     Program("pmap/page, by hand", SCRIPT, "pmap", files={"by_hand.py": BY_HAND}, arguments={"learns": True}),
 ]
 
