@@ -415,7 +415,7 @@ def find_sample(function: Any, name: str, module: str, parameters: list[inspect.
 
 
 def describe(result: Any, classes: dict[str, tuple[str, ...]]) -> str:
-    """The result descriptor of one value. Named tuples are noted in ``classes`` by their qualified name."""
+    """The result descriptor of one value. Named tuples are recorded in ``classes`` by their qualified name."""
     if result is None:
         return "none"
     if isinstance(result, (jax.Array, jax.core.Tracer)):

@@ -22,7 +22,7 @@ class CallGraph:
 
     callers: dict[FunctionName, set[FunctionName]] = field(default_factory=dict)
 
-    def note(self, callee: FunctionName, caller: FunctionName | None) -> None:
+    def add_call(self, callee: FunctionName, caller: FunctionName | None) -> None:
         known = self.callers.setdefault(callee, set())
         if caller is not None:
             known.add(caller)

@@ -43,9 +43,9 @@ class Spanned(Protocol):
 class Report:
     """What a rule returns: where, and the sentence. ``level`` overrides the rule's own (a shortfall in certainty
     makes an error a warning); ``preview`` keeps it back unless preview rules are asked for. ``unless``: a fact that,
-    noted at the same place on any other path (``EventBus.note``), takes the report back. ``given``: a fact without which,
-    noted anywhere, there is nothing to report. ``sure_given``: a fact without which, noted at the same place, an error is a
-    note. ``uses``: other places that the report is about, for the evidence."""
+    recorded at the same place on any other path (``EventBus.record_fact``), withdraws the report. ``given``: a fact that has
+    to be recorded anywhere, else the report is dropped. ``sure_given``: a fact that has to be recorded at the same place, else
+    an error becomes a note. ``uses``: other places that the report is about, for the evidence."""
 
     at: Spanned
     message: str
@@ -90,7 +90,7 @@ class Candidate:
     note: str = ""
     others: tuple[int, ...] = ()
 
-    def noted(self, note: str, others: tuple[int, ...] = ()) -> Candidate:
+    def with_note(self, note: str, others: tuple[int, ...] = ()) -> Candidate:
         """The same with a note on the reports that it stands for."""
         return replace(self, note=note, others=others)
 
@@ -132,7 +132,7 @@ class Rule:
 
     names, where, arrays, effects, presumed: see ``Subscription``.
     raises: what running the code does where the rule reports an error. The code behind a ``tracer error`` does not run,
-        and a handler that catches such errors takes the report back. Who wrote a notebook has seen either: see ``Raises``.
+        and a handler that catches such errors withdraws the report. Who wrote a notebook has seen either: see ``Raises``.
     settle: for rules whose reports may show one defect twice. It sees the reports of all rules that declare it.
     """
 

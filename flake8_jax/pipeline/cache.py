@@ -352,7 +352,7 @@ def _remove_home(home: str, removed: Removed) -> None:
 
 
 def _attempt(operation: Callable[[str], None], path: str, removed: Removed) -> None:
-    """Folders that are not empty hold something that was left or could not be removed, which is noted already."""
+    """Folders that are not empty hold something that was left or could not be removed, which is reported already."""
     try:
         operation(path)
     except OSError as error:
@@ -361,7 +361,7 @@ def _attempt(operation: Callable[[str], None], path: str, removed: Removed) -> N
 
 
 def _known(folder: str, removed: Removed, depth: int = 0) -> Iterator[tuple[str, list[str]]]:
-    """The folders of a home, from the inside out, with the files that the cache wrote; others are noted as left."""
+    """The folders of a home, from the inside out, with the files that the cache wrote; others are reported as left."""
     try:
         with os.scandir(folder) as listing:
             entries = sorted(listing, key=lambda entry: entry.name)

@@ -25,5 +25,5 @@ def first_of_each(candidates: list[Candidate], cause: Callable[[Candidate], Hash
     for group in groups.values():
         others = tuple(sorted({candidate.start for candidate in group} - {group[0].start}))
         note = f"{len(others)} more in this function" if others else ""
-        kept += [candidate.noted(note, others) for candidate in group if candidate.start == group[0].start]
+        kept += [candidate.with_note(note, others) for candidate in group if candidate.start == group[0].start]
     return kept

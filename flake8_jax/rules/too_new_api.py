@@ -23,7 +23,7 @@ def report_once(candidates: list[Candidate]) -> list[Candidate]:
         )
         others = len(group) - 1
         note = f"{others} other {'use needs' if others == 1 else 'uses need'} a newer JAX than that, too"
-        kept.append(first.noted(note) if others else first)
+        kept.append(first.with_note(note) if others else first)
     return kept
 
 

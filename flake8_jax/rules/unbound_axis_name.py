@@ -5,7 +5,7 @@ from __future__ import annotations
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._wording import listed
 from flake8_jax.semantics.events.events import UnboundAxis
-from flake8_jax.semantics.events.facts import bound_note
+from flake8_jax.semantics.events.facts import bound_axis_fact
 
 
 @rule("JAX602", "error", raises="another error")
@@ -103,5 +103,5 @@ def unbound_axis_name(event: UnboundAxis) -> Report | None:
     return Report(
         event.at,
         f"No enclosing vmap, pmap or shard_map binds axis `{event.axis}`; {advice}",
-        unless=bound_note(event.axis),
+        unless=bound_axis_fact(event.axis),
     )

@@ -99,7 +99,7 @@ def environments_below(top: str) -> dict[str, str]:
     for folder in _folders_below(top):
         for name in _packaging_files(folder):
             if name not in _MANIFESTS and name not in _LOCKS:
-                _note(asked, _asked_in_text(os.path.join(folder, name)))
+                _add_requirements(asked, _asked_in_text(os.path.join(folder, name)))
     return _latest(asked)
 
 
@@ -111,7 +111,7 @@ def instructions_below(top: str) -> dict[str, str]:
     for folder in (*_folders_below(top), *hidden):
         for name in sorted(_names_in(folder)):
             if _INSTRUCTIONS.fullmatch(name) or (folder in hidden and name.endswith((".yml", ".yaml"))):
-                _note(asked, required_by_instructions(_text_of(os.path.join(folder, name))))
+                _add_requirements(asked, required_by_instructions(_text_of(os.path.join(folder, name))))
     return _latest(asked)
 
 
@@ -121,11 +121,11 @@ def _told_in_readme(folder: str) -> dict[str, str]:
     asked: dict[str, list[str]] = {}
     for name in sorted(_names_in(folder)):
         if _README.fullmatch(name):
-            _note(asked, required_by_instructions(_text_of(os.path.join(folder, name))))
+            _add_requirements(asked, required_by_instructions(_text_of(os.path.join(folder, name))))
     return _latest(asked)
 
 
-def _note(asked: dict[str, list[str]], requirements: Iterable[tuple[str, str]]) -> None:
+def _add_requirements(asked: dict[str, list[str]], requirements: Iterable[tuple[str, str]]) -> None:
     for library, bound in _bounds(requirements).items():
         asked.setdefault(library, []).append(bound)
 

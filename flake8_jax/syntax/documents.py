@@ -150,7 +150,7 @@ class _Printer:
         return "", [_Item(body.body, item.broken, item.depth, item.loose)]
 
     def _breaks(self, group: Group, item: _Item, rest: _Stack) -> bool:
-        """Whether a group breaks here; noted under its name."""
+        """Whether a group breaks here; recorded under its name."""
         if not item.broken:
             breaks = False
         elif group.expanded:
@@ -173,7 +173,7 @@ class _Printer:
 
     def _fits(self, first: _Item, rest: _Stack) -> bool:
         """Whether an item, and what follows it up to the next line, stays within the width."""
-        column, noted = self.column, dict(self.broken)
+        column, broken = self.column, dict(self.broken)
         stack: _Stack = (first, rest)
         try:
             while stack is not None:
@@ -200,7 +200,7 @@ class _Printer:
                     stack = (part, stack)
             return True
         finally:
-            self.broken = noted
+            self.broken = broken
 
 
 def printed(body: Document, *, width: int, indent: str, unit: str, column: int | None = None) -> str:

@@ -36,11 +36,11 @@ class Recorder:
         try:
             yield
         except Exception as error:  # whatever JAX raises; its place is what counts
-            self._note(error)
+            self._record(error)
         else:
             self.problems.append(f"nothing raised in the defect on line {sys._getframe(2).f_lineno} of the drive")
 
-    def _note(self, error: Exception) -> None:
+    def _record(self, error: Exception) -> None:
         own = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(str(self.folder))]
         marked = [f for f in own if "# expect:" in (f.line or "")]
         if marked:

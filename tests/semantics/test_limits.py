@@ -46,14 +46,14 @@ def test_too_deep_a_recursion_of_the_analysis_costs_its_entry_alone(monkeypatch:
     def overflow(*_: object) -> int:
         raise RecursionError
 
-    note_called = running.note_called
+    track_called = running.track_called
 
     def overflow_in_long(m: Machine, func: FunctionValue, kind: str) -> None:
         if func.fn.name == "long":
             overflow()
-        note_called(m, func, kind)
+        track_called(m, func, kind)
 
-    monkeypatch.setattr(running, "note_called", overflow_in_long)
+    monkeypatch.setattr(running, "track_called", overflow_in_long)
     analysis, _, _ = run_engine({"code.py": f"{BRANCH}{LONG}"})
     assert analysis.crashes == []
     assert [cut.reason for cut in analysis.cuts] == ["it is nested too deeply"]

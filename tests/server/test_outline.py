@@ -133,7 +133,7 @@ def test_a_method_that_sets_attributes_concerns_the_others_of_its_class() -> Non
     assert edited == Edited("Model.__init__", stores=True)
     names = [("/a.py", name) for name in ("step", "helper", "Model.__init__", "Model.apply", "main")]
     calls = CallGraph({name: set() for name in names})
-    calls.note(("/a.py", "Model.apply"), ("/a.py", "main"))
+    calls.add_call(("/a.py", "Model.apply"), ("/a.py", "main"))
     assert isinstance(edited, Edited)
     assert unaffected(calls, "/a.py", edited) == {("/a.py", "step"), ("/a.py", "helper")}
     assert ("/a.py", "Model.apply") in unaffected(calls, "/a.py", replace(edited, stores=False))
@@ -142,9 +142,9 @@ def test_a_method_that_sets_attributes_concerns_the_others_of_its_class() -> Non
 def test_callers_of_callers_are_affected() -> None:
     calls = CallGraph()
     for caller, callee in [("a", "b"), ("b", "c"), ("c", "a"), ("d", "e")]:
-        calls.note(("/x.py", callee), ("/x.py", caller))
+        calls.add_call(("/x.py", callee), ("/x.py", caller))
     assert unaffected(calls, "/x.py", Edited("c", stores=False)) == {("/x.py", "e")}
-    calls.note(("/x.py", "d"), None)
+    calls.add_call(("/x.py", "d"), None)
     assert unaffected(calls, "/x.py", Edited("c", stores=False)) == {("/x.py", "d"), ("/x.py", "e")}
 
 

@@ -16,7 +16,7 @@ FOLDER = str(Path(__file__).with_name("no_jax"))
 
 
 class Guard:
-    """Refuses JAX to one test after the other, and keeps what was noted. ``notes``: a file of this process alone."""
+    """Refuses JAX to one test after the other, and keeps a record. ``notes``: a file of this process alone."""
 
     def __init__(self, notes: Path) -> None:
         self._notes = notes
@@ -49,9 +49,9 @@ class Guard:
                 os.environ.update({} if value is None else {name: value})
 
     def take(self) -> str:
-        """What was noted since the last time: the imports of JAX."""
+        """Return the imports of JAX recorded since the last call."""
         if not self._notes.exists():
             return ""
-        noted = self._notes.read_text(encoding="utf-8")
+        recorded = self._notes.read_text(encoding="utf-8")
         self._notes.unlink()
-        return noted
+        return recorded

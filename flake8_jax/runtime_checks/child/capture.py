@@ -336,14 +336,14 @@ class _Watcher:
             return function(*args, **kwargs)
         self._depth += 1
         try:
-            self._note(function, name, line, args, kwargs)
+            self._record(function, name, line, args, kwargs)
             if self.seen.count >= self._most or time.monotonic() > self._deadline:
                 self._finish()
             return function(*args, **kwargs)
         finally:
             self._depth -= 1
 
-    def _note(self, function: Any, name: str, line: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _record(self, function: Any, name: str, line: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         seen = self.seen
         seen.count += 1
         if seen.count == 1:

@@ -113,7 +113,7 @@ class Ledger:
         self._modules[number] = variables
 
     def finish(self) -> None:
-        """The command has ended: note the variables of its modules."""
+        """Record the variables of the modules after the command has ended."""
         for number, variables in self._modules.items():
             kept = {
                 name: value
@@ -137,7 +137,7 @@ class Ledger:
 
     def _function(self, number: int, function: Any) -> Any:
         def wrapper(*arguments: Any, **keywords: Any) -> Any:
-            return self.note(number, function, arguments, keywords)
+            return self.record(number, function, arguments, keywords)
 
         return wrapper
 
@@ -150,7 +150,7 @@ class Ledger:
             given: tuple[Any, ...] = (None,)
             while True:
                 try:
-                    item = self.note(number, step, given, {})
+                    item = self.record(number, step, given, {})
                 except StopIteration as stop:
                     return stop.value
                 try:
@@ -190,8 +190,8 @@ class Ledger:
 
     # --- calls ----------------------------------------------------------------------------------------------
 
-    def note(self, number: int, function: Callable[..., Any], arguments: Any, keywords: Any) -> Any:
-        """Call it, and note the call where it can be captured."""
+    def record(self, number: int, function: Callable[..., Any], arguments: Any, keywords: Any) -> Any:
+        """Call it, and record the call where it can be captured."""
         self.entered[number] = self.entered.get(number, 0) + 1
         if (
             self._busy
@@ -203,9 +203,9 @@ class Ledger:
             return function(*arguments, **keywords)
         index = self.counts.get(number, 0)
         self.counts[number] = index + 1
-        return self._noted(number, index, function, arguments, keywords)
+        return self._recorded(number, index, function, arguments, keywords)
 
-    def _noted(self, number: int, index: int, function: Callable[..., Any], arguments: Any, keywords: Any) -> Any:
+    def _recorded(self, number: int, index: int, function: Callable[..., Any], arguments: Any, keywords: Any) -> Any:
         sampled = is_sampled(index)
         call: dict[str, Any] = {
             "function": number, "index": index, "depth": len(self._open), "inputs": [], "outputs": [], "state": [],
@@ -222,7 +222,7 @@ class Ledger:
             self._open.pop()
             raise
         except BaseException as error:
-            call["raised"] = self.note_error(error)
+            call["raised"] = self.record_error(error)
             self._open.pop()
             self.calls.append(call)
             raise
@@ -245,7 +245,7 @@ class Ledger:
         ]
         return [] if after == before else after
 
-    def note_error(self, error: BaseException) -> dict[str, Any]:
+    def record_error(self, error: BaseException) -> dict[str, Any]:
         lines = str(error).strip().splitlines()
         found = {
             "type": type(error).__name__,
@@ -338,7 +338,7 @@ class Staged:
         self.__jaxlint__ = number
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        return self._ledger.note(self.__jaxlint__, self._made, arguments, keywords)
+        return self._ledger.record(self.__jaxlint__, self._made, arguments, keywords)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)

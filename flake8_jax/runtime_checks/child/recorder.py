@@ -94,7 +94,7 @@ class Recorded:
     every: Arguments = field(default_factory=lambda: Arguments())
     ambient: Arguments = field(default_factory=lambda: Arguments())
 
-    def note_static(self, name: str, value: str) -> None:
+    def record_static(self, name: str, value: str) -> None:
         known = self.statics.setdefault(name, {})
         if len(known) < AVALS and len(value) <= _LONGEST:
             known[value] = 1
@@ -176,7 +176,7 @@ class Recorder:
                 if ambient:
                     seen.ambient.add(name, kinds, aval)
                 if type(value) in _NUMBERS and not _SECRET.search(name):
-                    seen.note_static(name, repr(value))
+                    seen.record_static(name, repr(value))
 
 
 def parameter_names(code: CodeType) -> tuple[str, ...]:

@@ -64,7 +64,7 @@ def run(request: dict[str, Any], channel: Channel) -> None:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # the user's program may end in any way; what was captured until then counts
-        status, failure = 1, {**ledger.note_error(error), "text": summary(error)}
+        status, failure = 1, {**ledger.record_error(error), "text": summary(error)}
         show_error(error)
     total = time.perf_counter() - begun - ledger.overhead - imported.seconds
     _wait_for_effects()

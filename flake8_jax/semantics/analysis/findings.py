@@ -118,9 +118,11 @@ def _is_withdrawn(m: Machine, emission: Emission) -> bool:
     of_tracers = emission.rule.raises == "tracer error" or emission.rule.name == "print-in-staged"
     if of_tracers and any(scope.unjitted for scope in scopes):
         return True  # where jit is switched off, nothing is traced but by other transforms
-    if report.unless and (m.worklist.cuts or m.bus.is_noted(report.unless, path, report.at.start, presumed=presumed)):
+    if report.unless and (
+        m.worklist.cuts or m.bus.is_recorded(report.unless, path, report.at.start, presumed=presumed)
+    ):
         return True  # with cuts: the code that did not run might have shown the fact
-    return bool(report.given) and not m.bus.is_noted(report.given, path, report.at.start, presumed=presumed)
+    return bool(report.given) and not m.bus.is_recorded(report.given, path, report.at.start, presumed=presumed)
 
 
 def _report_rank(m: Machine, emission: Emission) -> tuple[bool, int, bool]:
@@ -160,11 +162,11 @@ def _without_superseded(
         if emission not in told:
             chosen.append((emission, emission.report.uses, ()))
         elif (settled_as := told[emission]) is not None:
-            chosen.append((_noted(emission, settled_as.note), settled_as.uses, settled_as.others))
+            chosen.append((_with_note(emission, settled_as.note), settled_as.uses, settled_as.others))
     return chosen
 
 
-def _noted(emission: Emission, note: str) -> Emission:
+def _with_note(emission: Emission, note: str) -> Emission:
     if not note:
         return emission
     report = dataclasses.replace(emission.report, message=f"{emission.report.message}; {note}")
@@ -177,7 +179,7 @@ def _level(m: Machine, emission: Emission) -> Level:
     report, presumed = emission.report, emission.event.context.presumed
     level = report.level or emission.rule.level
     fact = report.sure_given
-    if fact and not m.bus.is_noted(fact, emission.scope.path, report.at.start, presumed=presumed):
+    if fact and not m.bus.is_recorded(fact, emission.scope.path, report.at.start, presumed=presumed):
         level = "info" if level == "error" else level
     seen = emission.rule.raises != "nothing" or emission.rule.code in SHOWN
     return "info" if seen and emission.scope.path.endswith(SUFFIX) else level

@@ -324,7 +324,7 @@ def relevelled(value: Value, level: Level, depth: int = 8, room: Room | None = N
     return map_leaves(value, lambda v: relevelled(v, level, depth - 1, room))
 
 
-def note_rows(result: Array, rows: tuple[Value, ...]) -> None:
+def track_rows(result: Array, rows: tuple[Value, ...]) -> None:
     """An array is made of rows that are all of one known length."""
     lengths = {len(known_elements(r) or ()) if not isinstance(r, Array) else r.length for r in rows}
     length = lengths.pop() if len(lengths) == 1 else None

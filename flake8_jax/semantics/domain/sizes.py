@@ -104,7 +104,7 @@ def emit_size(result: Value, name: str, bound: dict[str, Value], given: list[Val
             result.ndim = 1
 
 
-def note_filled(base: Value) -> None:
+def track_filled(base: Value) -> None:
     """Something was put into an array of NumPy: it may hold more than one value now."""
     if isinstance(base, HostArray):
         base.size = abs(base.size)

@@ -424,7 +424,7 @@ class TransformedValue(Value):
     site: where the transform was applied. held: conditions that held there.
     rules_asked: somebody reads the attributes that set rules. rules: derivative rules set by ``defvjp`` or ``defjvp``.
     loop: the one whose iterations each make such a value, where that was told to rules; maker: the run of a function that
-    made it; fact_against: what takes the report back; loops_outside: a call has to be in more loops than these to count (see
+    made it; fact_against: what withdraws the report; loops_outside: a call has to be in more loops than these to count (see
     ``freshness``).
     """
 

@@ -1,7 +1,7 @@
 """What rules hear, and what they can ask of it.
 
     interpreter, trackers ─► event ─► rules
-                             fact ─► reports that hold unless it is noted
+                             fact ─► reports that hold unless it is recorded
 
 Vocabulary
 ----------

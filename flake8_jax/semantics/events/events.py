@@ -451,7 +451,7 @@ class CachedCall(msgspec.Struct, frozen=True, eq=False):
 
 class GlobalRead(msgspec.Struct, frozen=True, eq=False):
     """Staged code reads a module-level variable that may change: one that is rebound somewhere, a list or a dict.
-    fact: what is noted once it does change. scope: the module whose variable it is."""
+    fact: what is recorded once it does change. scope: the module whose variable it is."""
 
     context: Context
     at: ir.Node
@@ -737,7 +737,7 @@ class UndonatedStep(msgspec.Struct, frozen=True, eq=False):
     """A compiled call in an eager loop whose results replace arguments of it, none of which it donates. ``at``: the call.
 
     names: the parameters of those arguments; each assignment that replaces one may add to them. function: what was
-    compiled, where that is known, and site: where. fact: noted where somebody still looks at a replaced value.
+    compiled, where that is known, and site: where. fact: recorded where somebody still looks at a replaced value.
     """
 
     context: Context

@@ -1,11 +1,11 @@
-"""Names of facts that are noted of a place or of the whole program, and that reports may depend on.
+"""Names of facts that are recorded of a place or of the whole program, and that reports may depend on.
 
-A report made ``unless`` a fact holds is superseded as soon as some path notes it.
+A report made ``unless`` a fact holds is superseded as soon as some path records it.
 
 Vocabulary
 ----------
 fact        a sentence about a place (file and offset), or about the program as a whole.
-noted       some path has shown that the fact holds; it is never taken back.
+recorded    some path has shown that the fact holds; it is never taken back.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def is_on(value: Value) -> bool:
     return value.value is True or value.value == 1
 
 
-def bound_note(axis: str) -> str:
-    """What is noted of a collective where some path to it binds the axis."""
+def bound_axis_fact(axis: str) -> str:
+    """What is recorded of a collective where some path to it binds the axis."""
     return f"axis {axis} bound"
 
 
@@ -52,7 +52,7 @@ DRAWN = "something is drawn of it"
 
 
 def draws_from(collection: str) -> str:
-    """The fact that some module draws from a collection of Flax's rngs; noted everywhere."""
+    """The fact that some module draws from a collection of Flax's rngs; recorded everywhere."""
     return f"draws from {collection}"
 
 
@@ -78,7 +78,7 @@ IN_NEST = "inside an unrolled loop"
 
 
 def iterates(loop: LoopState) -> str:
-    """The fact that a loop has a second iteration; noted everywhere."""
+    """The fact that a loop has a second iteration; recorded everywhere."""
     return f"iterates {id(loop)}"
 
 

@@ -19,7 +19,7 @@ from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.code import reads_itself
 from flake8_jax.semantics.domain.scopes import Frame
-from flake8_jax.semantics.domain.sizes import note_filled
+from flake8_jax.semantics.domain.sizes import track_filled
 from flake8_jax.semantics.domain.values import (
     GRAD,
     Array,
@@ -46,17 +46,17 @@ from flake8_jax.semantics.interpreter.operations import call_method
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate
 from flake8_jax.semantics.trackers.allocations import Change, emit_change, undo_changes
-from flake8_jax.semantics.trackers.contracts import note_stored_rule
-from flake8_jax.semantics.trackers.freshness import note_kept
-from flake8_jax.semantics.trackers.globals import GlobalReads, note_contents, note_rebinding, note_second_assignment
-from flake8_jax.semantics.trackers.host_buffers import note_kept_result, note_overwritten
-from flake8_jax.semantics.trackers.late_binding import note_stored
+from flake8_jax.semantics.trackers.contracts import track_stored_rule
+from flake8_jax.semantics.trackers.freshness import track_kept
+from flake8_jax.semantics.trackers.globals import GlobalReads, track_contents, track_rebinding, track_second_assignment
+from flake8_jax.semantics.trackers.host_buffers import track_kept_result, track_overwritten
+from flake8_jax.semantics.trackers.late_binding import track_stored
 from flake8_jax.semantics.trackers.loaders import vary_parts
 from flake8_jax.semantics.trackers.process import ENVIRON, set_variable
 from flake8_jax.semantics.trackers.products import Products, check_unpacking
-from flake8_jax.semantics.trackers.staleness import Staleness, note_rebound_variable, note_replaced_item
+from flake8_jax.semantics.trackers.staleness import Staleness, track_rebound_variable, track_replaced_item
 from flake8_jax.semantics.trackers.steps import TrainingSteps, keep
-from flake8_jax.semantics.trackers.versions import note_member
+from flake8_jax.semantics.trackers.versions import track_member
 
 
 def emit_hash(m: Machine, frame: Frame, at: Any, value: Value, how: HashKind) -> None:
@@ -69,9 +69,9 @@ def store_item(m: Machine, change: Change, index: Value) -> None:
     """``base[index] = value``."""
     frame, node, base, value = change.frame, change.node, change.target, change.value
     assert base is not None and value is not None
-    note_kept(m, value)
-    note_stored(m, value)
-    note_kept_result(m, value)
+    track_kept(m, value)
+    track_stored(m, value)
+    track_kept_result(m, value)
     if isinstance(base, Array) and isinstance(index, Const) and isinstance(index.value, str):
         base = Unknown("no array")  # which has no such items: a guess somewhere above was wrong
         change = msgspec.structs.replace(change, target=base)
@@ -79,9 +79,9 @@ def store_item(m: Machine, change: Change, index: Value) -> None:
         how: StoreKind = "item-augmented" if change.how == "item-augmented" else "item"
         m.bus.emit(Store(m.path.context(frame.scope), node, how, base, value, "", change.op, index))
         if not isinstance(base, (Array, Tree, UnionValue)):
-            m.bus.note(TAKES_ITEMS, frame.scope, node.start)
+            m.bus.record_fact(TAKES_ITEMS, frame.scope, node.start)
     if isinstance(base, External):
-        note_stored_rule(m, base, value)
+        track_stored_rule(m, base, value)
         if base.name == ENVIRON:
             set_variable(m, frame, node, index, value)
     if isinstance(base, DictValue):
@@ -91,14 +91,14 @@ def store_item(m: Machine, change: Change, index: Value) -> None:
     if m.path.mode.staged:
         emit_change(m, change)
     else:
-        note_contents(m, frame, node, base, value, index)
-        note_replaced_item(m, frame, node, base, index)
+        track_contents(m, frame, node, base, value, index)
+        track_replaced_item(m, frame, node, base, index)
     if isinstance(base, Instance):
         call_method(m, frame, node, base, "__setitem__", index, value)
         return
-    note_filled(base)
+    track_filled(base)
     if isinstance(base, HostArray):
-        note_overwritten(m, frame, node, base)
+        track_overwritten(m, frame, node, base)
     set_item(m, base, index, value)
 
 
@@ -111,7 +111,7 @@ def assign(m: Machine, frame: Frame, target: ir.Expr, value: Value, source: ir.E
         _unpack(m, frame, target, value, source)  # type: ignore[arg-type]
     elif kind is ir.Attribute:
         base = evaluate(m, frame, target.value)  # type: ignore[union-attr,arg-type]
-        note_member(m, frame.scope, target, base)  # type: ignore[arg-type]
+        track_member(m, frame.scope, target, base)  # type: ignore[arg-type]
         change = Change(frame, target, "attribute", base, value, target.attr, op)  # type: ignore[union-attr]
         store_attribute(m, change, source)
     elif kind is ir.Subscript:
@@ -137,9 +137,9 @@ def _bind(m: Machine, frame: Frame, target: ir.Name, value: Value, source: ir.Ex
     name = target.id
     if fn is not None:
         if name in fn.global_names:
-            note_kept(m, value)
+            track_kept(m, value)
             _tell_rebinding(m, Change(frame, target, "global", None, value, name, op, 0), source)
-            note_rebinding(m, frame, name)
+            track_rebinding(m, frame, name)
             joined = joining.join(frame.scope.slots.get(name, value), value)
             # Which of its values a global has by then, only the host knows.
             m.journal.write(
@@ -147,20 +147,20 @@ def _bind(m: Machine, frame: Frame, target: ir.Name, value: Value, source: ir.Ex
             )
             return
         if name in fn.nonlocal_names:
-            note_kept(m, value)
+            track_kept(m, value)
             outer = frame.parent
             while outer is not None and name not in outer.slots:
                 outer = outer.parent
             if outer is not None:
                 _tell_rebinding(m, Change(frame, target, "nonlocal", None, value, name, op, outer.trace), source)
             slots = outer.slots if outer is not None else frame.slots
-            note_rebound_variable(m, frame, target, slots, name, value)
+            track_rebound_variable(m, frame, target, slots, name, value)
             m.journal.write(slots, name, value)
             return
     elif m.trackers[GlobalReads].staged and frame.slots is frame.scope.slots:
-        note_second_assignment(m, frame.scope, name, target.start)
+        track_second_assignment(m, frame.scope, name, target.start)
     if fn is not None and m.trackers[Staleness].cells:
-        note_rebound_variable(m, frame, target, frame.slots, name, value)
+        track_rebound_variable(m, frame, target, frame.slots, name, value)
     m.journal.write(frame.slots, name, value)
 
 

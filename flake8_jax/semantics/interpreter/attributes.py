@@ -76,13 +76,13 @@ from flake8_jax.semantics.trackers.allocations import (
 )
 from flake8_jax.semantics.trackers.buffers import read
 from flake8_jax.semantics.trackers.captures import Captures, embed
-from flake8_jax.semantics.trackers.freshness import Freshness, note_kept, now
-from flake8_jax.semantics.trackers.globals import emit_global, is_code, note_rebinding
-from flake8_jax.semantics.trackers.host_buffers import note_kept_result
+from flake8_jax.semantics.trackers.freshness import Freshness, now, track_kept
+from flake8_jax.semantics.trackers.globals import emit_global, is_code, track_rebinding
+from flake8_jax.semantics.trackers.host_buffers import track_kept_result
 from flake8_jax.semantics.trackers.loaders import vary_part
 from flake8_jax.semantics.trackers.presumption import ARRAY_ATTRIBUTES, Presuming
 from flake8_jax.semantics.trackers.reads import Reads
-from flake8_jax.semantics.trackers.staleness import note_attribute, note_rebound_attribute
+from flake8_jax.semantics.trackers.staleness import track_attribute, track_rebound_attribute
 from flake8_jax.semantics.trackers.variation import Variations, look_at_size
 
 _STATIC_KINDS: dict[str, StaticKind] = {
@@ -353,7 +353,7 @@ def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, att
     if m.trackers[Allocations].changes:
         emit_read(m, base, attr)
     if m.path.mode.jitted:
-        note_attribute(m, frame, node, base, attr, value)
+        track_attribute(m, frame, node, base, attr, value)
     return value
 
 
@@ -589,21 +589,21 @@ def store_attribute(m: Machine, change: Change, source: ir.Expr | None = None) -
     """``base.attr = value``. source: the IR of the value."""
     base, attr, value = change.target, change.name, change.value
     assert base is not None and value is not None
-    note_kept(m, value)
+    track_kept(m, value)
     if m.path.mode.staged:
         emit_attribute(m, change, source)
     else:
         forget_changes(m, base, attr)
     if isinstance(base, ModuleValue):
         if not is_code(value):  # patching a module's functions is not modeled
-            note_rebinding(m, change.frame, attr, base.scope)
+            track_rebinding(m, change.frame, attr, base.scope)
             m.journal.write(base.scope.slots, attr, joining.join(base.scope.slots.get(attr, value), value))
     elif isinstance(base, (Instance, ExternalInstance)):
         setter = _setter(base, attr) if isinstance(base, Instance) else None
         if setter is None:
-            note_kept_result(m, value)
+            track_kept_result(m, value)
             if isinstance(base, Instance):
-                note_rebound_attribute(m, change.frame, change.node, base, attr, value)
+                track_rebound_attribute(m, change.frame, change.node, base, attr, value)
             m.journal.write(base.slots, attr, value)
         else:
             call(m, change.frame, change.node, setter, Arguments([base, value]))

@@ -26,9 +26,9 @@ from flake8_jax.semantics.interpreter.conditions import (
     Test,
     condition_of,
     hold,
-    note_host_choice,
     picks_iteration,
     picks_others,
+    track_host_choice,
     usual_outcome,
 )
 from flake8_jax.semantics.interpreter.operators import as_array
@@ -94,7 +94,7 @@ def run_branches(m: Machine, frame: Frame, branches: list[Branch]) -> Flow:
     if not live:
         return next((f for f in (RETURN, BREAK, CONTINUE) if f in flows), RAISE)
     tests = [Condition(a.key, a.truth) if a.key is not None else None for a in live_branches]
-    _note_host_choices(frame, live, tests)
+    _track_host_choices(frame, live, tests)
     guessed = _kinds_guessed(frame, live) if any(branch.guess for branch in live_branches) else []
     m.journal.merge(live, _labels_of(m, live_branches, tests), tests)
     for name in guessed:
@@ -133,14 +133,14 @@ def _labels_of(m: Machine, branches: list[Branch], tests: list[Condition | None]
     ]
 
 
-def _note_host_choices(frame: Frame, live: list[Writes], labels: list[Condition | None]) -> None:
-    """``if use_jax: xp = jnp`` with ``else: xp = np``: see ``note_host_choice``."""
+def _track_host_choices(frame: Frame, live: list[Writes], labels: list[Condition | None]) -> None:
+    """``if use_jax: xp = jnp`` with ``else: xp = np``: see ``track_host_choice``."""
     if len(live) != 2:
         return
     for where in {**live[0], **live[1]}:
         if where[0] == id(frame.slots):
             held = [writes[where][2] if where in writes else frame.slots.get(where[1]) for writes in live]
-            note_host_choice(frame, held, labels)
+            track_host_choice(frame, held, labels)
 
 
 class Chain(msgspec.Struct, frozen=True, eq=False):

@@ -50,7 +50,7 @@ from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL, PASSED_FUNCTIONS, evaluate
 from flake8_jax.semantics.trackers.allocations import allocation_of_generic
-from flake8_jax.semantics.trackers.unrolling import note_variety
+from flake8_jax.semantics.trackers.unrolling import track_variety
 
 NAMEDTUPLE = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
 ENUMS = frozenset({"enum.Enum", "enum.IntEnum", "enum.Flag", "enum.IntFlag", "enum.StrEnum"})
@@ -247,10 +247,10 @@ def read_flatten(cls: ClassValue) -> None:
     for name in ("tree_flatten", "tree_flatten_with_keys"):
         found = find_in_class(cls, name)
         if found is not None and isinstance(found[1], FunctionValue):
-            note_leaves(cls, found[1].fn.body)
+            track_leaves(cls, found[1].fn.body)
 
 
-def note_leaves(cls: ClassValue, flatten: list[ir.Stmt]) -> None:
+def track_leaves(cls: ClassValue, flatten: list[ir.Stmt]) -> None:
     """What the body of a flatten function says: its children are leaves, what stands in the auxiliary data is static."""
     children, aux = _flattened(flatten)
     fields = {field.name for field in cls.fields}
@@ -342,7 +342,7 @@ def construct(m: Machine, frame: Frame, node: Any, cls: ClassValue, args: Argume
         return Static("")
     _stage_constructor_arguments(m, frame, node, cls, args)
     if m.path.loops and m.path.mode.compiled and find_in_class(cls, "__call__") is not None:
-        note_variety(m)
+        track_variety(m)
     if "namedtuple" in cls.traits:
         fields = tuple(f.name for f in cls.fields)
         bound = _bind_fields(m, cls, args)

@@ -28,7 +28,7 @@ from flake8_jax.semantics.interpreter.conditions import Test, condition_of, judg
 from flake8_jax.semantics.interpreter.iteration import is_followed, iterated
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate
-from flake8_jax.semantics.trackers.freshness import note_staged_loop
+from flake8_jax.semantics.trackers.freshness import track_staged_loop
 from flake8_jax.semantics.trackers.keys import Keys
 from flake8_jax.semantics.trackers.unrolling import trips_of
 from flake8_jax.semantics.trackers.variation import Variations, forget
@@ -79,7 +79,7 @@ def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> 
     m.trackers.loop_enter(frame, loop)
     m.path.loops.append(loop)
     m.trackers.iteration(loop)
-    note_staged_loop(m, node)
+    track_staged_loop(m, node)
     reports, conditions = len(m.bus.emissions), len(m.path.conditions)
     once(0)
     del m.path.conditions[conditions:]
@@ -97,7 +97,7 @@ def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> 
         del m.path.conditions[conditions:]
     m.path.loops.pop()
     if m.trackers[Variations].known:
-        m.bus.note_everywhere(iterates(loop))
+        m.bus.record_everywhere(iterates(loop))
         forget(m, loop)
     known_trips = [count for count in trips[: len(node.generators)] if count is not None]
     total = math.prod(known_trips) if len(known_trips) == len(node.generators) else None
@@ -131,7 +131,7 @@ def _element_by_element(m: Machine, inner: Frame, node: ir.Comprehension, iterab
     loop = LoopState("comprehension", node)
     m.path.loops.append(loop)
     loop.unrolled, loop.times = True, len(known)
-    note_staged_loop(m, node)
+    track_staged_loop(m, node)
     for element in known:
         m.trackers.iteration(loop)
         assign(m, inner, generator.target, element, generator.iter)

@@ -137,7 +137,7 @@ def _found_rare(m: Machine, key: Any) -> bool | None:
     return next((loop.rare[about[1][1]] for loop in m.path.loops if about[1][1] in loop.rare), None)
 
 
-def note_rare(m: Machine, frame: Frame, node: ir.Expr, result: Value) -> None:
+def track_rare(m: Machine, frame: Frame, node: ir.Expr, result: Value) -> None:
     """A test is no condition but a value, which may be tested later."""
     known = type(result) is Static and result.kind == "bool"
     if m.path.loops and (known or type(result) in (UnionValue, Unknown)) and _looks_at_counter(m, frame, node):
@@ -672,7 +672,7 @@ def evaluate_bool_op(m: Machine, frame: Frame, node: ir.BoolOp) -> Value:
             operands.learn(test.taught(node.op == "and"))
     operands.close()
     joined = joining.join_all(results)
-    note_rare(m, frame, node, joined)
+    track_rare(m, frame, node, joined)
     return joined
 
 
@@ -694,7 +694,7 @@ def evaluate_unary_op(m: Machine, frame: Frame, node: ir.UnaryOp) -> Value:
         if isinstance(node.operand, (ir.BoolOp, ir.Compare)):
             test = _condition(m, frame, node.operand, "not", node)
             opposite = Static("bool") if test.truth is None else Const(not test.truth)
-            note_rare(m, frame, node, opposite)
+            track_rare(m, frame, node, opposite)
             return opposite
         value = evaluate(m, frame, node.operand)
         test_truth(m, frame, value, "not", node.operand, node)
@@ -725,7 +725,7 @@ def evaluate_compare(m: Machine, frame: Frame, node: ir.Compare) -> Value:
         m.journal.keep_alive.append(result)
         m.path.loops[-1].counters.add(id(result))
     else:
-        note_rare(m, frame, node, result)
+        track_rare(m, frame, node, result)
     return result
 
 
@@ -740,14 +740,14 @@ def evaluate_if_exp(m: Machine, frame: Frame, node: ir.IfExp) -> Value:
     _judge_both(m, test, start, middle)
     m.journal.merge([written, written_else])
     joined = _either(m, test, yes, no)
-    note_host_choice(frame, [yes, no], [Condition(test.key, True), Condition(test.key, False)] if test.key else [])
+    track_host_choice(frame, [yes, no], [Condition(test.key, True), Condition(test.key, False)] if test.key else [])
     if test.guesses == EITHER and not isinstance(joined, Unknown) and yes is not no:
         # Which one it is, only the host knows: neither may be evidence.
         return Unknown("host test", host_test=isinstance(joined, (Const, Static)))
     return joined
 
 
-def note_host_choice(frame: Frame, values: Sequence[Any], labels: Sequence[Condition | None]) -> None:
+def track_host_choice(frame: Frame, values: Sequence[Any], labels: Sequence[Condition | None]) -> None:
     """A test chose between JAX and NumPy: the code is analyzed for JAX, so where the test comes out as for NumPy again,
     what runs is none of the code that was analyzed."""
     host = joining.host_member(values)

@@ -56,11 +56,11 @@ from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.interpreter.parts import store_part
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.captures import Captures, embed
-from flake8_jax.semantics.trackers.host_buffers import note_view
+from flake8_jax.semantics.trackers.host_buffers import track_view
 from flake8_jax.semantics.trackers.key_collections import members_taken
 from flake8_jax.semantics.trackers.keys import pick_element
 from flake8_jax.semantics.trackers.recipes import pass_tangent
-from flake8_jax.semantics.trackers.variation import note_appended, note_filled_up, note_shortened
+from flake8_jax.semantics.trackers.variation import track_appended, track_filled_up, track_shortened
 
 
 def item_of(m: Machine, base: Value, index: Value) -> Value:
@@ -105,7 +105,7 @@ def _host_item(m: Machine, base: HostArray, index: Value) -> Value:
     if isinstance(index, SliceValue) or (
         isinstance(index, TupleValue) and any(isinstance(v, SliceValue) for v in index.elts)
     ):
-        note_view(m, base, made)
+        track_view(m, base, made)
     return made
 
 
@@ -392,7 +392,7 @@ def delete_item(m: Machine, base: Value, index: Value) -> None:
         if ("k", index.value) in base.slots:
             m.journal.write(base.slots, ("k", index.value), MISSING)
     elif isinstance(base, ListValue):
-        note_shortened(m, base)
+        track_shortened(m, base)
         if base.slots["n"]:
             _summarise(m, base, joining.any_element(base))
 
@@ -402,8 +402,8 @@ def extend_list(m: Machine, frame: Frame, base: ListValue, more: Value, node: An
     known = known_elements(more)
     n = base.slots["n"]
     if m.path.loops:
-        note_appended(m, base)
-        note_filled_up(m, base, node)
+        track_appended(m, base)
+        track_filled_up(m, base, node)
     if known is not None and n is not None and n + len(known) <= 32 and not m.path.loops[m.path.loop_base :]:
         for i, v in enumerate(known):
             m.journal.write(base.slots, n + i, v)
@@ -418,7 +418,7 @@ def append(m: Machine, base: ListValue, value: Value) -> None:
     """``base.append(value)``."""
     n = base.slots["n"]
     if m.path.loops:
-        note_appended(m, base)
+        track_appended(m, base)
     if n is not None and n < 32 and not m.path.loops[m.path.loop_base :]:
         m.journal.write(base.slots, n, value)
         m.journal.write(base.slots, "n", n + 1)
@@ -437,7 +437,7 @@ def _list_append(m: Machine, call: Call, base: ListValue) -> Value:
         return Unknown("list method")
     append(m, base, call.args.values[0])
     if m.path.loops:
-        note_filled_up(m, base, call.node)
+        track_filled_up(m, base, call.node)
     return NONE
 
 
@@ -456,7 +456,7 @@ def _list_insert(m: Machine, call: Call, base: ListValue) -> Value:
 
 
 def _list_pop(m: Machine, call: Call, base: ListValue) -> Value:
-    note_shortened(m, base)
+    track_shortened(m, base)
     known, at = base.known(), call.args.values[0] if call.args.values else Const(-1)
     if known and isinstance(at, Const) and at.value in (-1, 0) and not m.path.loops[m.path.loop_base :]:
         taken, left = (known[0], known[1:]) if at.value == 0 else (known[-1], known[:-1])
@@ -471,7 +471,7 @@ def _list_pop(m: Machine, call: Call, base: ListValue) -> Value:
 
 
 def _list_popleft(m: Machine, call: Call, base: ListValue) -> Value:
-    note_shortened(m, base)
+    track_shortened(m, base)
     return Unknown("list method")
 
 
@@ -485,7 +485,7 @@ def _list_search(m: Machine, call: Call, base: ListValue) -> Value:
 
 
 def _list_shorten(m: Machine, call: Call, base: ListValue) -> Value:
-    note_shortened(m, base)
+    track_shortened(m, base)
     return _list_reorder(m, call, base)
 
 

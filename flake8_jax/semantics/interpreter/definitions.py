@@ -41,12 +41,12 @@ from flake8_jax.semantics.interpreter.classes import (
 from flake8_jax.semantics.interpreter.operations import call, emit_name, perform, resolve_name
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate, run_block
-from flake8_jax.semantics.trackers.contracts import note_methods
+from flake8_jax.semantics.trackers.contracts import track_methods
 from flake8_jax.semantics.trackers.freshness import Freshness, now
-from flake8_jax.semantics.trackers.late_binding import note_function
-from flake8_jax.semantics.trackers.process import note_import
+from flake8_jax.semantics.trackers.late_binding import track_function
+from flake8_jax.semantics.trackers.process import track_import
 from flake8_jax.semantics.trackers.runs import Runs
-from flake8_jax.semantics.trackers.staleness import note_made
+from flake8_jax.semantics.trackers.staleness import track_made
 from flake8_jax.semantics.trackers.versions import ApiUses
 
 
@@ -64,9 +64,9 @@ def make_function(m: Machine, frame: Frame, fn: ir.Function, owner: ClassValue |
     made = FunctionValue(fn, frame.scope, closure, defaults, owner)
     made.made = now(m)
     if closure is not None:
-        note_made(m, made)
+        track_made(m, made)
     if m.path.loops:
-        note_function(m, frame, made)
+        track_function(m, frame, made)
     if not fn.is_lambda or closure is not None:
         m.worklist.deferred_functions.append(made)
     return made
@@ -206,7 +206,7 @@ def _decorated_class(m: Machine, frame: Frame, decorator: ir.Expr, cls: ClassVal
     if name:
         apply_class_decorator(m, cls, name, options)
         if "register_pytree" in name:
-            note_methods(m, cls)
+            track_methods(m, cls)
         return value
     if isinstance(applied, (FunctionValue, ClassValue)):
         runs, before = m.trackers[Runs], (m.trackers[Runs].lost, frozenset(cls.traits))
@@ -235,4 +235,4 @@ def import_from(m: Machine, frame: Frame, node: ir.ImportFrom) -> None:
         m.journal.write(frame.slots, name.alias or name.name, value)
         if isinstance(value, External) and m.bus.wants(NameUse):
             emit_name(m, frame, name, value, f"{module}.{name.name}", is_import=True)
-    note_import(m, frame, node, module)
+    track_import(m, frame, node, module)

@@ -62,7 +62,7 @@ from flake8_jax.semantics.interpreter.conditions import (
     evaluate_compare,
     evaluate_if_exp,
     evaluate_unary_op,
-    note_rare,
+    track_rare,
 )
 from flake8_jax.semantics.interpreter.containers import item_of
 from flake8_jax.semantics.interpreter.definitions import make_function
@@ -79,21 +79,21 @@ from flake8_jax.semantics.interpreter.operators import binary, is_awaited
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import EVALUATE, evaluate, lookup
 from flake8_jax.semantics.trackers.buffers import read
-from flake8_jax.semantics.trackers.captures import note_part, note_variable
-from flake8_jax.semantics.trackers.clocks import DeviceWork, note_yield
-from flake8_jax.semantics.trackers.effects import may_wait, note_shown
+from flake8_jax.semantics.trackers.captures import track_part, track_variable
+from flake8_jax.semantics.trackers.clocks import DeviceWork, track_yield
+from flake8_jax.semantics.trackers.effects import may_wait, track_shown
 from flake8_jax.semantics.trackers.freshness import bound_in
 from flake8_jax.semantics.trackers.globals import MAY_CHANGE, emit_global, is_global
-from flake8_jax.semantics.trackers.growth import note_index_trick
-from flake8_jax.semantics.trackers.host_buffers import HostBuffers, note_waited
+from flake8_jax.semantics.trackers.growth import track_index_trick
+from flake8_jax.semantics.trackers.host_buffers import HostBuffers, track_waited
 from flake8_jax.semantics.trackers.loaders import vary_part
-from flake8_jax.semantics.trackers.readiness import note_read
+from flake8_jax.semantics.trackers.readiness import track_read
 from flake8_jax.semantics.trackers.reads import Reads
-from flake8_jax.semantics.trackers.staleness import note_enclosed
+from flake8_jax.semantics.trackers.staleness import track_enclosed
 from flake8_jax.semantics.trackers.steps import TrainingSteps, keep, look_back
-from flake8_jax.semantics.trackers.unrolling import note_pick, note_variety
+from flake8_jax.semantics.trackers.unrolling import track_pick, track_variety
 from flake8_jax.semantics.trackers.variation import Variations, shape_of, vary_binary, vary_item, vary_text
-from flake8_jax.semantics.trackers.versions import ApiUses, note_member, note_method
+from flake8_jax.semantics.trackers.versions import ApiUses, track_member, track_method
 
 # --- names ----------------------------------------------------------------------------------------
 
@@ -112,9 +112,9 @@ def _name(m: Machine, frame: Frame, node: ir.Name) -> Value:
         emit_global(m, frame, node, frame.scope, name, value)
     if mode.jitted:
         if kind in _ARRAYS and is_large(value):
-            note_variable(m, frame, node, name, value)
+            track_variable(m, frame, node, name, value)
         if frame.parent is not None and name not in frame.slots:
-            note_enclosed(m, frame, node, value)
+            track_enclosed(m, frame, node, value)
     if kind is External:
         _tell_wanted(m, frame, node, value, name)  # type: ignore[arg-type]
     elif (kind is UnionValue and value.conditions is not None) or (kind is Static and value.choices):  # type: ignore[attr-defined]
@@ -226,7 +226,7 @@ def _joined_str(m: Machine, frame: Frame, node: ir.JoinedStr) -> Value:
     if m.trackers[Variations].known:
         vary_text(m, held, text)
     if m.path.loops and m.path.mode.compiled and any(type(value) is Static for value in held):
-        note_variety(m)
+        track_variety(m)
     return text
 
 
@@ -247,16 +247,16 @@ def _formatted(m: Machine, frame: Frame, node: ir.FormattedValue) -> Value:
     for nested in node.spec or ():
         evaluate(m, frame, nested)
     if m.trackers[DeviceWork].timing:
-        note_shown(m, frame, node, value)
+        track_shown(m, frame, node, value)
     if m.trackers[Reads].matter and isinstance(value, Array):
         read(m, frame, node.value, value)
     if m.trackers[HostBuffers].given and may_wait(value):
-        note_waited(m)
+        track_waited(m)
     has_spec = bool(node.spec_text) or (node.spec is not None and node.spec_text is None)
     if has_spec and not node.conversion and isinstance(value, _FORMATTED) and m.bus.wants(Formatting):
         if holds_tracer(value, GRAD) or is_awaited(m, value):
             m.bus.emit(Formatting(m.path.context(frame.scope), node.value, value, "f-string", node.spec_text or ""))
-            note_read(m, (value,))
+            track_read(m, (value,))
         return Static("str")
     if isinstance(value, Instance) and not has_spec:
         value = shown(m, frame, node, value, "__repr__" if node.conversion in ("r", "a") else "__str__")
@@ -299,14 +299,14 @@ def _member(m: Machine, frame: Frame, node: ir.Attribute) -> Value:
             versions.unheard_of(m, frame.scope, node, base)
         elif node.attr in m.trackers[ApiUses].parts:
             versions.attribute(m, frame.scope, node, base)
-    note_member(m, frame.scope, node, base)
+    track_member(m, frame.scope, node, base)
     if m.trackers[TrainingSteps].taken is not None:
         look_back(m, base)
     value = load_attribute(m, frame, node, base, node.attr)
     if type(value) is External:
         _tell_wanted(m, frame, node, value, node.attr)
     if m.path.mode.jitted and is_large(value):
-        note_part(m, frame, node, base, value)
+        track_part(m, frame, node, base, value)
     if (type(value) is UnionValue and value.conditions is not None) or (type(value) is Static and value.choices):
         return possible_here(m, value)
     return value
@@ -323,7 +323,7 @@ def _subscript(m: Machine, frame: Frame, node: ir.Subscript) -> Value:
     m.path.index = outer
     item = load_item(m, frame, node, base, index)
     if m.path.mode.jitted and is_large(item):
-        note_part(m, frame, node, base, item)
+        track_part(m, frame, node, base, item)
     if (type(item) is UnionValue and item.conditions is not None) or (type(item) is Static and item.choices):
         return possible_here(m, item)
     return item
@@ -360,7 +360,7 @@ def _tell_host_indexing(m: Machine, frame: Frame, node: ir.Subscript, base: Valu
     if any(isinstance(v, Array) and v.level < GRAD and not v.declared and not _is_old(frame, n) for n, v in pairs):
         if m.bus.wants(Indexing):
             m.bus.emit(Indexing(m.path.context(frame.scope), node, base, index, "load"))
-        note_read(m, [v for _, v in pairs])
+        track_read(m, [v for _, v in pairs])
 
 
 def _is_old(frame: Frame, node: ir.Expr) -> bool:
@@ -387,7 +387,7 @@ def load_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: 
     if isinstance(base, External) and base.name.rpartition(".")[2] in _INDEX_TRICKS:
         made = Unknown("index trick")
         if m.path.loops:
-            note_index_trick(m, frame, node, base.name, index, made)
+            track_index_trick(m, frame, node, base.name, index, made)
         return made
     if isinstance(base, UnionValue):
         reports = len(m.bus.emissions)
@@ -411,7 +411,7 @@ def load_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: 
         vary_part(m, base, taken)
         _tell_mask(m, frame, node, base, taken)
     if type(index) is Static and m.path.loops and m.path.mode.compiled:
-        note_pick(m, base, index, taken)
+        track_pick(m, base, index, taken)
     return taken
 
 
@@ -456,10 +456,10 @@ def _lambda(m: Machine, frame: Frame, node: ir.Lambda) -> Value:
 def _call(m: Machine, frame: Frame, node: ir.Call) -> Value:
     func = _callee(m, frame, node.func)
     if m.trackers[ApiUses].variables:
-        note_method(m, frame.scope, node, func)
+        track_method(m, frame.scope, node, func)
     value = call_evaluated(m, frame, node, func)
     if m.path.loops and type(value) is Static:
-        note_rare(m, frame, node, value)
+        track_rare(m, frame, node, value)
     return value
 
 
@@ -518,14 +518,14 @@ def _starred(m: Machine, frame: Frame, node: ir.Starred) -> Value:
 
 def _await(m: Machine, frame: Frame, node: ir.Await) -> Value:
     if m.trackers[DeviceWork].timing:
-        note_yield(m, frame, node)
+        track_yield(m, frame, node)
     return evaluate(m, frame, node.value)
 
 
 def _yield(m: Machine, frame: Frame, node: ir.Yield) -> Value:
     frame.yields.append(evaluate(m, frame, node.value) if node.value is not None else NONE)
     if m.trackers[DeviceWork].timing:
-        note_yield(m, frame, node)
+        track_yield(m, frame, node)
     if m.trackers[TrainingSteps].taken is not None:
         keep(m, frame.yields[-1])
     return Unknown("sent")
@@ -534,7 +534,7 @@ def _yield(m: Machine, frame: Frame, node: ir.Yield) -> Value:
 def _yield_from(m: Machine, frame: Frame, node: ir.YieldFrom) -> Value:
     value = evaluate(m, frame, node.value)
     if m.trackers[DeviceWork].timing:
-        note_yield(m, frame, node)
+        track_yield(m, frame, node)
     make_element = iterated(m, frame, node.value, value, "for", None)
     if make_element is not None:
         frame.yields.append(make_element())

@@ -48,12 +48,12 @@ from flake8_jax.semantics.interpreter.operations import call_method
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.buffers import read
-from flake8_jax.semantics.trackers.forks import Forks, note_iterated
+from flake8_jax.semantics.trackers.forks import Forks, track_iterated
 from flake8_jax.semantics.trackers.key_collections import KeyCollections, members_taken, whole_of
 from flake8_jax.semantics.trackers.keys import begin_element
-from flake8_jax.semantics.trackers.loaders import note_batch
+from flake8_jax.semantics.trackers.loaders import track_batch
 from flake8_jax.semantics.trackers.reads import Reads
-from flake8_jax.semantics.trackers.variation import note_counter, note_elements
+from flake8_jax.semantics.trackers.variation import track_counter, track_elements
 
 SMALL = 8
 """Known sequences up to this length are followed element by element."""
@@ -85,7 +85,7 @@ def iterated(
     if m.trackers[Reads].matter and isinstance(value, Array):
         read(m, frame, node, value)
     if m.trackers[Forks].handles:
-        note_iterated(m, frame, value)
+        track_iterated(m, frame, value)
     source = _SOURCES.get(type(value))
     make_element = source(m, Iterating(frame, node, loop), value) if source is not None else _any_element
     if make_element is None:
@@ -105,7 +105,7 @@ def _next_element(m: Machine, loop: LoopState, iterable: Value, make_element: Su
     element = make_element()
     m.journal.keep_alive.append(element)
     loop.elements.add(id(element))
-    note_batch(m, loop, element)
+    track_batch(m, loop, element)
     begin_element(m, loop, element)
     members = members_taken(m, iterable, element)
     if members:
@@ -135,7 +135,7 @@ def _from_sequence(m: Machine, at: Iterating, value: TupleValue | ListValue) -> 
         return None
     joined = joining.join_all(known)
     if at.loop is not None:
-        note_elements(m, at.loop, known, joined)
+        track_elements(m, at.loop, known, joined)
         if _counts(known):
             return lambda: _counted(m, at.loop, copy_with_new_identity(joined))
     return lambda: copy_with_new_identity(joined)
@@ -169,7 +169,7 @@ def _from_generator(m: Machine, at: Iterating, value: GeneratorValue) -> Supply:
         counter = fresh.elts[0] if isinstance(fresh, TupleValue) else fresh
         m.journal.keep_alive.append(counter)
         loop.counters.add(id(counter))
-        note_counter(m, loop, counter, value.numbers)
+        track_counter(m, loop, counter, value.numbers)
         return fresh
 
     return next_element

@@ -44,7 +44,7 @@ from flake8_jax.semantics.interpreter.iteration import are_functions, iterated, 
 from flake8_jax.semantics.machine.bus import Emission
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import RUN, evaluate, run_block
-from flake8_jax.semantics.trackers.freshness import note_staged_loop
+from flake8_jax.semantics.trackers.freshness import track_staged_loop
 from flake8_jax.semantics.trackers.runs import Runs
 from flake8_jax.semantics.trackers.unrolling import is_number, trips_of, trips_of_while
 from flake8_jax.semantics.trackers.variation import Variations, forget
@@ -90,7 +90,7 @@ def _continue(m: Machine, frame: Frame, node: ir.Continue) -> Flow:
 
 def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]) -> None:
     """Run ``once`` (one iteration) to a fixpoint and leave the state after the loop, ``break`` not included."""
-    note_staged_loop(m, loop.node)
+    track_staged_loop(m, loop.node)
     m.path.passes += 1
     m.journal.keep_alive.append(loop)  # arrays remember the loop in which they were dispatched by its identity
     doubtful, around, told = frame.doubtful, frame.unheard, len(m.bus.emissions)
@@ -187,7 +187,7 @@ def _repeat_deep(m: Machine, frame: Frame, loop: LoopState, before: _DeepRun) ->
 
 def _end_variations(m: Machine, loop: LoopState) -> None:
     if loop.again and not m.path.mode.staged:
-        m.bus.note_everywhere(iterates(loop))
+        m.bus.record_everywhere(iterates(loop))
     if m.trackers[Variations].known or m.trackers[Variations].grown:
         forget(m, loop)
 
@@ -303,7 +303,7 @@ def _unrolled(m: Machine, frame: Frame, node: ir.For, loop: LoopState, elements:
     """A loop over a few known elements: one iteration each."""
     loop.unrolled = True
     loop.times = len(elements)
-    note_staged_loop(m, node)
+    track_staged_loop(m, node)
     m.trackers.loop_enter(frame, loop)
     m.journal.keep_alive.append(loop)
     doubtful = frame.doubtful

@@ -46,7 +46,7 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.axes import SPEC
 from flake8_jax.semantics.trackers.freshness import now
-from flake8_jax.semantics.trackers.unrolling import note_variety
+from flake8_jax.semantics.trackers.unrolling import track_variety
 
 
 def _numbers() -> dict[str, Const]:
@@ -312,7 +312,7 @@ def make_instance(
     function that makes it; those named as a field become that field."""
     fact = m.program.knowledge.class_(cls)
     if m.path.loops and m.path.mode.compiled and fact is not None and "__call__" in fact.methods:
-        note_variety(m)
+        track_variety(m)
     slots = _given_slots(fact, args, given)
     if cls == SPEC and args is not None and args.star is None:
         slots["entries"] = TupleValue(tuple(args.values))

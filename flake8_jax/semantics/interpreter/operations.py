@@ -29,27 +29,27 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import MethodCall, NameUse
 from flake8_jax.semantics.interpreter.objects import library_member
-from flake8_jax.semantics.interpreter.parts import note_method_call
+from flake8_jax.semantics.interpreter.parts import track_method_call
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import ATTRIBUTE, CALL, DESCRIBE, lookup
 from flake8_jax.semantics.trackers.buffers import read_by_method
 from flake8_jax.semantics.trackers.clocks import DeviceWork
 from flake8_jax.semantics.trackers.eager_steps import EagerSteps
-from flake8_jax.semantics.trackers.eager_steps import note_call as note_step_work
-from flake8_jax.semantics.trackers.effects import note_call as note_work
+from flake8_jax.semantics.trackers.eager_steps import track_call as track_step_work
+from flake8_jax.semantics.trackers.effects import track_call as track_work
 from flake8_jax.semantics.trackers.effects import waits
-from flake8_jax.semantics.trackers.forks import Forks, note_handle_called
-from flake8_jax.semantics.trackers.host_buffers import HostBuffers, note_waited
-from flake8_jax.semantics.trackers.key_conventions import note_key_given
+from flake8_jax.semantics.trackers.forks import Forks, track_handle_called
+from flake8_jax.semantics.trackers.host_buffers import HostBuffers, track_waited
+from flake8_jax.semantics.trackers.key_conventions import track_key_given
 from flake8_jax.semantics.trackers.loaders import vary_by_method
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.products import Products, check_callee
-from flake8_jax.semantics.trackers.readiness import note_number, note_read
+from flake8_jax.semantics.trackers.readiness import track_number, track_read
 from flake8_jax.semantics.trackers.reads import Reads
-from flake8_jax.semantics.trackers.replicas import Replicas, note_unknown_call
-from flake8_jax.semantics.trackers.runs import note_wrapped
+from flake8_jax.semantics.trackers.replicas import Replicas, track_unknown_call
+from flake8_jax.semantics.trackers.runs import track_wrapped
 from flake8_jax.semantics.trackers.steps import TrainingSteps, hand_over
-from flake8_jax.semantics.trackers.updates import Updates, note_result
+from flake8_jax.semantics.trackers.updates import Updates, track_result
 from flake8_jax.semantics.trackers.variation import Variations, depend
 
 
@@ -97,18 +97,18 @@ def call(m: Machine, frame: Frame, node: Any, func: Value, args: Arguments, *, u
 def perform(m: Machine, func: Value, at: Call) -> Value:
     """Make a call of ``func``."""
     if m.trackers[DeviceWork].times and not m.path.mode.staged:
-        note_work(m, func, at)
+        track_work(m, func, at)
     if m.trackers[EagerSteps].wanted and not m.path.mode.staged:
-        note_step_work(m, func, at)
+        track_step_work(m, func, at)
     if m.trackers[TrainingSteps].taken is not None:
         hand_over(m, func, [*at.args.values, *at.args.kwargs.values()])
     if m.trackers[HostBuffers].given and not m.path.mode.staged and waits(m, func, at):
-        note_waited(m)
+        track_waited(m)
     handler = CALL.get(type(func))
     if handler is not None:
         given = handler(m, func, at)
         if m.trackers[Updates].wanted:
-            note_result(m, func, at, given)
+            track_result(m, func, at, given)
         return given
     if id(func) in m.trackers[Products].made:
         check_callee(m, at.frame, at.node, func)
@@ -117,21 +117,21 @@ def perform(m: Machine, func: Value, at: Call) -> Value:
         presumption.deny(func)
     if m.trackers[Reads].matter and isinstance(func, Unknown) and isinstance(func.parent, Opaque):
         read_by_method(m, at.frame, at.node, func.parent, func.step.lstrip("."))
-    note_key_given(m, func, at)
-    note_method_call(m, func)
+    track_key_given(m, func, at)
+    track_method_call(m, func)
     _tell_waiting(m, func, at)
     if m.trackers[Replicas].running:
         name = func.step.lstrip(".") if isinstance(func, Opaque) else ""
-        note_unknown_call(m, name, (*at.args.values, *at.args.kwargs.values()))
+        track_unknown_call(m, name, (*at.args.values, *at.args.kwargs.values()))
     if m.trackers[Forks].handles and isinstance(func, Unknown):
-        note_handle_called(m, at, func)
+        track_handle_called(m, at, func)
     result = Unknown("call", host_test=isinstance(func, Unknown) and func.host_test)
-    note_wrapped(m, func, (*at.args.values, *at.args.kwargs.values()), result)
+    track_wrapped(m, func, (*at.args.values, *at.args.kwargs.values()), result)
     if m.trackers[Variations].known:
         vary_by_method(m, func, result)
         depend(m, (*at.args.values, *at.args.kwargs.values()), result)
     if m.trackers[Updates].wanted:
-        note_result(m, func, at, result)
+        track_result(m, func, at, result)
     return result
 
 
@@ -144,7 +144,7 @@ def _tell_waiting(m: Machine, func: Value, at: Call) -> None:
         return
     base, name = func.parent, func.step[1:]
     if base is None or not dispatched_in(base):
-        note_number(m, func)  # most likely a result, too
+        track_number(m, func)  # most likely a result, too
         return
     rules = m.bus.subscribers(MethodCall)
     if rules and isinstance(at.node, ir.Call):
@@ -156,7 +156,7 @@ def _tell_waiting(m: Machine, func: Value, at: Call) -> None:
             ),
             rules,
         )  # fmt: skip
-    note_read(m, (base,), name)
+    track_read(m, (base,), name)
 
 
 def method_of(m: Machine, frame: Frame, node: Any, value: Instance, name: str) -> Value | None:

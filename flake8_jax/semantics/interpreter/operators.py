@@ -69,19 +69,19 @@ from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.clocks import (
     DeviceWork,
     emit_difference,
-    note_comparison,
-    note_computed,
-    note_truth,
     scaled,
+    track_comparison,
+    track_computed,
+    track_truth,
 )
-from flake8_jax.semantics.trackers.eager_steps import EagerSteps, note_operation
+from flake8_jax.semantics.trackers.eager_steps import EagerSteps, track_operation
 from flake8_jax.semantics.trackers.effects import may_wait
-from flake8_jax.semantics.trackers.freshness import note_needs_python
-from flake8_jax.semantics.trackers.host_buffers import HostBuffers, note_waited
-from flake8_jax.semantics.trackers.readiness import note_read
+from flake8_jax.semantics.trackers.freshness import track_needs_python
+from flake8_jax.semantics.trackers.host_buffers import HostBuffers, track_waited
+from flake8_jax.semantics.trackers.readiness import track_read
 from flake8_jax.semantics.trackers.reads import Reads
-from flake8_jax.semantics.trackers.recipes import note_operator, pass_tangent
-from flake8_jax.semantics.trackers.unrolling import LoopNests, note_variety
+from flake8_jax.semantics.trackers.recipes import pass_tangent, track_operator
+from flake8_jax.semantics.trackers.unrolling import LoopNests, track_variety
 
 _FOLD: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
@@ -227,10 +227,10 @@ def binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Val
     kinds = (type(left), type(right))
     if Array in kinds or Tree in kinds:
         if m.trackers[DeviceWork].timing:
-            note_computed(m, frame, node)
+            track_computed(m, frame, node)
         given = _array_binary(m, frame, node, left, op, right)
         if m.trackers[EagerSteps].wanted:
-            note_operation(m, node, given)
+            track_operation(m, node, given)
         return given
     if isinstance(left, Const) and isinstance(right, Const):
         return _fold(left.value, op, right.value)
@@ -247,7 +247,7 @@ def _text_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, righ
         _percent_format(m, frame, node, left, right)
         shown = right.elts if isinstance(right, TupleValue) else (right,)
         if m.path.loops and m.path.mode.compiled and any(type(v) is Static for v in shown):
-            note_variety(m)
+            track_variety(m)
         return Static("str", tuple(v for v in shown if isinstance(v, (Array, Tree))))
     held = (*getattr(left, "holds", ()), *getattr(right, "holds", ())) if _is_text(right) else ()
     return Static("str", held) if held else None
@@ -276,7 +276,7 @@ def _host_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, righ
     """An operation on NumPy arrays, numbers and what is not known."""
     timing = m.trackers[DeviceWork].timing
     if timing and op in COMPARISONS:
-        note_comparison(m, frame, node)
+        track_comparison(m, frame, node)
     kinds = (type(left), type(right))
     if HostArray in kinds and Unknown not in kinds:
         if timing and isinstance(left, HostArray) and left.readings:
@@ -381,7 +381,7 @@ def _array_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, rig
     result.declared = is_declared(operands)
     if op != "@":
         result.shaped = _common_shape(operands)
-    note_operator(m, frame, node, op, result, (left, right))
+    track_operator(m, frame, node, op, result, (left, right))
     return result
 
 
@@ -492,7 +492,7 @@ def _percent_format(m: Machine, frame: Frame, node: Any, left: Value, right: Val
     for spec, value in zip(specs, values, strict=False):
         if spec[-1] not in "sra" and (holds_tracer(value, GRAD) or is_awaited(m, value)):
             m.bus.emit(Formatting(m.path.context(frame.scope), node, value, "percent", spec))
-            note_read(m, (value,))
+            track_read(m, (value,))
 
 
 def _percent_specs(text: str) -> list[str] | None:
@@ -598,17 +598,17 @@ def is_awaited(m: Machine, value: Value) -> bool:
 def test_truth(m: Machine, frame: Frame, value: Value, how: TestKind, at: Any, whole: Any) -> None:
     """Tell the rules that the truth of a traced value is asked for, or of one that a loop waits for."""
     if m.path.mode.staged and not m.path.mode.ambient and isinstance(value, Array):
-        note_needs_python(m)
+        track_needs_python(m)
     if m.trackers[DeviceWork].timing:
-        note_truth(m, frame, at, value, asserted=how == "assert")
+        track_truth(m, frame, at, value, asserted=how == "assert")
     if m.trackers[HostBuffers].given and may_wait(value):
-        note_waited(m)
+        track_waited(m)
     if m.trackers[Reads].matter and isinstance(value, Array):
         read(m, frame, at, value)
     if m.bus.wants(TruthTest) and (is_traced_array(value) or is_awaited(m, value)):
         m.bus.emit(TruthTest(m.path.context(frame.scope), at, value, how, whole))
     if m.path.loops:
-        note_read(m, (value,))
+        track_read(m, (value,))
 
 
 def surely_not_none(value: Value) -> bool:

@@ -33,7 +33,7 @@ def forget_parts(m: Machine, base: Opaque, kinds: str = "[.") -> None:
         m.journal.write(parts, step, Tree(base.level) if isinstance(base, Tree) else Unknown(step))
 
 
-def note_method_call(m: Machine, func: Any) -> None:
+def track_method_call(m: Machine, func: Any) -> None:
     """A method of a value that nobody knows is called."""
     if isinstance(func, Unknown) and isinstance(func.parent, Opaque) and func.step.lstrip(".") in MUTATORS:
         forget_parts(m, func.parent)

@@ -39,7 +39,7 @@ from flake8_jax.semantics.domain.values import (
     holds_tracer,
 )
 from flake8_jax.semantics.events.events import CachedCall, Hashing
-from flake8_jax.semantics.events.facts import bound_note
+from flake8_jax.semantics.events.facts import bound_axis_fact
 from flake8_jax.semantics.interpreter.binding import bind
 from flake8_jax.semantics.interpreter.closures import functions_behind, held_of_arguments, held_of_captures
 from flake8_jax.semantics.interpreter.operations import describes_shapes
@@ -59,15 +59,15 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import run_block
 from flake8_jax.semantics.machine.limits import MAX_CALL_DEPTH, MAX_STEPS_PER_ENTRY
 from flake8_jax.semantics.machine.tracker import Tracker
-from flake8_jax.semantics.trackers.clocks import note_lost
+from flake8_jax.semantics.trackers.clocks import track_lost
 from flake8_jax.semantics.trackers.freshness import Freshness, caches_result
 from flake8_jax.semantics.trackers.keys import Keys
-from flake8_jax.semantics.trackers.late_binding import note_run
+from flake8_jax.semantics.trackers.late_binding import track_run
 from flake8_jax.semantics.trackers.presumption import Presuming, Presumption
 from flake8_jax.semantics.trackers.process import Process, new_process
 from flake8_jax.semantics.trackers.recipes import mark_tangents
-from flake8_jax.semantics.trackers.replicas import Replicas, note_call
-from flake8_jax.semantics.trackers.runs import Runs, note_called, note_dared, note_wrapped
+from flake8_jax.semantics.trackers.replicas import Replicas, track_call
+from flake8_jax.semantics.trackers.runs import Runs, track_called, track_dared, track_wrapped
 
 
 def run_module(m: Machine, scope: ModuleScope) -> None:
@@ -117,11 +117,11 @@ def call_function_value(
 ) -> Value:
     """Run a function of the project on arguments, or remember an equal run."""
     fn = func.fn
-    note_called(m, func, context.kind)
+    track_called(m, func, context.kind)
     if context.kind != "entry":
-        note_run(m, func)
+        track_run(m, func)
     if m.path.caught and func.closure is not None:
-        note_dared(m, functions_behind(m, func))
+        track_dared(m, functions_behind(m, func))
     unknown = _not_followed(m, frame, node, func, args)
     if unknown is not None:
         return unknown
@@ -147,7 +147,7 @@ def call_function_value(
     m.trackers[Freshness].sheltered -= caches_result(func)
     m.path.assumed = assumed
     if m.trackers[Replicas].running:
-        note_call(m, fn, func.closure)
+        track_call(m, fn, func.closure)
     if func.cached:
         emit_cached(m, frame, node, result, fn.name)
     return Unknown("decorated") if func.replaced else result
@@ -241,10 +241,10 @@ def _run_or_repeat(m: Machine, func: FunctionValue, at: Call, made: Invocation) 
 def _give_up(m: Machine, mode: Mode, at: Call) -> Value:
     """A function was run often enough: what this run would have shown is not known."""
     for axis in mode.axes:
-        m.bus.note_everywhere(bound_note(axis))
+        m.bus.record_everywhere(bound_axis_fact(axis))
     _lose(m, at.frame, at.node, "contexts")
     result = Unknown("contexts", host_test=True)
-    note_wrapped(m, NONE, (*at.args.values, *at.args.kwargs.values()), result)
+    track_wrapped(m, NONE, (*at.args.values, *at.args.kwargs.values()), result)
     return result
 
 
@@ -252,7 +252,7 @@ def _lose(m: Machine, frame: Frame, node: Any, limit: str) -> None:
     """A call runs nothing, because of a limit."""
     m.bus.count(limit)
     m.trackers[Runs].lost += 1
-    note_lost(m, frame, node)
+    track_lost(m, frame, node)
 
 
 def _descends(m: Machine, func: FunctionValue, args: Arguments, running: list[Link]) -> bool:

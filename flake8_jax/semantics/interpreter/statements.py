@@ -51,10 +51,10 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import RUN, evaluate, run_block
 from flake8_jax.semantics.trackers.allocations import Change, emit_change, undo_changes
 from flake8_jax.semantics.trackers.globals import GlobalReads
-from flake8_jax.semantics.trackers.host_buffers import is_buffer, note_overwritten
-from flake8_jax.semantics.trackers.process import ENVIRON, note_import, note_written, set_variables
-from flake8_jax.semantics.trackers.steps import TrainingSteps, emit_steps, give_back, note_bound
-from flake8_jax.semantics.trackers.variation import Variations, note_augmented, note_self_update, vary_binary
+from flake8_jax.semantics.trackers.host_buffers import is_buffer, track_overwritten
+from flake8_jax.semantics.trackers.process import ENVIRON, set_variables, track_import, track_written
+from flake8_jax.semantics.trackers.steps import TrainingSteps, emit_steps, give_back, track_bound
+from flake8_jax.semantics.trackers.variation import Variations, track_augmented, track_self_update, vary_binary
 from flake8_jax.semantics.trackers.versions import ApiUses
 
 CATCHES_TRACER_ERRORS = frozenset(
@@ -73,13 +73,13 @@ def _expression(m: Machine, frame: Frame, node: ir.ExprStmt) -> Flow:
 def _assign(m: Machine, frame: Frame, node: ir.Assign) -> Flow:
     value = evaluate(m, frame, node.value)
     if frame.loops and type(node.value) is ir.BinOp:
-        note_self_update(m, frame, node, node.value)
+        track_self_update(m, frame, node, node.value)
     if m.trackers[TrainingSteps].taken is not None:
         emit_steps(m, frame, node, value)
     for target in node.targets:
         assign(m, frame, target, value, node.value)
     if m.trackers[TrainingSteps].taken is not None:
-        note_bound(m)
+        track_bound(m)
     return NORMAL
 
 
@@ -121,12 +121,12 @@ def _augmented(m: Machine, frame: Frame, node: ir.AugAssign) -> Flow:
         emit_change(m, Change(frame, target, "method", old, right, "|="))
     result = binary(m, frame, node, old, node.op, right)
     if is_buffer(m, old):
-        note_overwritten(m, frame, node, old)
+        track_overwritten(m, frame, node, old)
         result = old
     if m.trackers[Variations].known:
         vary_binary(m, node.op, old, right, result)
     if frame.loops:
-        note_augmented(m, frame, target, node.op, old, right)
+        track_augmented(m, frame, target, node.op, old, right)
     assign(m, frame, target, result, node.value, op=node.op)
     return NORMAL
 
@@ -173,7 +173,7 @@ def _delete(m: Machine, frame: Frame, node: ir.Delete) -> Flow:
                 m.bus.emit(Store(m.path.context(frame.scope), target, "item-delete", base, None, "", ""))
             undo_changes(m, base)
             if isinstance(base, External) and base.name == ENVIRON:
-                note_written(m, frame, target)
+                track_written(m, frame, target)
             delete_item(m, base, index)
         elif isinstance(target, ir.Name) and target.id in frame.slots:
             m.journal.write(frame.slots, target.id, Unknown("deleted"))
@@ -388,7 +388,7 @@ def _import(m: Machine, frame: Frame, node: ir.Import) -> Flow:
             m.journal.write(frame.slots, name.alias, m.program.load(module))
         else:
             m.journal.write(frame.slots, name.name.split(".")[0], m.program.load_top(frame.scope, name.name))
-        note_import(m, frame, node, module)
+        track_import(m, frame, node, module)
     return NORMAL
 
 

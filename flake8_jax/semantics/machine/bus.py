@@ -4,7 +4,7 @@ Vocabulary
 ----------
 emission    a rule's report with the call stack at that moment.
 settled     emissions that count whatever other paths show, but for facts that supersede them.
-noted       facts that some path has shown of a place (see ``events.facts``).
+recorded    facts that some path has shown of a place (see ``events.facts``).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class EventBus:
 
     names_wanted, discards_wanted: names that listeners to uses and to discarded values care for; None for all.
     presuming: presumed runs are under way; raising_only: of functions that
-    nobody presumes to be differentiated; noted_before: what the ordinary ones have noted.
+    nobody presumes to be differentiated; recorded_before: what the ordinary ones have recorded.
     crashes: (rule, path, traceback) of rules that failed. counters: what ``--verbose`` tells of the analysis.
     """
 
@@ -65,18 +65,18 @@ class EventBus:
                 for where in rule.where:
                     self.hearing[event, where] = (*self.hearing.get((event, where), ()), rule)
         self.presuming = self.raising_only = False
-        self.noted_before: frozenset[tuple[str, str, int]] = frozenset()
+        self.recorded_before: frozenset[tuple[str, str, int]] = frozenset()
         self.names_wanted = self._names_of(NameUse)
         self.discards_wanted = self._names_of(Discarded)
         self.emissions: list[Emission] = []
         self.settled: dict[Any, Emission] = {}
-        self.noted: set[tuple[str, str, int]] = set()
+        self.recorded: set[tuple[str, str, int]] = set()
         self.crashes: list[tuple[str, str, str]] = []
         self.counters: dict[str, int] = {}
 
     def presume(self) -> None:
         """The ordinary runs are over; from here on, only rules listen that have something to say of presumed ones."""
-        self.presuming, self.noted_before = True, frozenset(self.noted)
+        self.presuming, self.recorded_before = True, frozenset(self.recorded)
         for event, rules in self.listeners.items():
             self.listeners[event] = [rule for rule in rules if rule.presumed]
         self.listeners = {event: rules for event, rules in self.listeners.items() if rules}
@@ -152,18 +152,18 @@ class EventBus:
             origin = (start.kind == "entry", id(start.fn)) if start is not None else None
             self.settled.setdefault((report_key(emission), origin), emission)
 
-    def note(self, fact: str, scope: ModuleScope, start: int) -> None:
+    def record_fact(self, fact: str, scope: ModuleScope, start: int) -> None:
         """On some path ``fact`` holds of the place that starts at ``start``: reports made ``unless`` it does are superseded."""
-        self.noted.add((fact, scope.path, start))
+        self.recorded.add((fact, scope.path, start))
 
-    def note_everywhere(self, fact: str) -> None:
+    def record_everywhere(self, fact: str) -> None:
         """``fact`` may hold of any place: the path that would tell was not run."""
-        self.noted.add((fact, "", 0))
+        self.recorded.add((fact, "", 0))
 
-    def is_noted(self, fact: str, path: str, start: int, *, presumed: bool) -> bool:
+    def is_recorded(self, fact: str, path: str, start: int, *, presumed: bool) -> bool:
         """presumed: for a report on a presumed run; what such runs show is no fact for the others."""
-        noted = self.noted_before if self.presuming and not presumed else self.noted
-        return (fact, path, start) in noted or (fact, "", 0) in noted
+        recorded = self.recorded_before if self.presuming and not presumed else self.recorded
+        return (fact, path, start) in recorded or (fact, "", 0) in recorded
 
     def drop_errors(self, mark: int) -> None:
         """Forget error-level reports since ``mark``: they stand behind a test that only the host can decide."""

@@ -41,10 +41,10 @@ from flake8_jax.semantics.models.array_results import reduced_rank
 from flake8_jax.semantics.models.tables import methods_of
 from flake8_jax.semantics.trackers.buffers import read_by_method
 from flake8_jax.semantics.trackers.captures import Captures, embed
-from flake8_jax.semantics.trackers.growth import note_method as note_resized
-from flake8_jax.semantics.trackers.readiness import note_read
+from flake8_jax.semantics.trackers.growth import track_method as track_resized
+from flake8_jax.semantics.trackers.readiness import track_read
 from flake8_jax.semantics.trackers.reads import Reads
-from flake8_jax.semantics.trackers.recipes import Asked, emit_wide_dtype, note_method, note_shaped, pass_tangent
+from flake8_jax.semantics.trackers.recipes import Asked, emit_wide_dtype, pass_tangent, track_method, track_shaped
 from flake8_jax.semantics.trackers.variation import Variations, vary_method
 
 
@@ -68,7 +68,7 @@ def _array_method(m: Machine, base: Array | Tree, name: str, at: Call) -> Value:
         embed(m, (base, *args.values))
     result = _result(m, base, name, at, fact, level)
     if m.path.loops:
-        note_resized(m, name, base, result)
+        track_resized(m, name, base, result)
     if m.trackers[Variations].matter and (fact is not None or name == "astype"):
         vary_method(m, name, base, result)
     return result
@@ -78,7 +78,7 @@ def _tell(m: Machine, base: Array | Tree, name: str, at: Call, fact: FunctionFac
     """Tell the rules of the call."""
     _emit(m, base, name, at, fact)
     if m.path.loops and fact is not None and fact.sync is not None:
-        note_read(m, (base,), fact.sync)
+        track_read(m, (base,), fact.sync)
 
 
 def _emit(m: Machine, base: Array | Tree, name: str, at: Call, fact: FunctionFact | None) -> None:
@@ -198,7 +198,7 @@ def _result(m: Machine, base: Array | Tree, name: str, at: Call, fact: FunctionF
         if dtype is not None:
             result.dtype = dtype
         result.declared = isinstance(base, Array) and base.declared
-    note_method(m, at.frame, at.node, name, result, (base, *args.values))
+    track_method(m, at.frame, at.node, name, result, (base, *args.values))
     return result
 
 
@@ -215,7 +215,7 @@ def _cast(m: Machine, base: Array | Tree, at: Call, level: Level) -> Array:
     cast.declared = isinstance(base, Array) and base.declared
     emit_wide_dtype(m, at.frame, at.node, Asked(target, "astype", (base,)), cast)
     pass_tangent(m, cast, (base,))
-    note_shaped(m, cast, (base,))
+    track_shaped(m, cast, (base,))
     return cast
 
 

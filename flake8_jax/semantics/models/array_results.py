@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from flake8_jax.semantics.domain import joining
-from flake8_jax.semantics.domain.boundary import note_rows
+from flake8_jax.semantics.domain.boundary import track_rows
 from flake8_jax.semantics.domain.dtypes import asked_dtype
 from flake8_jax.semantics.domain.sizes import shape_source
 from flake8_jax.semantics.domain.values import (
@@ -246,7 +246,7 @@ def _of_sequence(result: Array, source: TupleValue | ListValue) -> None:
     if all(isinstance(e, (Const, Static)) for e in elements):
         result.ndim = 1
     elif result.recipe is None:
-        note_rows(result, elements)
+        track_rows(result, elements)
 
 
 def _of_constant(result: Array, source: Const) -> None:

@@ -69,10 +69,10 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL
 from flake8_jax.semantics.models.emitting import emit_call
 from flake8_jax.semantics.models.tables import BUILTINS, METHODS, builtin
-from flake8_jax.semantics.trackers.allocations import Change, emit_change, note_made_here
-from flake8_jax.semantics.trackers.freshness import note_kept, note_staged_loop
+from flake8_jax.semantics.trackers.allocations import Change, emit_change, track_made_here
+from flake8_jax.semantics.trackers.freshness import track_kept, track_staged_loop
 from flake8_jax.semantics.trackers.keys import Keys
-from flake8_jax.semantics.trackers.unrolling import least_trips, note_variety, trips_of
+from flake8_jax.semantics.trackers.unrolling import least_trips, track_variety, trips_of
 from flake8_jax.semantics.trackers.variation import Variations, forget, vary_builtin
 
 MAX_UNROLLED = 16
@@ -89,7 +89,7 @@ def call_builtin(m: Machine, func: BuiltinValue, at: Call) -> Value:
         return Unknown(func.name)
     result = handler(m, at.frame, at.node, at.args)
     if func.name in _ITERATORS:
-        note_made_here(m, result)
+        track_made_here(m, result)
     return (
         vary_builtin(m, func.name, at.args.values, result) if m.trackers[Variations].known or m.path.loops else result
     )
@@ -144,7 +144,7 @@ def _str(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         is_repr = isinstance(node, ir.Call) and isinstance(node.func, ir.Name) and node.func.id != "str"
         return shown(m, frame, node, value, "__repr__" if is_repr else "__str__")
     if m.path.loops and m.path.mode.compiled and type(value) is Static:
-        note_variety(m)
+        track_variety(m)
     return Static("str", (value,) if isinstance(value, (Array, Tree)) else ())
 
 
@@ -231,7 +231,7 @@ def _setattr(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
                 emit_attribute(m, change)
             m.journal.write(args.values[0].slots, args.values[1].value, args.values[2])
     if len(args.values) == 3:
-        note_kept(m, args.values[2])
+        track_kept(m, args.values[2])
     return NONE
 
 
@@ -315,7 +315,7 @@ def repeated(m: Machine, at: Call, function: Value, elements: list[Value]) -> Va
     m.trackers.loop_enter(frame, loop)
     m.path.loops.append(loop)
     m.trackers.iteration(loop)
-    note_staged_loop(m, node)
+    track_staged_loop(m, node)
     mark, reports = len(m.journal.entries), len(m.bus.emissions)
     given = call(m, frame, node, function, Arguments([*elements]))
     if any(slots is m.trackers[Keys].uses for slots, _, _ in m.journal.entries[mark:]):
@@ -325,7 +325,7 @@ def repeated(m: Machine, at: Call, function: Value, elements: list[Value]) -> Va
         given = call(m, frame, node, function, Arguments([joining.another(element) for element in elements]))
     m.path.loops.pop()
     if m.trackers[Variations].known:
-        m.bus.note_everywhere(iterates(loop))
+        m.bus.record_everywhere(iterates(loop))
         forget(m, loop)
     m.trackers.loop_leave(frame, loop, _written(at.args, 1, node), least_trips(at.args.values[1:]))
     return given

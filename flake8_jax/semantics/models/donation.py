@@ -39,10 +39,10 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL
 from flake8_jax.semantics.models.transforms import call_transformed
 from flake8_jax.semantics.trackers.buffers import donated_leaves, emit_read, is_donated
-from flake8_jax.semantics.trackers.freshness import note_called
+from flake8_jax.semantics.trackers.freshness import track_called
 from flake8_jax.semantics.trackers.keys import DONATE, Keys, Touch, Use, current_path
 from flake8_jax.semantics.trackers.reads import Reads
-from flake8_jax.semantics.trackers.steps import note_step
+from flake8_jax.semantics.trackers.steps import track_step
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.arguments import Arguments
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 def _call(m: Machine, tv: TransformedValue, at: Call) -> Value:
     """Call ``jax.jit(f, donate_argnums=…)`` and the like."""
-    note_called(m, tv)
+    track_called(m, tv)
     if m.path.mode.staged or m.path.mode.presumed or not isinstance(at.node, ir.Call):
         return call_transformed(m, tv, at)
     named = _by_parameter(tv, at.args)
@@ -61,7 +61,7 @@ def _call(m: Machine, tv: TransformedValue, at: Call) -> Value:
         if _donate(m, tv, at, named, result):
             return _renewed(m, result)
     if m.path.loops and m.bus.wants(UndonatedStep) and _may_donate(tv, at):
-        note_step(m, at.frame, at.node, tv, _split(tv, named), result)
+        track_step(m, at.frame, at.node, tv, _split(tv, named), result)
     return result
 
 

@@ -33,7 +33,7 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.application import DescribedCall
 from flake8_jax.semantics.trackers.buffers import read_by_library
 from flake8_jax.semantics.trackers.host_seeds import is_fixed
-from flake8_jax.semantics.trackers.readiness import note_number, note_read
+from flake8_jax.semantics.trackers.readiness import track_number, track_read
 from flake8_jax.semantics.trackers.reads import Reads
 
 _SHOWING = ("print", "log")
@@ -46,7 +46,7 @@ def emit_described(m: Machine, app: DescribedCall) -> None:
     """Tell the rules of the call of a function with a fact."""
     emit_call(m, app.name, app.at, app.fact, app.bound, app.nodes)
     if app.name in CHOOSING and not _is_chosen_by_host(m, app):
-        m.bus.note(CHOSEN_BY_DATA, app.at.frame.scope, app.at.node.start)
+        m.bus.record_fact(CHOSEN_BY_DATA, app.at.frame.scope, app.at.node.start)
 
 
 def _is_chosen_by_host(m: Machine, app: DescribedCall) -> bool:
@@ -77,9 +77,9 @@ def emit_call(
         known = fact if fact is not None else m.program.knowledge.entry(name).function
         values, sync = [*at.args.values, *at.args.kwargs.values()], known.sync if known is not None else None
         if sync is not None or _reads(m, name, known):
-            note_read(m, values, sync)
+            track_read(m, values, sync)
         if name == "builtins.float" and values:
-            note_number(m, values[0])
+            track_number(m, values[0])
 
 
 def _reads(m: Machine, name: str, known: FunctionFact | None) -> bool:

@@ -74,10 +74,10 @@ from flake8_jax.semantics.models.emitting import emit_described
 from flake8_jax.semantics.models.staging import Contract, stage_unknown
 from flake8_jax.semantics.trackers.axes import check_collective
 from flake8_jax.semantics.trackers.captures import Captures, embed
-from flake8_jax.semantics.trackers.contracts import note_method_rule
-from flake8_jax.semantics.trackers.equal_keys import note_made
-from flake8_jax.semantics.trackers.host_seeds import note_seed
-from flake8_jax.semantics.trackers.key_conventions import note_key_given, use_collections
+from flake8_jax.semantics.trackers.contracts import track_method_rule
+from flake8_jax.semantics.trackers.equal_keys import track_made
+from flake8_jax.semantics.trackers.host_seeds import track_seed
+from flake8_jax.semantics.trackers.key_conventions import track_key_given, use_collections
 from flake8_jax.semantics.trackers.key_paths import may_be_key
 from flake8_jax.semantics.trackers.key_streams import stream_of
 from flake8_jax.semantics.trackers.keys import (
@@ -87,16 +87,16 @@ from flake8_jax.semantics.trackers.keys import (
     Usage,
     derive_key,
     made_key,
-    note_drawn,
     share_like,
+    track_drawn,
     use_key,
 )
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.readiness import queued
-from flake8_jax.semantics.trackers.recipes import NO_TANGENT, WIDE, Asked, emit_wide_dtype, note_call
-from flake8_jax.semantics.trackers.unrolling import note_same, varieties_now
+from flake8_jax.semantics.trackers.recipes import NO_TANGENT, WIDE, Asked, emit_wide_dtype, track_call
+from flake8_jax.semantics.trackers.unrolling import track_same, varieties_now
 from flake8_jax.semantics.trackers.variation import Variations, vary_call
-from flake8_jax.semantics.trackers.versions import ApiUses, note_variables
+from flake8_jax.semantics.trackers.versions import ApiUses, track_variables
 
 _NO_ARRAYS = frozenset({"static", "reflection", "dtype", "dtype_test", "unknown"})
 _ARRAY_OPERANDS = frozenset(
@@ -120,7 +120,7 @@ def call_fact(m: Machine, name: str, fact: FunctionFact, at: Call, self_value: V
     if self_value is not None:
         bound["self"] = self_value
     if fact.impure == "random":
-        note_seed(m, name, at.args)
+        track_seed(m, name, at.args)
     emit_described(m, app)
     run_function_arguments(m, at.frame, at.node, name, fact, bound)
     if fact.returns == "context":
@@ -190,7 +190,7 @@ def _describe_array(m: Machine, app: DescribedCall, values: list[Value], result:
         result.dispatched = queued(m)
     refine(result, app)
     result.derived = result.derived or derived_from(values)
-    note_call(m, frame, node, app.name, result, bound)
+    track_call(m, frame, node, app.name, result, bound)
     if app.name.startswith("jax."):
         asked = External(app.name) if app.short in WIDE else bound.get("dtype", bound.get("new_dtype"))
         emit_wide_dtype(m, frame, node, Asked(asked, app.short, values), result)
@@ -307,7 +307,7 @@ def _key_call(m: Machine, app: DescribedCall) -> Value | None:
     if fact.key_effect == "make":
         made = made_key(m, app.at.frame.scope, app.at.node, level, _literal_seed(m, app))
         if "impl" not in app.bound:
-            note_made(m, app.name, made, app.bound.get("seed"), (app.at.frame.scope, app.at.node))
+            track_made(m, app.name, made, app.bound.get("seed"), (app.at.frame.scope, app.at.node))
         return made
     key = app.bound.get(fact.key) if fact.key else None
     effect = _KEY_EFFECTS.get(fact.key_effect or "")
@@ -404,11 +404,11 @@ def _tell_same_call(m: Machine, frame: Frame, node: Any, key: Value) -> None:
                 return
 
 
-def _note_collection(m: Machine, func: ExternalMethod, at: Call) -> None:
+def _track_collection(m: Machine, func: ExternalMethod, at: Call) -> None:
     """``self.make_rng("noise")``: this module draws from a collection of keys."""
     name = at.args.values[0] if at.args.values else at.args.kwargs.get("name")
     if func.name == "make_rng" and isinstance(name, Const) and isinstance(name.value, str):
-        m.bus.note_everywhere(draws_from(name.value))
+        m.bus.record_everywhere(draws_from(name.value))
 
 
 # --- methods of library objects ---------------------------------------------------------------------------
@@ -421,10 +421,10 @@ def call_external_method(m: Machine, func: ExternalMethod, at: Call) -> Value:
     if versions is not None and f"{func.cls}.{func.name}" in versions.callees:
         versions.called(m, f"{func.cls}.{func.name}", at)
     if m.trackers[Presuming].presumption is not None:
-        note_method_rule(m, func.cls, func.name, at.args)
-    _note_collection(m, func, at)
+        track_method_rule(m, func.cls, func.name, at.args)
+    _track_collection(m, func, at)
     if fact is None:
-        note_key_given(m, func, at)
+        track_key_given(m, func, at)
         return Unknown("method")
     owner, name = m.program.knowledge.class_(func.cls), f"{func.cls}.{func.name}"
     handler = SPECIAL.get(name)
@@ -434,7 +434,7 @@ def call_external_method(m: Machine, func: ExternalMethod, at: Call) -> Value:
         result = _module_call(m, described(name, fact, Call(at.frame, at.node, at.args)), func.name, func.self_value)
     else:
         result = call_fact(m, name, fact, at, func.self_value)
-    note_variables(m, func.cls, func.name, result)
+    track_variables(m, func.cls, func.name, result)
     return result
 
 
@@ -448,7 +448,7 @@ def _module_call(m: Machine, app: DescribedCall, method: str, module: Instance) 
         _tell_same_call(m, at.frame, at.node, bound["rngs"])
         if method == "apply" and not m.path.mode.shapes_only:
             for one in _keys_in(bound["rngs"]):
-                note_drawn(m, one)
+                track_drawn(m, one)
             use_collections(m, at, bound["rngs"])
     target = _target(module, bound.get("method"))
     result: Value | None = None
@@ -463,7 +463,7 @@ def _module_call(m: Machine, app: DescribedCall, method: str, module: Instance) 
         result = call(m, at.frame, at.node, target, _remaining(app.fact, at.args))
         m.path.mode = mode
         if method == "apply":
-            note_same(m, before, next(iter(at.args.values), bound.get("variables")))
+            track_same(m, before, next(iter(at.args.values), bound.get("variables")))
     level = result_level(m, given(at.args), library=True)
     if result is None or method not in ("apply", "init_with_output"):
         return value_of_descriptor(m, app.fact.returns, level, bound)

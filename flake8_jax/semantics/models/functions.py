@@ -13,7 +13,7 @@ from typing import Any
 
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments, bind_parameters
-from flake8_jax.semantics.domain.boundary import note_rows
+from flake8_jax.semantics.domain.boundary import track_rows
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.trees import leaf_of, listed_leaves
 from flake8_jax.semantics.domain.values import (
@@ -335,6 +335,6 @@ def _stack_like(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
             level = CONCRETE
         stacked = Array(level, joined.dtype, joined.ndim + 1 if joined.ndim is not None else None, length)
         if length is not None and joined.length is not None:
-            note_rows(stacked, elements)
+            track_rows(stacked, elements)
         return stacked
     return Array(level, length=length)

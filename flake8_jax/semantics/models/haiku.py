@@ -21,7 +21,7 @@ from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.tables import Handler, library
-from flake8_jax.semantics.trackers.unrolling import note_same, varieties_now
+from flake8_jax.semantics.trackers.unrolling import track_same, varieties_now
 
 _INIT, _APPLY = "haiku.transform().init", "haiku.transform().apply"
 _INIT_STATE, _APPLY_STATE = "haiku.transform_with_state().init", "haiku.transform_with_state().apply"
@@ -66,7 +66,7 @@ def _called(leading: int, names: frozenset[str], *, gives_result: bool, stateful
         before = varieties_now(m)
         result = call(m, frame, node, args.values[0], inner)
         if gives_result:
-            note_same(m, before, args.kwargs.get("params", args.values[1] if len(args.values) > 1 else None))
+            track_same(m, before, args.kwargs.get("params", args.values[1] if len(args.values) > 1 else None))
         tree = Tree(result_level(m, [*args.values[1:], *args.kwargs.values()], library=True))
         if gives_result:
             return TupleValue((result, tree)) if stateful else result

@@ -41,28 +41,28 @@ from flake8_jax.semantics.models.registering import register_class
 from flake8_jax.semantics.models.staging import Contract, stage_unknown
 from flake8_jax.semantics.models.tables import Handler
 from flake8_jax.semantics.models.transforms import apply_transform
-from flake8_jax.semantics.trackers.allocations import note_made_here
+from flake8_jax.semantics.trackers.allocations import track_made_here
 from flake8_jax.semantics.trackers.axes import check_spec
 from flake8_jax.semantics.trackers.captures import Captures, embed
-from flake8_jax.semantics.trackers.clocks import CLOCKS, PROFILING, note_trace, read_clock
-from flake8_jax.semantics.trackers.contracts import note_function_rule
-from flake8_jax.semantics.trackers.forks import note_library_fork
-from flake8_jax.semantics.trackers.growth import note_library_call as note_made
+from flake8_jax.semantics.trackers.clocks import CLOCKS, PROFILING, read_clock, track_trace
+from flake8_jax.semantics.trackers.contracts import track_function_rule
+from flake8_jax.semantics.trackers.forks import track_library_fork
+from flake8_jax.semantics.trackers.growth import track_library_call as track_made
 from flake8_jax.semantics.trackers.host_buffers import (
     RACING,
     SHARING,
     HostBuffers,
     Kind,
-    note_filled_by,
-    note_given,
-    note_made_by,
+    track_filled_by,
+    track_given,
+    track_made_by,
 )
-from flake8_jax.semantics.trackers.key_conventions import note_key_given
-from flake8_jax.semantics.trackers.loaders import note_loader
+from flake8_jax.semantics.trackers.key_conventions import track_key_given
+from flake8_jax.semantics.trackers.loaders import track_loader
 from flake8_jax.semantics.trackers.presumption import Presuming
-from flake8_jax.semantics.trackers.process import STARTED, TAKEN, Process, note_library_call, note_spawn
-from flake8_jax.semantics.trackers.replicas import Replicas, note_unknown_call
-from flake8_jax.semantics.trackers.runs import note_wrapped
+from flake8_jax.semantics.trackers.process import STARTED, TAKEN, Process, track_library_call, track_spawn
+from flake8_jax.semantics.trackers.replicas import Replicas, track_unknown_call
+from flake8_jax.semantics.trackers.runs import track_wrapped
 from flake8_jax.semantics.trackers.staleness import forget_compiled
 from flake8_jax.semantics.trackers.variation import vary_call
 from flake8_jax.semantics.trackers.versions import ApiUses
@@ -80,7 +80,7 @@ def call_external(m: Machine, func: External, at: Call) -> Value:
             embed(m, given(at.args))
         return apply_transform(m, name, known.transform, at)
     if m.trackers[Presuming].presumption is not None:
-        note_function_rule(m, name, at.args)
+        track_function_rule(m, name, at.args)
     handler = SPECIAL.get(name)
     if handler is not None:
         return _handled(m, name, known.function, at, handler)
@@ -89,19 +89,19 @@ def call_external(m: Machine, func: External, at: Call) -> Value:
     if known.class_ is not None:
         return _construct(m, name, known.class_, at)
     emit_call(m, name, at)
-    note_spawn(m, at.frame, name)
+    track_spawn(m, at.frame, name)
     space = known.namespace
     if space is None and m.trackers[Replicas].running:
-        note_unknown_call(m, name.rpartition(".")[2], (*at.args.values, *at.args.kwargs.values()))
+        track_unknown_call(m, name.rpartition(".")[2], (*at.args.values, *at.args.kwargs.values()))
     if space is None or space.returns == "unknown":
-        note_key_given(m, func, at)
+        track_key_given(m, func, at)
         unknown = Unknown("library call")
-        note_wrapped(m, func, given(at.args), unknown)
-        note_library_fork(m, at, name, unknown)
-        note_loader(m, at, name, unknown)
+        track_wrapped(m, func, given(at.args), unknown)
+        track_library_fork(m, at, name, unknown)
+        track_loader(m, at, name, unknown)
         return unknown
     result = value_of_descriptor(m, space.returns, result_level(m, given(at.args), library=True), {})
-    note_library_fork(m, at, name, result)
+    track_library_fork(m, at, name, result)
     return result
 
 
@@ -114,10 +114,10 @@ def _handled(m: Machine, name: str, fact: FunctionFact | None, at: Call, handler
         embed(m, args.values)
     result = handler(m, at.frame, at.node, args)
     if name.startswith("itertools."):
-        note_made_here(m, result)
+        track_made_here(m, result)
     if m.path.loops:
         vary_call(m, name, args.values, bound, result)
-        note_made(m, at, name, result)
+        track_made(m, at, name, result)
     return result
 
 
@@ -125,32 +125,32 @@ def _described(m: Machine, name: str, fact: FunctionFact, at: Call) -> Value:
     """Call a function that has a fact, and remember what that does to the process."""
     result = call_fact(m, name, fact, at)
     if m.trackers[HostBuffers].narrow or name.startswith("numpy."):
-        _note_buffers(m, name, fact, at, result)
+        _track_buffers(m, name, fact, at, result)
     if name.endswith(".clear_caches"):
         forget_compiled(m)
     if m.path.loops:
         vary_call(m, name, at.args.values, bind_parameters(fact.params, at.args)[0], result)
-        note_made(m, at, name, result)
+        track_made(m, at, name, result)
     if m.trackers[Process].turns[STARTED] is not TAKEN:
-        note_library_call(m, at.frame, at.node, name, result)
+        track_library_call(m, at.frame, at.node, name, result)
     if name in PROFILING:
-        note_trace(m, at.frame, at.node, name)
+        track_trace(m, at.frame, at.node, name)
     if fact.impure is not None:
-        note_spawn(m, at.frame, name)
+        track_spawn(m, at.frame, name)
         if fact.impure == "time" and name in CLOCKS:
             return read_clock(m, at.frame, at.node, result)
     return result
 
 
-def _note_buffers(m: Machine, name: str, fact: FunctionFact, at: Call, result: Value) -> None:
+def _track_buffers(m: Machine, name: str, fact: FunctionFact, at: Call, result: Value) -> None:
     """Arrays of NumPy that the function makes, writes, or hands to JAX."""
     args = at.args
     if name.startswith("numpy."):
-        note_made_by(m, name, args.values, bind_parameters(fact.params, args)[0], result)
-        note_filled_by(m, at.frame, at.node, name, args.values, args.kwargs)
+        track_made_by(m, name, args.values, bind_parameters(fact.params, args)[0], result)
+        track_filled_by(m, at.frame, at.node, name, args.values, args.kwargs)
     elif name in RACING or name in SHARING:
         kind: Kind = "shared" if name in SHARING else "raced"
-        note_given(m, at.frame, at.node, zip(args.values[:1], args.nodes[:1]), result, kind)
+        track_given(m, at.frame, at.node, zip(args.values[:1], args.nodes[:1]), result, kind)
 
 
 def _construct(m: Machine, name: str, fact: ClassFact, at: Call) -> Value:
@@ -163,7 +163,7 @@ def _construct(m: Machine, name: str, fact: ClassFact, at: Call) -> Value:
     if "rng_collection" in fact.order or "dropout_rate" in args.kwargs:
         collection = args.kwargs.get("rng_collection", Const("dropout"))
         if isinstance(collection, Const) and isinstance(collection.value, str):
-            m.bus.note_everywhere(draws_from(collection.value))
+            m.bus.record_everywhere(draws_from(collection.value))
     stage_contracts(m, at, name, fact, made)
     if name == "jax.sharding.NamedSharding" and isinstance(made, ExternalInstance):
         written = args.nodes[1] if len(args.nodes) > 1 else args.keyword_nodes.get("spec")

@@ -45,19 +45,19 @@ from flake8_jax.semantics.models.builtins import emit_order
 from flake8_jax.semantics.models.tables import methods_of
 from flake8_jax.semantics.trackers.allocations import Change, emit_change, undo_changes
 from flake8_jax.semantics.trackers.captures import Captures, embed
-from flake8_jax.semantics.trackers.freshness import note_kept
-from flake8_jax.semantics.trackers.globals import note_contents
-from flake8_jax.semantics.trackers.growth import note_update
+from flake8_jax.semantics.trackers.freshness import track_kept
+from flake8_jax.semantics.trackers.globals import track_contents
+from flake8_jax.semantics.trackers.growth import track_update
 from flake8_jax.semantics.trackers.host_buffers import (
     FILLING_METHODS,
-    note_converted,
-    note_kept_result,
-    note_overwritten,
-    note_view,
+    track_converted,
+    track_kept_result,
+    track_overwritten,
+    track_view,
 )
-from flake8_jax.semantics.trackers.late_binding import note_stored
+from flake8_jax.semantics.trackers.late_binding import track_stored
 from flake8_jax.semantics.trackers.steps import TrainingSteps, keep
-from flake8_jax.semantics.trackers.unrolling import note_variety
+from flake8_jax.semantics.trackers.unrolling import track_variety
 from flake8_jax.semantics.trackers.variation import vary_method
 
 
@@ -92,7 +92,7 @@ def _at_method(m: Machine, base: AtValue, name: str, at: Call) -> Value:
         embed(m, (base.base, *at.args.values))
     result = at_update(m, base, tuple(at.args.values))
     if m.path.loops:
-        note_update(m, at.frame, at.node, base.base, result)
+        track_update(m, at.frame, at.node, base.base, result)
     return result
 
 
@@ -103,15 +103,15 @@ def _host_array_method(m: Machine, base: HostArray, name: str, at: Call) -> Valu
     if name == "tolist":
         return listed(base)
     if name in FILLING_METHODS:
-        note_overwritten(m, at.frame, at.node, base)
+        track_overwritten(m, at.frame, at.node, base)
     made = HostArray(base.dtype, size=size_of_method(base, name, at.args.values))
     if name in ("astype", "copy", "clip", "round"):
         made.length = base.length
     vary_method(m, name, base, made)
     if name == "astype":
-        note_converted(m, [*at.args.values, *at.args.kwargs.values()], made)
+        track_converted(m, [*at.args.values, *at.args.kwargs.values()], made)
     elif name in ("reshape", "view", "ravel", "transpose", "squeeze"):
-        note_view(m, base, made)
+        track_view(m, base, made)
     return made
 
 
@@ -161,14 +161,14 @@ def _tell_container(m: Machine, name: str, base: Value, at: Call) -> None:
         return
     put = _put(name, at.args) if name in _PUTTING else None
     if put is not None:
-        note_kept(m, put)
-        note_stored(m, put)
-        note_kept_result(m, put)
+        track_kept(m, put)
+        track_stored(m, put)
+        track_kept_result(m, put)
         if m.trackers[TrainingSteps].taken is not None:
             keep(m, put)
     if not m.path.mode.staged:
         if put is not None and name != "setdefault":
-            note_contents(m, at.frame, at.node, base, put)
+            track_contents(m, at.frame, at.node, base, put)
     elif put is not None:
         emit_change(m, Change(at.frame, at.node, "method", base, put, name))
     else:
@@ -196,7 +196,7 @@ def _tell_format(m: Machine, base: Value, at: Call) -> None:
     """``"{:.2f}".format(x)``: a field with a spec asks what fills it for its value."""
     args = at.args
     if m.path.loops and m.path.mode.compiled and any(type(v) is Static for v in (*args.values, *args.kwargs.values())):
-        note_variety(m)
+        track_variety(m)
     if not isinstance(base, Const) or not isinstance(base.value, str):
         return
     for value, spec in _fields(base.value, args):

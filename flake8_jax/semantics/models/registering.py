@@ -13,10 +13,10 @@ from flake8_jax.core import ir
 from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import NONE, ClassValue, ExternalInstance, FunctionValue, UnionValue, Value
-from flake8_jax.semantics.interpreter.classes import apply_class_decorator, note_leaves, read_flatten
+from flake8_jax.semantics.interpreter.classes import apply_class_decorator, read_flatten, track_leaves
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.tables import library
-from flake8_jax.semantics.trackers.contracts import note_methods, note_registration
+from flake8_jax.semantics.trackers.contracts import track_methods, track_registration
 
 
 def register_class(m: Machine, name: str, args: Arguments) -> Value:
@@ -52,21 +52,21 @@ def _register_node(m: Machine, frame: Frame, node: Any, args: Arguments) -> Valu
             _register_node(m, frame, node, Arguments([member, *args.values[1:]], args.kwargs))
         return NONE
     if not args.values or not isinstance(args.values[0], ClassValue):
-        note_registration(m, args)
+        track_registration(m, args)
         if frame.fn is None and args.values and args.nodes:
             m.program.registered |= _methods_named(args.nodes[0], args.nodes[1:])
         return NONE
     cls = args.values[0]
     cls.traits.add("pytree")
     if len(args.values) > 1 and isinstance(args.values[1], FunctionValue):
-        note_leaves(cls, args.values[1].fn.body)
+        track_leaves(cls, args.values[1].fn.body)
     elif len(args.values) > 1:
         cls.leaf_names = frozenset()
     if len(args.values) == 1 and not args.kwargs:
         read_flatten(cls)
-        note_methods(m, cls)
+        track_methods(m, cls)
     else:
-        note_registration(m, args)
+        track_registration(m, args)
     return cls
 
 

@@ -20,9 +20,9 @@ from flake8_jax.semantics.trackers.process import (
     Made,
     emit_setting,
     excuse,
-    note_written,
     set_variable,
     set_variables,
+    track_written,
 )
 
 
@@ -43,7 +43,7 @@ def _config_update(m: Machine, frame: Frame, node: Any, args: Arguments) -> Valu
 @library("os.environ.setdefault", "os.environ.__setitem__")
 def _environ_item(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     """``os.environ.setdefault(key, value)``, and ``__setitem__``."""
-    note_written(m, frame, node)
+    track_written(m, frame, node)
     if len(args.values) > 1:
         set_variable(m, frame, node, args.values[0], args.values[1])
     return HostArray()
@@ -51,7 +51,7 @@ def _environ_item(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value
 
 @library("os.environ.update")
 def _environ_update(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    note_written(m, frame, node)
+    track_written(m, frame, node)
     for values in args.values:
         set_variables(m, frame, node, values)
     for name, value in args.kwargs.items():

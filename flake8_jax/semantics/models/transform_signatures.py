@@ -542,7 +542,7 @@ _FORMS = {
 }
 
 
-def note_product(m: Machine, applied: Applied, made: Value, first: Value | None = None) -> None:
+def track_product(m: Machine, applied: Applied, made: Value, first: Value | None = None) -> None:
     """Remember what a transform returned, and the scalar in it. first: the first argument of the call."""
     name, fact, options = applied.name, applied.fact, applied.options
     if not m.bus.wants(TransformMismatch) or m.path.mode.presumed:
@@ -560,10 +560,10 @@ def note_product(m: Machine, applied: Applied, made: Value, first: Value | None 
     if fact.result in ("vjp", "linearize"):
         keep_product(m, Product(made.elts[0], name, f"{form}, and this is the output"))
     elif fact.result == "value_and_gradient":
-        _note_value(m, name, made.elts[0], aux=aux)
+        _track_value(m, name, made.elts[0], aux=aux)
 
 
-def _note_value(m: Machine, name: str, value: Value, *, aux: bool) -> None:
+def _track_value(m: Machine, name: str, value: Value, *, aux: bool) -> None:
     """Remember the first element of what ``value_and_grad`` returned."""
     if aux and isinstance(value, TupleValue) and len(value.elts) == 2:
         keep_product(m, Product(value, name, "(value, aux), with `has_aux`"))

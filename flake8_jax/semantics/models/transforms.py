@@ -90,27 +90,27 @@ from flake8_jax.semantics.models.transform_signatures import (
     check_operands,
     has_aux,
     is_sure,
-    note_product,
+    track_product,
     wrong_result,
 )
 from flake8_jax.semantics.trackers.allocations import hand_over, settle_allocations
 from flake8_jax.semantics.trackers.axes import check_spec
-from flake8_jax.semantics.trackers.captures import note_held
-from flake8_jax.semantics.trackers.clocks import DeviceWork, note_compiled, note_jitted, note_wait
-from flake8_jax.semantics.trackers.contracts import note_custom_rules
+from flake8_jax.semantics.trackers.captures import track_held
+from flake8_jax.semantics.trackers.clocks import DeviceWork, track_compiled, track_jitted, track_wait
+from flake8_jax.semantics.trackers.contracts import track_custom_rules
 from flake8_jax.semantics.trackers.freshness import emit_compiling, emit_control_flow, emit_traced
-from flake8_jax.semantics.trackers.host_buffers import HostBuffers, note_given
+from flake8_jax.semantics.trackers.host_buffers import HostBuffers, track_given
 from flake8_jax.semantics.trackers.key_names import names_bound
 from flake8_jax.semantics.trackers.keys import Keys, forget_uses
 from flake8_jax.semantics.trackers.presumption import Presuming
-from flake8_jax.semantics.trackers.process import STARTED, note_turn
+from flake8_jax.semantics.trackers.process import STARTED, track_turn
 from flake8_jax.semantics.trackers.products import Products, emit_mismatch
-from flake8_jax.semantics.trackers.readiness import note_dispatch
+from flake8_jax.semantics.trackers.readiness import track_dispatch
 from flake8_jax.semantics.trackers.recipes import pass_tangent
-from flake8_jax.semantics.trackers.replicas import enter_replica, leave_replica, note_gradient
-from flake8_jax.semantics.trackers.runs import note_form_called
-from flake8_jax.semantics.trackers.staleness import begin_compiled, end_compiled, forget_compiled, note_made
-from flake8_jax.semantics.trackers.variation import Variations, note_released
+from flake8_jax.semantics.trackers.replicas import enter_replica, leave_replica, track_gradient
+from flake8_jax.semantics.trackers.runs import track_form_called
+from flake8_jax.semantics.trackers.staleness import begin_compiled, end_compiled, forget_compiled, track_made
+from flake8_jax.semantics.trackers.variation import Variations, track_released
 from flake8_jax.semantics.trackers.versions import ApiUses
 
 # --- applying a transform -----------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ def _wrap(m: Machine, app: Transformation, operand: Value) -> Value:
         for option in ("in_specs", "out_specs"):
             check_spec(m, frame, node, options.get("mesh"), options.get(option), _keyword_node(node, option))
     if fact.omnistaging and fact.statics:
-        _note_drivers(m)
+        _track_drivers(m)
     if fact.model == "lift" and isinstance(operand, ClassValue):
         return operand
     if sum(1 for _ in itertools.islice(layers(operand), MAX_LAYERS + 1)) > MAX_LAYERS:
@@ -186,8 +186,8 @@ def _wrap(m: Machine, app: Transformation, operand: Value) -> Value:
         return made
     made.held = m.path.assumed.union(m.path.conditions)
     emit_compiling(m, frame, node, made)
-    note_made(m, made)
-    note_jitted(m, made)
+    track_made(m, made)
+    track_jitted(m, made)
     m.worklist.roots.append((made, node, frame.scope, tuple(m.path.stack), m.path.mode.staged))
     return made
 
@@ -197,7 +197,7 @@ def _has_specs(fact: TransformFact) -> bool:
     return fact.maps_axes is not None and fact.maps_axes.endswith("specs")
 
 
-def _note_drivers(m: Machine) -> None:
+def _track_drivers(m: Machine) -> None:
     """Functions that compile others are no parts of compiled functions."""
     presumption = m.trackers[Presuming].presumption
     if presumption is not None and not m.path.mode.staged:
@@ -221,7 +221,7 @@ def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool =
         return Unknown("other path")  # it was not made where this call is made
     if tv.fact.keeps:
         at = at.to(_without(at.args, tv.fact.keeps))
-    note_form_called(m, tv)
+    track_form_called(m, tv)
     if tv.fact.tracing == "none":
         return _call_untraced(m, tv, at)
     if isinstance(at.node, ir.Call) and at.args.star is None and not at.args.unknown_rest:
@@ -243,20 +243,20 @@ def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool =
         return Unknown("mismatch")
     outside = outer_level(m, at.args, tv.operand)
     if m.trackers[DeviceWork].times and not m.path.mode.staged:
-        note_compiled(m, at.frame, at.node, tv, at.args)
+        track_compiled(m, at.frame, at.node, tv, at.args)
         if tv.fact.waits:
-            note_wait(m, at.frame, at.node)
+            track_wait(m, at.frame, at.node)
     found = result_outside(m, tv, at.args, result, outside, _dispatched(m, tv, at, result))
     settle_allocations(found, m.path.mode.trace)
-    note_released(m, tv, result, found)
+    track_released(m, tv, result, found)
     if tv.fact.omnistaging and runs and m.trackers[HostBuffers].narrow:
         given = [
             *zip(at.args.values, at.args.nodes),
             *[(v, at.args.keyword_nodes.get(k)) for k, v in at.args.kwargs.items()],
         ]
-        note_given(m, at.frame, at.node, given, found)
-    note_gradient(m, at.frame, at.node, tv, found)
-    note_product(m, applied, found, at.args.values[0] if at.args.values else None)
+        track_given(m, at.frame, at.node, given, found)
+    track_gradient(m, at.frame, at.node, tv, found)
+    track_product(m, applied, found, at.args.values[0] if at.args.values else None)
     return found
 
 
@@ -300,7 +300,7 @@ def _run_inside(m: Machine, tv: TransformedValue, at: Call) -> Value:
         call_link = Link(at.frame.scope, at.node, "root", describe(tv.operand), "", 0, None)
         mapped_axis = MappedAxis(tv.name, call_link, shared_by_all_elements(m, tv, at.args, crossed))
     if isinstance(tv.operand, PartialValue):
-        note_held(m, tv.operand, tv.site)
+        track_held(m, tv.operand, tv.site)
     replica, reports = enter_replica(m, tv), len(m.bus.emissions)
     around = begin_compiled(m, tv)
     result = stage(m, tv.operand, at.to(crossed), enter(m, fact, tv.name, mapped_axis, tv.options))
@@ -321,12 +321,12 @@ def _dispatched(m: Machine, tv: TransformedValue, at: Call, result: Value) -> in
     if m.path.mode.staged or not (tv.fact.omnistaging or unknown):
         return 0
     if tv.fact.result == "same":
-        note_turn(m, at.frame.scope, at.node, STARTED)
+        track_turn(m, at.frame.scope, at.node, STARTED)
     if tv.fact.waits:
         return 0
     if not m.path.loops:
         return 1
-    note_dispatch(m, at.frame, at.node, tv)
+    track_dispatch(m, at.frame, at.node, tv)
     return id(m.path.loops[-1])
 
 
@@ -442,7 +442,7 @@ def _transformed_method(m: Machine, tv: TransformedValue, name: str, at: Call) -
         return Unknown(name)
     if name.startswith("def"):
         tv.rules_asked = True
-    note_custom_rules(m, tv, name, at.args)
+    track_custom_rules(m, tv, name, at.args)
     if name not in DEFINING:
         return Unknown(name)
     m.worklist.rule_settings.append((tv, name, at.args, at.node, at.frame.scope))
@@ -472,7 +472,7 @@ def _call_now(m: Machine, app: Transformation) -> Value:
     value = boundary.from_tracers(result, outside)
     if fact.result in ("jvp", "vjp", "linearize"):
         made = _output_and(value, relevelled(value, outside), fact.result, has_aux(fact, bound))
-        note_product(m, applied, made)
+        track_product(m, applied, made)
         return made
     if fact.result == "same":
         return value

@@ -38,7 +38,7 @@ from flake8_jax.semantics.events.events import ChangeKind, Mutation
 from flake8_jax.semantics.events.facts import CHANGED_HERE, READ_LATER, UNDONE
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import Tracker
-from flake8_jax.semantics.trackers.freshness import note_needs_python
+from flake8_jax.semantics.trackers.freshness import track_needs_python
 
 _ALLOCATED = (ListValue, DictValue, Instance, ExternalInstance, Static, GeneratorValue, ClassValue)
 
@@ -110,7 +110,7 @@ def settle_allocations(value: Value, trace: int, depth: int = 4) -> None:
                 settle_allocations(part, trace, depth - 1)
 
 
-def note_made_here(m: Machine, iterator: Value) -> None:
+def track_made_here(m: Machine, iterator: Value) -> None:
     """A call has made an iterator."""
     if isinstance(iterator, (GeneratorValue, ListValue)) and iterator.made_in == UNKNOWN_TRACE:
         iterator.made_in = m.path.mode.trace
@@ -165,14 +165,14 @@ def emit_change(m: Machine, change: Change) -> None:
     changes = m.trackers[Allocations].changes
     for trace, path, earlier, op in changes.get(place, ()):
         if trace > mode.trace:  # what an inner trace left there is overwritten
-            m.bus.noted.add((UNDONE, path, earlier))
+            m.bus.recorded.add((UNDONE, path, earlier))
         elif trace == mode.trace and op == _TAKEN_BACK_BY.get(change.op):  # a level that goes up, and down again
-            m.bus.noted |= {(UNDONE, path, earlier), (UNDONE, scope.path, start)}
+            m.bus.recorded |= {(UNDONE, path, earlier), (UNDONE, scope.path, start)}
     if not change.is_older(m, mode.trace) or _may_be_set_up(m, target):
         return
-    note_needs_python(m)
+    track_needs_python(m)
     changes.setdefault(place, []).append((mode.trace, scope.path, start, change.op))
-    m.bus.note(CHANGED_HERE, scope, start)
+    m.bus.record_fact(CHANGED_HERE, scope, start)
     if target is not None:
         m.journal.keep_alive.append(target)
         if value is not None:
@@ -211,7 +211,7 @@ def emit_read(m: Machine, target: Instance, name: str) -> None:
     if changes:
         trace, path, start, _ = changes[-1]
         if trace < max(m.path.mode.outermost, 1) or not m.path.mode.staged:
-            m.bus.noted.add((READ_LATER, path, start))
+            m.bus.recorded.add((READ_LATER, path, start))
 
 
 def forget_changes(m: Machine, target: Value, name: str) -> None:
@@ -227,4 +227,4 @@ def undo_changes(m: Machine, target: Value | None, name: str = "", made_in: int 
             (id(target) if target is not None else made_in, name), ()
         ):
             if trace >= m.path.mode.trace:
-                m.bus.noted.add((UNDONE, path, start))
+                m.bus.recorded.add((UNDONE, path, start))

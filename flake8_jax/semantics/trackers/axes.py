@@ -19,9 +19,9 @@ from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import Const, DictValue, ExternalInstance, Value, known_elements
 from flake8_jax.semantics.events.events import MeshMismatch, UnboundAxis
-from flake8_jax.semantics.events.facts import bound_note
+from flake8_jax.semantics.events.facts import bound_axis_fact
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.trackers.replicas import ANY, note_collective
+from flake8_jax.semantics.trackers.replicas import ANY, track_collective
 
 MESHES = frozenset({"jax.sharding.Mesh", "jax.sharding.AbstractMesh"})
 _PALLAS = "jax.experimental.pallas."
@@ -74,14 +74,14 @@ def closes(name: str) -> bool:
 def check_collective(m: Machine, frame: Frame, node: Any, axis: Value) -> None:
     """``psum(x, axis)`` and its kin: is the axis bound?"""
     names = names_in(axis)
-    note_collective(m, names or (ANY,))
+    track_collective(m, names or (ANY,))
     if not names or not m.bus.wants(UnboundAxis):
         return
     mode = m.path.mode
     missing = [n for n in names if n not in mode.axes]
     if not missing or ANY in mode.axes:
         for name in names:
-            m.bus.note(bound_note(name), frame.scope, node.start)
+            m.bus.record_fact(bound_axis_fact(name), frame.scope, node.start)
     elif mode.axes_closed:
         m.bus.emit(UnboundAxis(m.path.context(frame.scope), node, missing[0], tuple(sorted(mode.axes))))
 

@@ -78,7 +78,7 @@ def is_constant(value: Value) -> bool:
     return is_large(value) and not (isinstance(value, Array) and value.level >= ABSTRACT - 1)
 
 
-def note_variable(m: Machine, frame: Frame, node: Any, name: str, value: Value) -> None:
+def track_variable(m: Machine, frame: Frame, node: Any, name: str, value: Value) -> None:
     """A variable is read that holds a large array."""
     around: Frame | None = frame
     while around is not None:
@@ -90,7 +90,7 @@ def note_variable(m: Machine, frame: Frame, node: Any, name: str, value: Value) 
     capture(m, frame.scope, node, value)
 
 
-def note_part(m: Machine, frame: Frame, node: Any, base: Value, value: Value) -> None:
+def track_part(m: Machine, frame: Frame, node: Any, base: Value, value: Value) -> None:
     """A large array is taken out of an object, a module or a container."""
     if isinstance(base, (ModuleValue, ClassValue)) or (
         isinstance(base, (Instance, ListValue, DictValue)) and escapes_trace(m, base, m.path.mode.jitted)
@@ -98,7 +98,7 @@ def note_part(m: Machine, frame: Frame, node: Any, base: Value, value: Value) ->
         capture(m, frame.scope, node, value)
 
 
-def note_held(m: Machine, partial: PartialValue, site: Site) -> None:
+def track_held(m: Machine, partial: PartialValue, site: Site) -> None:
     """``jax.jit(partial(f, table))``: what the partial holds is no argument."""
     for value in (*partial.args, *partial.kwargs.values()):
         if is_large(value):

@@ -230,7 +230,7 @@ def end_section(m: Machine, frame: Frame, node: Any, begin: Reading, *, traced: 
         m.bus.emit(Timed(m.path.context(frame.scope), node, where, what, cold, traced=traced))
 
 
-def note_trace(m: Machine, frame: Frame, node: Any, name: str) -> None:
+def track_trace(m: Machine, frame: Frame, node: Any, name: str) -> None:
     """``jax.profiler.start_trace``, ``stop_trace``."""
     work = m.trackers[DeviceWork]
     if m.path.mode.staged or not work.times:
@@ -253,31 +253,31 @@ def add_work(m: Machine, kind: str, scope: ModuleScope, node: Any) -> None:
     m.trackers[DeviceWork].log.lines.append(Work(kind, scope, node, chain, m.path.branches, tuple(m.path.loops)))
 
 
-def note_computed(m: Machine, frame: Frame, node: Any) -> None:
+def track_computed(m: Machine, frame: Frame, node: Any) -> None:
     """Eager code dispatches a computation on arrays. To be asked while ``m.timing`` only."""
     if not m.path.mode.staged and node is not None:
         add_work(m, COMPUTED, frame.scope, node)
 
 
-def note_wait(m: Machine, frame: Frame, node: Any) -> None:
+def track_wait(m: Machine, frame: Frame, node: Any) -> None:
     """Eager code needs a value of the device. To be asked while ``m.timing`` only."""
     if not m.path.mode.staged:
         add_work(m, WAIT, frame.scope, node)
 
 
-def note_truth(m: Machine, frame: Frame, node: Any, value: Value, *, asserted: bool = False) -> None:
+def track_truth(m: Machine, frame: Frame, node: Any, value: Value, *, asserted: bool = False) -> None:
     """The truth of a value is asked for. A flag that nobody knows is none of the device's, unless it is asserted."""
     if any(isinstance(v, (Array, Tree)) or (asserted and isinstance(v, Unknown)) for v in joining.members_of(value)):
-        note_wait(m, frame, node)
+        track_wait(m, frame, node)
 
 
-def note_yield(m: Machine, frame: Frame, node: Any) -> None:
+def track_yield(m: Machine, frame: Frame, node: Any) -> None:
     """Somebody else runs before this goes on."""
     if not m.path.mode.staged:
         add_work(m, YIELD, frame.scope, node)
 
 
-def note_lost(m: Machine, frame: Frame, node: Any) -> None:
+def track_lost(m: Machine, frame: Frame, node: Any) -> None:
     """A function of the project is not run, because it was run often enough: anything may have happened in it."""
     if not m.path.mode.staged:
         m.trackers[DeviceWork].log.anything_warm = True
@@ -285,17 +285,17 @@ def note_lost(m: Machine, frame: Frame, node: Any) -> None:
             add_work(m, LOST, frame.scope, node)
 
 
-def note_compiled(m: Machine, frame: Frame, node: Any, tv: TransformedValue, args: Arguments) -> None:
+def track_compiled(m: Machine, frame: Frame, node: Any, tv: TransformedValue, args: Arguments) -> None:
     """Eager code calls what a transform returned."""
     if not m.bus.wants(Timed):
         return
     if not tv.fact.omnistaging or tv.fact.tracing != "abstract":
         if m.trackers[DeviceWork].timing:
-            note_computed(m, frame, node)
+            track_computed(m, frame, node)
         return
     key, given = compiled_identity(tv), _given(m, tv, args)
     if _is_idle(tv.operand):
-        note_warm(m, key, given)  # what is timed is the call itself
+        track_warm(m, key, given)  # what is timed is the call itself
         return
     if m.trackers[DeviceWork].timing:
         cold = tv.name.endswith((".jit", "_jit", ".pmap")) and m.trackers[DeviceWork].log.compiles(key, given)
@@ -314,10 +314,10 @@ def note_compiled(m: Machine, frame: Frame, node: Any, tv: TransformedValue, arg
                 m.trackers[DeviceWork].log.made.get(tv, -1),
             )
         )
-    note_warm(m, key, given)
+    track_warm(m, key, given)
 
 
-def note_jitted(m: Machine, made: TransformedValue) -> None:
+def track_jitted(m: Machine, made: TransformedValue) -> None:
     """A function was jitted: in the function that defines it, it is another one each time."""
     operand, maker = made.operand, m.path.stack[-1] if m.path.stack else None
     if m.trackers[DeviceWork].timing and maker is not None and isinstance(operand, FunctionValue):
@@ -399,7 +399,7 @@ def _is_name(node: ir.Expr | None) -> bool:
     return node is None or isinstance(node, (ir.Name, ir.Constant))
 
 
-def note_warm(m: Machine, key: Any, given: Given = None) -> None:
+def track_warm(m: Machine, key: Any, given: Given = None) -> None:
     """A function is compiled by now."""
     known = m.trackers[DeviceWork].log.warm.setdefault(key, [])
     if given not in known:
@@ -465,7 +465,7 @@ def repeat_log(m: Machine, found: Slice, depth: int, outside: tuple[Link, ...], 
                 )
             )
     for key, given in found.compiled:
-        note_warm(m, key, _given_again(given))
+        track_warm(m, key, _given_again(given))
     for value in found.readings:
         renewed = tuple([
             Reading(log, base + r.position - start.lines, r.scope, r.node, outside + r.chain[depth + 1 :], branches, loops)
@@ -483,7 +483,7 @@ def repeat_warm(m: Machine, events: list[Any]) -> None:
                 if (
                     place.key in m.trackers[DeviceWork].log.warm and not place.always
                 ):  # the run itself is logged after this
-                    m.bus.note(WARM, place.scope, place.at.start)
+                    m.bus.record_fact(WARM, place.scope, place.at.start)
 
 
 # --- differences ----------------------------------------------------------------------------------------
@@ -536,12 +536,12 @@ def _says_compiling(scope: ModuleScope, node: Any) -> bool:
     return node is not None and "compil" in scope.text[node.start : node.end].lower()
 
 
-def note_comparison(m: Machine, frame: Frame, node: Any) -> None:
+def track_comparison(m: Machine, frame: Frame, node: Any) -> None:
     """A comparison whose operand is a difference of readings: ``time.time() - start < limit``."""
     found = m.trackers[DeviceWork].log.last_difference
     if found is None or found[0] is not frame.scope or not node.start <= found[1].start <= found[1].end <= node.end:
         return
-    m.bus.note(NO_MEASURE, found[2], found[3].start)
+    m.bus.record_fact(NO_MEASURE, found[2], found[3].start)
 
 
 def _common(chains: list[tuple[Link, ...]]) -> tuple[Link, ...]:
@@ -591,7 +591,7 @@ def _judge(
         return None, ()
     stretch = _Stretch(begin, end, common, log.lines[begin.position : end.position])
     if not stretch.works or stretch.works[0].kind == WAIT:
-        m.bus.note(NO_MEASURE, begin.scope, begin.node.start)
+        m.bus.record_fact(NO_MEASURE, begin.scope, begin.node.start)
     for work in stretch.works:
         _tell_warm(m, work, stretch)
     if any(w.kind in (LOST, YIELD) for w in stretch.works):
@@ -639,7 +639,7 @@ def _cold(m: Machine, stretch: _Stretch) -> tuple[ColdCall, ...]:
         return ()
     if not all(loop.unrolled for loop in begin.loops):
         for work in works:  # the next iteration times the same without compiling
-            _note_warm_place(m, work, stretch)
+            _track_warm_place(m, work, stretch)
         return ()
     if any(w.loops != begin.loops and not _repeats(w, stretch) for w in works):
         return ()
@@ -687,15 +687,15 @@ def _tell_warm(m: Machine, work: Work, stretch: _Stretch) -> None:
     """A compiled function is timed once more: so its first call, timed or not, is known to be another matter."""
     if work.kind != COMPILED or work.cold:
         return
-    _note_warm_place(m, work, stretch)
+    _track_warm_place(m, work, stretch)
     for scope, start in m.trackers[DeviceWork].log.cold_places.get(work.key, ()):
-        m.bus.note(WARM, scope, start)
+        m.bus.record_fact(WARM, scope, start)
 
 
-def _note_warm_place(m: Machine, work: Work, stretch: _Stretch) -> None:
+def _track_warm_place(m: Machine, work: Work, stretch: _Stretch) -> None:
     place = stretch.place(work) if work.kind == COMPILED else None
     if place is not None:
-        m.bus.note(WARM, stretch.end.scope, place.start)
+        m.bus.record_fact(WARM, stretch.end.scope, place.start)
 
 
 def _is_anybodys(common: tuple[Link, ...]) -> bool:

@@ -64,7 +64,7 @@ _DEFINING: dict[str, tuple[Span, ...]] = {
 the arguments that are not differentiated."""
 
 
-def note_stored_rule(m: Machine, table: Value, rule: Value) -> None:
+def track_stored_rule(m: Machine, table: Value, rule: Value) -> None:
     """``ad.primitive_jvps[primitive] = rule``."""
     if isinstance(table, External) and m.trackers[Presuming].presumption is not None:
         span = _TABLES.get(table.name)
@@ -72,13 +72,13 @@ def note_stored_rule(m: Machine, table: Value, rule: Value) -> None:
             contract(m, rule, span)
 
 
-def note_method_rule(m: Machine, cls: str, method: str, args: Arguments) -> None:
+def track_method_rule(m: Machine, cls: str, method: str, args: Arguments) -> None:
     """``primitive.def_impl(rule)``."""
     if m.trackers[Presuming].presumption is not None and cls == _PRIMITIVE and method in _METHODS and args.values:
         contract(m, args.values[0], _METHODS[method])
 
 
-def note_function_rule(m: Machine, function: str, args: Arguments) -> None:
+def track_function_rule(m: Machine, function: str, args: Arguments) -> None:
     """``mlir.lower_fun(rule)``, ``ad.deflinear2(primitive, rule)``."""
     if m.trackers[Presuming].presumption is not None and function in _FUNCTIONS:
         first, span = _FUNCTIONS[function]
@@ -86,7 +86,7 @@ def note_function_rule(m: Machine, function: str, args: Arguments) -> None:
             contract(m, rule, span)
 
 
-def note_custom_rules(m: Machine, tv: TransformedValue, method: str, args: Arguments) -> None:
+def track_custom_rules(m: Machine, tv: TransformedValue, method: str, args: Arguments) -> None:
     """``f.defvjp(fwd, bwd)`` and its kin; what ``f`` itself takes, it takes as arrays too."""
     spans = _DEFINING.get(method)
     fixed = fixed_positions(tv)
@@ -149,7 +149,7 @@ _ORDER = ("nodetype", "flatten_func", "unflatten_func", "flatten_with_keys_func"
 METHODS = ("tree_flatten", "tree_flatten_with_keys", "tree_unflatten")
 
 
-def note_registration(m: Machine, args: Arguments) -> None:
+def track_registration(m: Machine, args: Arguments) -> None:
     """``register_pytree_node(cls, flatten, unflatten)``: the object is an argument of one, the children of the other."""
     if m.trackers[Presuming].presumption is None:
         return
@@ -164,17 +164,17 @@ def note_registration(m: Machine, args: Arguments) -> None:
         contract(m, given["unflatten_func"], (1, 2))
 
 
-def note_methods(m: Machine, cls: ClassValue) -> None:
+def track_methods(m: Machine, cls: ClassValue) -> None:
     """``@register_pytree_node_class``: the same, by the names of the methods."""
     if m.trackers[Presuming].presumption is None or cls.childless:
         return
     for name in METHODS:
         found = find_in_class(cls, name)
         if found is not None:
-            _note_method(m, found[1], name)
+            _track_method(m, found[1], name)
 
 
-def _note_method(m: Machine, method: Value, name: str) -> None:
+def _track_method(m: Machine, method: Value, name: str) -> None:
     leading = 0 if name == "tree_flatten" or name == "tree_flatten_with_keys" else 1
     if isinstance(method, StaticMethodValue):
         leading += method.to_class

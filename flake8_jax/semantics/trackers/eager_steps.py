@@ -108,9 +108,9 @@ class EagerSteps(Tracker):
     def replay(self, record: tuple[Work, ...], replay: Replay) -> None:
         if not self.m.path.mode.staged:
             for work in record:
-                self.note(work, replay.node)
+                self.track(work, replay.node)
 
-    def note(self, work: Work, at: Any) -> None:
+    def track(self, work: Work, at: Any) -> None:
         """The running iterations do a work, by the call ``at``."""
         self.log.append(work)
         path = self.m.path
@@ -184,20 +184,20 @@ def _is_eager(m: Machine, loop: LoopState, places: Iterable[ir.Node]) -> bool:
     return isinstance(loop.node, (ir.For, ir.While)) and any(hands_on(loop.node, place) for place in places)
 
 
-def note_operation(m: Machine, node: Any, result: Value) -> None:
+def track_operation(m: Machine, node: Any, result: Value) -> None:
     """An operator on arrays gave ``result``."""
     if type(result) is Array and result.level <= MAYBE and node is not None and not m.path.mode.staged:
-        m.trackers[EagerSteps].note(Work("operation", node), node)
+        m.trackers[EagerSteps].track(Work("operation", node), node)
 
 
-def note_call(m: Machine, func: Value, at: Call) -> None:
+def track_call(m: Machine, func: Value, at: Call) -> None:
     """Eager code calls something."""
     kind = _kind_of(m, func)
     if kind is None or at.node is None or m.trackers[Freshness].choosing:
         return
     if any(shape_of(m, value) is not None for value in (*at.args.values, *at.args.kwargs.values())):
         return  # jit would compile it in every iteration
-    m.trackers[EagerSteps].note(Work(kind, at.node), at.node)
+    m.trackers[EagerSteps].track(Work(kind, at.node), at.node)
 
 
 _WHOLE = frozenset({"model", "layer", "layers", "optimizer"})

@@ -57,8 +57,8 @@ from flake8_jax.semantics.trackers.clocks import (
     DeviceWork,
     add_work,
     compiled_identity,
-    note_wait,
-    note_warm,
+    track_wait,
+    track_warm,
 )
 
 if TYPE_CHECKING:
@@ -90,13 +90,13 @@ _RUN = frozenset(
 """Callees that the interpreter runs, or opens up further."""
 
 
-def note_shown(m: Machine, frame: Frame, node: Any, value: Value) -> None:
+def track_shown(m: Machine, frame: Frame, node: Any, value: Value) -> None:
     """A value becomes text."""
     if may_wait(value):
-        note_wait(m, frame, node)
+        track_wait(m, frame, node)
 
 
-def note_call(m: Machine, func: Value, at: Call) -> None:
+def track_call(m: Machine, func: Value, at: Call) -> None:
     """Eager code calls something."""
     kind = type(func)
     if kind in _RUN or kind is Const:  # the branch on which it is None raises
@@ -199,7 +199,7 @@ def _of_array_method(m: Machine, base: Array | Tree, name: str, args: Arguments)
 
 def _of_transformed_method(m: Machine, base: TransformedValue, name: str, args: Arguments) -> str:
     if name in ("lower", "trace"):
-        note_warm(m, compiled_identity(base))
+        track_warm(m, compiled_identity(base))
     return ""
 
 

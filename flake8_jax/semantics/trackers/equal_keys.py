@@ -161,7 +161,7 @@ class SeededKeys(Tracker):
         for draw in record.drawn:
             made = replace(draw.made, path=path)
             conditions = frozenset(self.m.path.conditions)
-            _note(self.m, Draw(draw.key, made, replace(draw.use, path=path), conditions))
+            _track(self.m, Draw(draw.key, made, replace(draw.use, path=path), conditions))
 
     def replayed(self, record: Repeated | None, replay: Replay, result: Value) -> None:
         if record is None or not record.made:
@@ -203,7 +203,7 @@ def _pairs(then: Value, now: Value, room: Room | None = None) -> Iterator[tuple[
             yield from _pairs(one, other, room)
 
 
-def note_made(m: Machine, name: str, key: Value, seed: Value | None, place: tuple[ModuleScope, Any]) -> None:
+def track_made(m: Machine, name: str, key: Value, seed: Value | None, place: tuple[ModuleScope, Any]) -> None:
     """A key is made of a seed."""
     tracker = m.trackers[SeededKeys]
     if tracker.wanted and name in MAKERS and isinstance(seed, Const) and type(seed.value) is int:
@@ -228,19 +228,19 @@ def _asks_for_none(test: ir.Expr) -> bool:
     )
 
 
-def _note_use(m: Machine, key: Value, use: Use) -> None:
+def _track_use(m: Machine, key: Value, use: Use) -> None:
     """A key is used: is it one of a seed?"""
     tracker = m.trackers[SeededKeys]
     canonical = canonical_key(key)
     made = tracker.made.get(canonical) if tracker.made else None
     if made is not None and use.effect != DONATE and not use.conventional and not m.path.mode.presumed:
-        _note(m, Draw(canonical, made, use, frozenset(m.path.conditions)))
+        _track(m, Draw(canonical, made, use, frozenset(m.path.conditions)))
 
 
-KEY_USED.append(_note_use)
+KEY_USED.append(_track_use)
 
 
-def _note(m: Machine, draw: Draw) -> None:
+def _track(m: Machine, draw: Draw) -> None:
     tracker = m.trackers[SeededKeys]
     earlier: tuple[Draw, ...] = tracker.drawn.get(draw.made.seed, ())
     for other in earlier:

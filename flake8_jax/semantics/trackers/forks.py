@@ -113,7 +113,7 @@ def has_started(m: Machine) -> bool:
     return m.trackers[Process].turns[STARTED] is TAKEN or m.trackers[Forks].state.get(STARTED, NONE) is TAKEN
 
 
-def note_library_fork(m: Machine, at: Call, name: str, result: Value) -> None:
+def track_library_fork(m: Machine, at: Call, name: str, result: Value) -> None:
     """A library function or class was called: does that fork, now or later?"""
     if at.node is None or m.path.mode.staged or not m.bus.wants(Fork) or not _is_of_interest(name):
         return
@@ -121,7 +121,7 @@ def note_library_fork(m: Machine, at: Call, name: str, result: Value) -> None:
     first = at.args.values[0] if at.args.values else at.args.kwargs.get("method")
     if name in _METHODS:
         if _start_method(first) != "fork":
-            m.bus.note_everywhere(OTHER_START_METHOD)
+            m.bus.record_everywhere(OTHER_START_METHOD)
     elif name in _CONTEXTS:
         if _start_method(first) == "fork":
             forks.handles[id(result)] = Handle("context", place, result)
@@ -139,7 +139,7 @@ def note_library_fork(m: Machine, at: Call, name: str, result: Value) -> None:
         fork(m, place)
 
 
-def note_handle_called(m: Machine, at: Call, func: Unknown) -> None:
+def track_handle_called(m: Machine, at: Call, func: Unknown) -> None:
     """A method of a handle is called: ``process.start()``, ``context.Pool()``."""
     parent = func.parent
     if not isinstance(parent, Opaque) or at.node is None or m.path.mode.staged:
@@ -151,7 +151,7 @@ def note_handle_called(m: Machine, at: Call, func: Unknown) -> None:
         fork(m, Place(at.frame.scope, at.node, "multiprocessing.Pool"))
 
 
-def note_iterated(m: Machine, frame: Frame, value: Value) -> None:
+def track_iterated(m: Machine, frame: Frame, value: Value) -> None:
     """A value is iterated: a loader starts its workers then."""
     handle = m.trackers[Forks].handles.get(id(value))
     if handle is not None and handle.kind == "loader" and not m.path.mode.staged:

@@ -175,10 +175,10 @@ def _against(loop: Any) -> str:
     return f"loop {id(loop)} proves nothing"
 
 
-def note_staged_loop(m: Machine, node: Any) -> None:
+def track_staged_loop(m: Machine, node: Any) -> None:
     """A loop runs while JAX traces it. So whoever calls its function eagerly, and nobody knows them, may not exist."""
     if m.path.mode.ambient and m.bus.wants(Repetition):
-        m.bus.note_everywhere(_against(node))
+        m.bus.record_everywhere(_against(node))
 
 
 def is_rare(m: Machine) -> bool:
@@ -223,7 +223,7 @@ def emit_compiling(m: Machine, frame: Frame, node: Any, made: TransformedValue) 
         return
     if not _goes_on(m, node, loop) or _is_a_setting(m, node, operand, loop if own else None):
         return
-    _note_making(m, loop, made, own=own)
+    _track_making(m, loop, made, own=own)
     m.bus.emit(
         Repetition(
             m.path.context(frame.scope), node, "compiled", made.name, operand, loop.node, own, CALLED_AT_ONCE,
@@ -232,7 +232,7 @@ def emit_compiling(m: Machine, frame: Frame, node: Any, made: TransformedValue) 
     )  # fmt: skip
 
 
-def _note_making(m: Machine, loop: LoopState, made: TransformedValue, *, own: bool) -> None:
+def _track_making(m: Machine, loop: LoopState, made: TransformedValue, *, own: bool) -> None:
     """Remember where and in which loop it was made, for its calls."""
     made.maker = m.path.stack[-1] if m.path.stack else None
     made.loop = loop
@@ -355,7 +355,7 @@ def _elements(value: Value) -> tuple[Value, ...]:
     return (value,)
 
 
-def note_needs_python(m: Machine) -> None:
+def track_needs_python(m: Machine) -> None:
     """The functions that a transform runs here do what they could not do, or would do once only, if they were jitted."""
     for link in reversed(m.path.stack):
         if link.kind in ("root", "contract"):
@@ -477,7 +477,7 @@ def _looked_up(m: Machine, function: FunctionValue, name: str) -> Value | None:
     return found if isinstance(found, Value) else None
 
 
-def note_called(m: Machine, made: TransformedValue) -> None:
+def track_called(m: Machine, made: TransformedValue) -> None:
     """What a ``jit`` in a loop returned is called."""
     loop = made.loop
     if loop is None or loop not in m.path.loops:
@@ -489,11 +489,11 @@ def note_called(m: Machine, made: TransformedValue) -> None:
             return  # ``while not done``: one compilation for an episode
     where = made.site
     if made.made < loop.since:  # an earlier iteration made it
-        m.bus.note(made.fact_against, where.scope, where.start)
+        m.bus.record_fact(made.fact_against, where.scope, where.start)
     elif len(m.path.loops) <= made.loops_outside:
         return  # a function that trains for many steps does this once before
     elif made.maker is None or made in m.trackers[Freshness].steady or _counts_for(m, made.maker):
-        m.bus.note(CALLED_AT_ONCE, where.scope, where.start)
+        m.bus.record_fact(CALLED_AT_ONCE, where.scope, where.start)
 
 
 def _counts_for(m: Machine, maker: Link) -> bool:
@@ -507,24 +507,24 @@ def _makes_the_same(maker: Link) -> bool:
     return maker.kind == "call" and fn is not None and not fn.params and fn.qualname == fn.name and not fn.is_lambda
 
 
-def note_kept(m: Machine, value: Value, depth: int = 3) -> None:
+def track_kept(m: Machine, value: Value, depth: int = 3) -> None:
     """The value is put where it may outlive the iteration: an attribute, a container, a variable of an outer scope."""
     seen, layer = {value}, [value]
     for step in range(depth + 1):
         for kept in layer:
             if isinstance(kept, TransformedValue):
-                _note_transform_kept(m, kept)
+                _track_transform_kept(m, kept)
         if step < depth:
             # Containers share what they hold, so that a walk along every path would take many times as long.
             layer = [p for p in dict.fromkeys(part for kept in layer for part in _kept_with(kept)) if p not in seen]
             seen.update(layer)
 
 
-def _note_transform_kept(m: Machine, value: TransformedValue) -> None:
+def _track_transform_kept(m: Machine, value: TransformedValue) -> None:
     if value.loop is not None:
-        m.bus.note(value.fact_against, value.site.scope, value.site.start)
+        m.bus.record_fact(value.fact_against, value.site.scope, value.site.start)
     elif isinstance(value.operand, TransformedValue):
-        _note_transform_kept(m, value.operand)
+        _track_transform_kept(m, value.operand)
 
 
 def _kept_with(value: Value) -> tuple[Value, ...]:

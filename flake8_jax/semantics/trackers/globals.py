@@ -1,7 +1,7 @@
 """Module-level variables that change after staged code may have read them.
 
 A compiled function keeps what it read while it was traced, so a later change has no effect on it. Here both halves are
-noted: a read in a trace that JAX keeps (``GlobalRead``), and a change by code that runs later: a function that declares the
+recorded: a read in a trace that JAX keeps (``GlobalRead``), and a change by code that runs later: a function that declares the
 name ``global`` and rebinds it, one that puts something into a list or dict, an assignment to a module's attribute, or a
 second assignment at the top level below a call.
 
@@ -95,28 +95,28 @@ class GlobalReads(Tracker):
 
     def replay(self, record: tuple[str, ...], replay: Replay) -> None:
         for fact in record:
-            self.note_change(fact)
+            self.track_change(fact)
 
     def replay_events(self, record: tuple[str, ...] | None, replay: Replay) -> None:
         """A remembered run reads again what it read."""
         for event in replay.events:
             if isinstance(event, GlobalRead):
-                self.note_kept_read(event.fact)
-                note_read(self.m, event.scope, event.name, event.context.scope.path, event.at.start)
+                self.track_kept_read(event.fact)
+                track_read(self.m, event.scope, event.name, event.context.scope.path, event.at.start)
 
-    def note_kept_read(self, fact: str) -> None:
+    def track_kept_read(self, fact: str) -> None:
         """A trace that JAX keeps reads a variable."""
         self.read.add(fact)
         made = self.made.get(fact)
         if made is not None and any(loop in made for loop in self.m.path.loops):
-            self.m.bus.note_everywhere(fact)  # the next iteration changes it
+            self.m.bus.record_everywhere(fact)  # the next iteration changes it
 
-    def note_change(self, fact: str) -> None:
+    def track_change(self, fact: str) -> None:
         """Eager code changes a variable."""
         path = self.m.path
         self.changes.append(fact)
         if fact in self.read:
-            self.m.bus.note_everywhere(fact)
+            self.m.bus.record_everywhere(fact)
         elif fact not in self.made:
             self.made[fact] = tuple(path.loops)
 
@@ -157,18 +157,18 @@ def emit_global(m: Machine, frame: Frame, node: Any, scope: ModuleScope, name: s
         fact = changed(value)
     elif isinstance(value, _DATA):
         fact = rebound(scope, name)
-        note_read(m, scope, name, frame.scope.path, node.start)
+        track_read(m, scope, name, frame.scope.path, node.start)
         if name not in scope.rebound and value is not scope.slots.get(name) and not isinstance(value, Unknown):
             return
         if isinstance(value, Unknown) and frame.scope.text[node.end : node.end + 1] == "(":
             return  # a function, whatever it is
     else:
         return
-    m.trackers[GlobalReads].note_kept_read(fact)
+    m.trackers[GlobalReads].track_kept_read(fact)
     m.bus.emit(GlobalRead(m.path.context(frame.scope), node, value, name, fact, scope))
 
 
-def note_read(m: Machine, scope: ModuleScope, name: str, path: str, start: int) -> None:
+def track_read(m: Machine, scope: ModuleScope, name: str, path: str, start: int) -> None:
     """Staged code that the top level of a module calls reads a variable at that place: once more, after it was rebound?"""
     if scope.state != RUNNING or any(loop.node.start <= start < loop.node.end for loop in m.path.loops):
         return  # nobody calls it again, or it is defined anew in every iteration
@@ -176,24 +176,24 @@ def note_read(m: Machine, scope: ModuleScope, name: str, path: str, start: int) 
     rebindings, last = m.trackers[GlobalReads].rebindings.get((scope.path, name), (0, 0))
     shown = scope.path == path and scope.cell_of(start) == scope.cell_of(last) > 0
     if first.setdefault((path, start), rebindings) < rebindings and not shown:
-        m.bus.noted.add((rebound(scope, name), path, start))
+        m.bus.recorded.add((rebound(scope, name), path, start))
 
 
-def note_second_assignment(m: Machine, scope: ModuleScope, name: str, start: int) -> None:
+def track_second_assignment(m: Machine, scope: ModuleScope, name: str, start: int) -> None:
     """The top level of a module assigns to a variable that staged code has read."""
     rebindings = m.trackers[GlobalReads].rebindings
     if (scope.path, name) in m.trackers[GlobalReads].staged:
         rebindings[scope.path, name] = rebindings.get((scope.path, name), (0, 0))[0] + 1, start
 
 
-def note_rebinding(m: Machine, frame: Frame, name: str, scope: ModuleScope | None = None) -> None:
+def track_rebinding(m: Machine, frame: Frame, name: str, scope: ModuleScope | None = None) -> None:
     """Eager code rebinds a module-level variable: ``global``, or an attribute of a module."""
     if m.path.mode.staged or m.path.mode.presumed or _fills_itself(m, frame.fn, name) or _is_temporary(frame):
         return
-    m.trackers[GlobalReads].note_change(rebound(scope if scope is not None else frame.scope, name))
+    m.trackers[GlobalReads].track_change(rebound(scope if scope is not None else frame.scope, name))
 
 
-def note_contents(
+def track_contents(
     m: Machine, frame: Frame, node: Any, value: Value, put: Value | None, key: Value | None = None
 ) -> None:
     """Eager code of a function changes what is in a list or dict: an item that was there, under ``key`` where one is
@@ -208,7 +208,7 @@ def note_contents(
     base = _base_name(node)
     if any(isinstance(v, _DATA) for v in held) and (base is None or not _fills_itself(m, frame.fn, base)):
         m.journal.keep_alive.append(value)
-        m.trackers[GlobalReads].note_change(changed(value))
+        m.trackers[GlobalReads].track_change(changed(value))
 
 
 def _is_temporary(frame: Frame) -> bool:

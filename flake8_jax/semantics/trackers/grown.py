@@ -66,7 +66,7 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, (Array, HostArray, Opaque))
 
 
-def note_release(grown: Grown, inside: Value, outside: Value) -> None:
+def track_release(grown: Grown, inside: Value, outside: Value) -> None:
     """A compiled function returned ``inside``, which is ``outside`` for its caller."""
     without = dict(leaves(outside))
     for place, leaf in leaves(inside):

@@ -103,7 +103,7 @@ class Growth(Tracker):
         """Eager code in a loop runs, and a rule wants to know."""
         return self.wanted and bool(self.m.path.loops) and not self.m.path.mode.staged
 
-    def note(self, result: Value, parts: Iterable[Value], site: Site | None = None) -> None:
+    def track(self, result: Value, parts: Iterable[Value], site: Site | None = None) -> None:
         """``result`` holds all of the parts."""
         held = tuple([part for part in parts if part is not result])
         if not held or not isinstance(result, (Array, Unknown, UnionValue, TupleValue)):
@@ -120,7 +120,7 @@ class Growth(Tracker):
         if self.made and self.listens:
             parts = [c for c in contents if isinstance(c, Value)]
             if any(part in self.made for part in parts):
-                self.note(result, parts)
+                self.track(result, parts)
 
     def sites_to(self, value: Value, old: Value) -> list[Site]:
         """The operations between ``old`` and ``value``, if that was made from it."""
@@ -223,7 +223,7 @@ class Growth(Tracker):
             if value is not None:
                 parts = [replay.inputs[i] for i in output.sources]
                 sites = [_moved(site, replay.outside, depth) for site in output.sites]
-                self.note(value, parts)
+                self.track(value, parts)
                 if value in self.made:
                     self.made[value] = Made(self.made[value].parts, tuple(sites))
 
@@ -305,7 +305,7 @@ def _is_periodic(frame: Frame, loop: LoopState, node: ir.Node) -> bool:
     return any(isinstance(part, ir.BinOp) and part.op == "%" for test in tests for part in walk(test))
 
 
-def note_library_call(m: Machine, at: Call, name: str, result: Value) -> None:
+def track_library_call(m: Machine, at: Call, name: str, result: Value) -> None:
     """A library function gave ``result``."""
     growth = m.trackers[Growth]
     if not growth.listens or not name.startswith(_NAMESPACES):
@@ -315,19 +315,19 @@ def note_library_call(m: Machine, at: Call, name: str, result: Value) -> None:
     if last in _LISTING and values and isinstance(values[0], ListValue):
         _tell_listed(m, at, values[0])
     if last in _JOINING:
-        _note_joined(m, at.frame, at.node, values, result)
+        _track_joined(m, at.frame, at.node, values, result)
     elif last in _UPDATING and values:
-        note_update(m, at.frame, at.node, values[0], result)
+        track_update(m, at.frame, at.node, values[0], result)
     elif last in _KEEPING and values:
-        growth.note(result, values[:1])
+        growth.track(result, values[:1])
 
 
-def _note_joined(m: Machine, frame: Frame, node: Any, values: Sequence[Value], result: Value) -> None:
+def _track_joined(m: Machine, frame: Frame, node: Any, values: Sequence[Value], result: Value) -> None:
     parts = [p for v in values for p in (_elements(v) if isinstance(v, (TupleValue, ListValue)) else (v,))]
     arrays = [part for part in parts if isinstance(part, (Array, Unknown, UnionValue))]
     site = _site(m, frame, node, "joined")
     if site is not None and len(parts) > 1 and not _doubles(m, arrays):
-        m.trackers[Growth].note(result, arrays, site)
+        m.trackers[Growth].track(result, arrays, site)
 
 
 def _doubles(m: Machine, parts: Sequence[Value]) -> bool:
@@ -362,23 +362,23 @@ def _tell_listed(m: Machine, at: Call, values: ListValue) -> None:
     m.bus.emit(LoopCopy(m.path.context(at.frame.scope), at.node, "listed", variation.loop.node, at.frame.scope))
 
 
-def note_index_trick(m: Machine, frame: Frame, node: Any, name: str, index: Value, result: Value) -> None:
+def track_index_trick(m: Machine, frame: Frame, node: Any, name: str, index: Value, result: Value) -> None:
     """``jnp.r_[x, y]`` gave ``result``."""
     if m.trackers[Growth].listens and name.startswith(_NAMESPACES):
-        _note_joined(m, frame, node, (index,), result)
+        _track_joined(m, frame, node, (index,), result)
 
 
-def note_update(m: Machine, frame: Frame, node: Any, base: Value, result: Value) -> None:
+def track_update(m: Machine, frame: Frame, node: Any, base: Value, result: Value) -> None:
     """``base.at[i].set(v)`` gave ``result``."""
     growth = m.trackers[Growth]
     if growth.listens:
         site = _site(m, frame, node, "updated")
         if site is not None:
-            growth.note(result, (base,), site)
+            growth.track(result, (base,), site)
 
 
-def note_method(m: Machine, name: str, base: Value, result: Value) -> None:
+def track_method(m: Machine, name: str, base: Value, result: Value) -> None:
     """A method of an array gave ``result``."""
     growth = m.trackers[Growth]
     if growth.made and growth.listens and name in _KEEPING:
-        growth.note(result, (base,))
+        growth.track(result, (base,))

@@ -200,7 +200,7 @@ def _found(address: Address, bound: dict[str, Value], inputs: list[Any]) -> Valu
 # --- buffers ---------------------------------------------------------------------------------------------
 
 
-def note_made_by(m: Machine, name: str, values: list[Value], bound: dict[str, Value], result: Value) -> None:
+def track_made_by(m: Machine, name: str, values: list[Value], bound: dict[str, Value], result: Value) -> None:
     """A function of NumPy has made an array."""
     if isinstance(result, HostArray) and name in _MAKING and m.bus.wants(OverwrittenBuffer):
         buffers, dtype = m.trackers[HostBuffers], bound.get("dtype")
@@ -208,14 +208,14 @@ def note_made_by(m: Machine, name: str, values: list[Value], bound: dict[str, Va
             buffers.narrow[id(result)] = result, len(buffers.narrow)
 
 
-def note_converted(m: Machine, values: list[Value], result: Value) -> None:
+def track_converted(m: Machine, values: list[Value], result: Value) -> None:
     """``x.astype(dtype)``."""
     if isinstance(result, HostArray) and values and _is_narrow(values[0]) and m.bus.wants(OverwrittenBuffer):
         buffers = m.trackers[HostBuffers]
         buffers.narrow[id(result)] = result, len(buffers.narrow)
 
 
-def note_view(m: Machine, base: HostArray, view: HostArray) -> None:
+def track_view(m: Machine, base: HostArray, view: HostArray) -> None:
     """A part of an array is taken that shares its memory."""
     buffers = m.trackers[HostBuffers]
     root = buffers.root(base)
@@ -236,7 +236,7 @@ def _is_narrow(dtype: Value | None) -> bool:
 # --- what happens to them --------------------------------------------------------------------------------
 
 
-def note_given(
+def track_given(
     m: Machine, frame: Frame, node: Any, values: Iterable[tuple[Value, Any]], result: Value, kind: Kind = "raced"
 ) -> None:
     """JAX gets values, each with the IR of the argument."""
@@ -252,7 +252,7 @@ def note_given(
                 buffers.act(Action("give", buffer, id(node), kind, id(result)))
 
 
-def note_overwritten(m: Machine, frame: Frame, node: Any, value: Value) -> None:
+def track_overwritten(m: Machine, frame: Frame, node: Any, value: Value) -> None:
     """An array is written in place."""
     buffers = m.trackers[HostBuffers]
     buffer = buffers.root(value)
@@ -261,23 +261,23 @@ def note_overwritten(m: Machine, frame: Frame, node: Any, value: Value) -> None:
         buffers.act(Action("write", buffer, id(node), "raced", 0))
 
 
-def note_filled_by(
+def track_filled_by(
     m: Machine, frame: Frame, node: Any, name: str, values: list[Value], kwargs: dict[str, Value]
 ) -> None:
     """A function of NumPy may write to an argument."""
     if name in _FILLING and values:
-        note_overwritten(m, frame, node, values[0])
+        track_overwritten(m, frame, node, values[0])
     if "out" in kwargs:
-        note_overwritten(m, frame, node, kwargs["out"])
+        track_overwritten(m, frame, node, kwargs["out"])
 
 
-def note_waited(m: Machine) -> None:
+def track_waited(m: Machine) -> None:
     """The program may wait for the device."""
     if not m.path.mode.staged:
         m.trackers[HostBuffers].act(Action("wait", 0, 0, "raced", 0))
 
 
-def note_kept_result(m: Machine, value: Value) -> None:
+def track_kept_result(m: Machine, value: Value) -> None:
     """A value is put into a container or an attribute."""
     buffers = m.trackers[HostBuffers]
     if buffers.narrow:

@@ -55,7 +55,7 @@ class HostSeeds(Tracker):
             self.m.journal.write(self.fixed, (generator, self.m.path.mode.trace), state)
 
 
-def note_seed(m: Machine, name: str, args: Arguments) -> None:
+def track_seed(m: Machine, name: str, args: Arguments) -> None:
     """A function of the host's random numbers is called: does it settle, or unsettle, what comes next?"""
     generator, _, function = name.rpartition(".")
     if not m.path.mode.staged or generator not in _GENERATORS:

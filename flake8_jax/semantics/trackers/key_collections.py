@@ -49,7 +49,7 @@ class KeyCollections(Tracker):
     def loop_leave(self, frame: Frame, loop: LoopState, at: ir.Expr, trips: int | None) -> None:
         members: Members | None = loop.records.get(KeyCollections)
         if members and not loop.exits and not _skips(loop.node):
-            note_all_used(self.m, members)
+            track_all_used(self.m, members)
 
 
 def _skips(node: Any) -> bool:
@@ -100,7 +100,7 @@ def _linked(m: Machine, element: Value, whole: Value) -> Members:
     return [(element, whole)]
 
 
-def note_all_used(m: Machine, members: Members) -> None:
+def track_all_used(m: Machine, members: Members) -> None:
     """A loop has run for all elements: what it did with each of these, it did with every other one."""
     keys = m.trackers[Keys]
     if not keys.uses:

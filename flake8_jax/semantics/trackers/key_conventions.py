@@ -67,7 +67,7 @@ class _Given(NamedTuple):
     collection: str = ""
 
 
-def note_key_given(m: Machine, func: Value, at: Call) -> None:
+def track_key_given(m: Machine, func: Value, at: Call) -> None:
     """A callee that nobody knows gets arguments."""
     called = _name_of(func, at.node)
     if called in _APPLYING and "rngs" in at.args.kwargs and _has_flax(at):

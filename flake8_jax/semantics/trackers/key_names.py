@@ -51,7 +51,7 @@ class Names:
                 elif isinstance(node, (ir.For, ir.While)):
                     self._loops.append((node.start, node.end))
                 elif isinstance(node, ir.Call):
-                    self._note_fields(node)
+                    self._track_fields(node)
                     self._shapes += _read_for_shapes(scope, node)
                 elif isinstance(node, ir.Attribute) and node.attr in _OF_SHAPE:
                     self._shapes.append((node.start, node.end))
@@ -66,7 +66,7 @@ class Names:
         self._shapes = _outermost(self._shapes)
         self._loops = _outermost(self._loops)
 
-    def _note_fields(self, call: ir.Call) -> None:
+    def _track_fields(self, call: ir.Call) -> None:
         if isinstance(call.func, ir.Attribute) and call.func.attr in _REPLACING:
             for argument in call.args:
                 if argument.keyword:

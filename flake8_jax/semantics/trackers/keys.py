@@ -198,7 +198,7 @@ class Keys(Tracker):
                 elif isinstance(key, Array):
                     key = key_taken(key, step)
             if any(use.draws for use in uses):
-                note_drawn(m, key)
+                track_drawn(m, key)
             earlier = self.uses.get(key, ())
             here = [as_used_here(m, use, replay) for use in uses]
             m.journal.write(self.uses, key, _kept((*earlier, *here)))
@@ -307,7 +307,7 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condi
         return  # nothing is drawn where only shapes are asked for
     frame, node, key = touch
     if usage.draws:
-        note_drawn(m, key)
+        track_drawn(m, key)
     canonical = canonical_key(key)
     path = current_path(m, frame.scope, node)
     if usage.conventional != FOLD:
@@ -834,12 +834,12 @@ def made_key(m: Machine, scope: ModuleScope, node: Any, level: Level, literal: C
     return made
 
 
-def note_drawn(m: Machine, key: Value) -> None:
+def track_drawn(m: Machine, key: Value) -> None:
     """A sampler draws from a key: if it comes from a seed and nothing else, so do the draws."""
     canonical = canonical_key(key)
     recipe = canonical.recipe if isinstance(canonical, Array) else None
     if recipe is not None and recipe.name == SEED:
-        m.bus.note(DRAWN, recipe.node.scope, recipe.node.start)
+        m.bus.record_fact(DRAWN, recipe.node.scope, recipe.node.start)
 
 
 def derive_key(m: Machine, key: Value, data: Value | None) -> Array:

@@ -82,7 +82,7 @@ class LateBindings(Tracker):
         self.turns[loop] = self.turns.get(loop, 0) + 1
 
 
-def note_function(m: Machine, frame: Frame, made: FunctionValue) -> None:
+def track_function(m: Machine, frame: Frame, made: FunctionValue) -> None:
     """A function is made inside of a loop of the function that runs."""
     if not m.bus.wants(LateBinding) or (made.closure is None and not _is_in_comprehension(frame)):
         return
@@ -99,14 +99,14 @@ def note_function(m: Machine, frame: Frame, made: FunctionValue) -> None:
             tracker.kept.add(id(made))
 
 
-def note_stored(m: Machine, value: Value) -> None:
+def track_stored(m: Machine, value: Value) -> None:
     """A value is put into a container."""
     tracker = m.trackers[LateBindings]
     if tracker.made or tracker.lasting:
         tracker.kept.update(id(function) for function in _functions_in(value))
 
 
-def note_run(m: Machine, function: FunctionValue) -> None:
+def track_run(m: Machine, function: FunctionValue) -> None:
     """A known call, or a transform, runs a function."""
     tracker = m.trackers[LateBindings]
     made = tracker.made.get(id(function))

@@ -43,7 +43,7 @@ _KEEPING = frozenset({
 """Methods of arrays and tensors that leave the leading axis as it is."""
 
 
-def note_loader(m: Machine, at: Call, name: str, result: Value) -> None:
+def track_loader(m: Machine, at: Call, name: str, result: Value) -> None:
     """A library class was called: is the result a loader that keeps the last batch?"""
     if name in _LOADERS and isinstance(result, Unknown) and _keeps_all(at) and _has_batches(at):
         result.label = LOADER
@@ -68,7 +68,7 @@ def _has_batches(at: Call) -> bool:
     return not one and not everything
 
 
-def note_batch(m: Machine, loop: LoopState, element: Value) -> None:
+def track_batch(m: Machine, loop: LoopState, element: Value) -> None:
     """A loop got an element: a batch of a loader, or a tuple that holds one."""
     for part in element.elts if isinstance(element, TupleValue) else (element,):
         if isinstance(part, Unknown) and part.label == BATCH and not m.path.mode.staged:

@@ -147,19 +147,19 @@ class Process(Tracker):
 # --- turns --------------------------------------------------------------------------------------------
 
 
-def note_turn(m: Machine, scope: ModuleScope, node: Any, turn: str) -> None:
+def track_turn(m: Machine, scope: ModuleScope, node: Any, turn: str) -> None:
     """From here on, JAX is imported, or has computed something."""
     if m.trackers[Process].turns[turn] is not TAKEN:
         m.journal.write(m.trackers[Process].turns, turn, TAKEN)
         m.trackers[Process].turns[turn, "at"] = InitializationPoint(scope, node, tuple(m.path.stack))
 
 
-def note_import(m: Machine, frame: Frame, node: ir.Import | ir.ImportFrom, module: str) -> None:
+def track_import(m: Machine, frame: Frame, node: ir.Import | ir.ImportFrom, module: str) -> None:
     """A module was imported: does that import JAX, or even compute something?"""
     if m.trackers[Process].turns[IMPORTED] is TAKEN and m.trackers[Process].turns[STARTED] is TAKEN:
         return
     if module.partition(".")[0] in IMPORTING and not m.program.is_project(module):
-        note_turn(m, frame.scope, node, IMPORTED)
+        track_turn(m, frame.scope, node, IMPORTED)
         return
     names = [module]
     if isinstance(node, ir.ImportFrom):
@@ -173,18 +173,18 @@ def note_import(m: Machine, frame: Frame, node: ir.Import | ir.ImportFrom, modul
         if scope is not None and scope.process is not None:
             for turn in (IMPORTED, STARTED):
                 if scope.process[turn] is TAKEN:
-                    note_turn(m, frame.scope, node, turn)
+                    track_turn(m, frame.scope, node, turn)
 
 
-def note_library_call(m: Machine, frame: Frame, node: Any, name: str, result: Value) -> None:
+def track_library_call(m: Machine, frame: Frame, node: Any, name: str, result: Value) -> None:
     """A library function was called: did that start JAX?"""
     if m.trackers[Process].turns[STARTED] is TAKEN or m.path.mode.staged or not name.startswith("jax."):
         return
     if name in _STARTING or (isinstance(result, Array) and name.startswith(_COMPUTING)):
-        note_turn(m, frame.scope, node, STARTED)
+        track_turn(m, frame.scope, node, STARTED)
 
 
-def note_spawn(m: Machine, frame: Frame, name: str) -> None:
+def track_spawn(m: Machine, frame: Frame, name: str) -> None:
     """A library function was called: one that starts another process, which inherits the environment, or JAX anew."""
     if name.startswith(_SPAWNING):
         excuse(m, frame, "")
@@ -199,7 +199,7 @@ def note_spawn(m: Machine, frame: Frame, name: str) -> None:
 
 def set_variable(m: Machine, frame: Frame, node: Any, key: Value, value: Value) -> None:
     """``os.environ[key] = value``."""
-    note_written(m, frame, node)
+    track_written(m, frame, node)
     if isinstance(key, Const) and isinstance(key.value, str):
         name = key.value
         turn = IMPORTED if name in READ_AT_IMPORT else STARTED if name in READ_AT_START else ""
@@ -209,17 +209,17 @@ def set_variable(m: Machine, frame: Frame, node: Any, key: Value, value: Value) 
 
 def set_variables(m: Machine, frame: Frame, node: Any, values: Value) -> None:
     """``os.environ.update(values)``."""
-    note_written(m, frame, node)
+    track_written(m, frame, node)
     if isinstance(values, DictValue):
         for slot, value in list(values.slots.items()):
             if type(slot) is tuple and slot[0] == "k" and isinstance(value, Value):
                 set_variable(m, frame, node, Const(slot[1]), value)
 
 
-def note_written(m: Machine, frame: Frame, node: Any) -> None:
+def track_written(m: Machine, frame: Frame, node: Any) -> None:
     """The expression at ``node``, which starts with the name of the environment, changes it."""
     if node is not None:
-        m.bus.note(WRITTEN, frame.scope, node.start)
+        m.bus.record_fact(WRITTEN, frame.scope, node.start)
 
 
 class Made(msgspec.Struct, frozen=True):
@@ -250,7 +250,7 @@ def emit_setting(m: Machine, frame: Frame, node: Any, made: Made) -> None:
     if blamed is not None:  # the helper is innocent: its caller calls it too late
         at, place, m.path.stack = stack[blamed].node, stack[blamed].scope, stack[:blamed]
     if not late and made.turn and known:
-        m.bus.note(SUPERSEDED, place, at.start)
+        m.bus.record_fact(SUPERSEDED, place, at.start)
     _remember(m, made, place.path, at.start, late=late)
     since = site_of(taken.scope, taken.node) if taken is not None else None
     conditional = _is_conditional(m, frame)
@@ -304,7 +304,7 @@ def _remember(m: Machine, made: Made, path: str, start: int, *, late: bool) -> N
 def _is_made(m: Machine, path: str, subject: str, start: int, fact: str) -> None:
     m.trackers[Process].settings.made.setdefault((path, subject), []).append(start)
     if (path, subject) in m.trackers[Process].settings.superseded:
-        m.bus.noted.add((fact, path, start))
+        m.bus.recorded.add((fact, path, start))
 
 
 def excuse(m: Machine, frame: Frame, subject: str) -> None:
@@ -316,7 +316,7 @@ def excuse(m: Machine, frame: Frame, subject: str) -> None:
 def _is_superseded(m: Machine, path: str, subject: str, fact: str) -> None:
     m.trackers[Process].settings.superseded.add((path, subject))
     for start in m.trackers[Process].settings.made.get((path, subject), ()):
-        m.bus.noted.add((fact, path, start))
+        m.bus.recorded.add((fact, path, start))
 
 
 def _is_conditional(m: Machine, frame: Frame) -> bool:

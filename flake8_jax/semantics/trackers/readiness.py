@@ -90,21 +90,21 @@ class Readiness(Tracker):
         if device is not None:
             self.journal.write(self.state, DISPATCHED, device)
         if loops:
-            self.note_device_loop()
+            self.track_device_loop()
         for coarse, carries in given:
-            self.note_given(coarse, carries or self.is_handed_on(replay.node))
+            self.track_given(coarse, carries or self.is_handed_on(replay.node))
 
     def _depth(self) -> int:
         return sum([not loop.unrolled for loop in self.path.loops])
 
-    def note_device_loop(self) -> None:
+    def track_device_loop(self) -> None:
         """What runs now leads to a loop that JAX runs."""
         if self.path.mode.staged:
             self.looping.update([id(link.fn) for link in self.path.stack if link.fn is not None])
         else:
-            self.note_given(coarse=True, carries=False)
+            self.track_given(coarse=True, carries=False)
 
-    def note_given(self, coarse: bool, carries: bool) -> None:
+    def track_given(self, coarse: bool, carries: bool) -> None:
         """A compiled call, in a loop of Python's own."""
         loops = self.path.loops
         self.given.append((coarse, carries, self._depth()))
@@ -155,16 +155,16 @@ def queued(m: Machine) -> int:
     return id(m.path.loops[-1]) if m.path.loops[-1].carries else 0
 
 
-def note_dispatch(m: Machine, frame: Frame, node: Any, tv: TransformedValue) -> None:
+def track_dispatch(m: Machine, frame: Frame, node: Any, tv: TransformedValue) -> None:
     """Eager code in a loop makes a compiled call."""
     readiness, function = m.trackers[Readiness], underlying(tv)
     coarse = isinstance(function, FunctionValue) and id(function.fn) in readiness.looping
-    readiness.note_given(coarse, tv.name in _CHANGING or readiness.is_handed_on(node))
+    readiness.track_given(coarse, tv.name in _CHANGING or readiness.is_handed_on(node))
     if m.path.device[DISPATCHED] is not NONE:
         m.journal.write(m.path.device, DISPATCHED, NONE)
 
 
-def note_read(m: Machine, values: Iterable[Value], sync: str | None = "") -> None:
+def track_read(m: Machine, values: Iterable[Value], sync: str | None = "") -> None:
     """Eager code in a loop reads results on the host, or waits for them. sync: what the function that does so is for."""
     if m.path.mode.staged or is_ready(m):
         return
@@ -172,7 +172,7 @@ def note_read(m: Machine, values: Iterable[Value], sync: str | None = "") -> Non
         m.journal.write(m.path.device, DISPATCHED, DONE)
 
 
-def note_number(m: Machine, value: Value) -> None:
+def track_number(m: Machine, value: Value) -> None:
     """Eager code in a loop makes a number of a value: if nobody knows it, it hardly is anything but a result."""
     if isinstance(value, Unknown) and not m.path.mode.staged and not is_ready(m):
         m.journal.write(m.path.device, DISPATCHED, DONE)

@@ -5,7 +5,7 @@ Vocabulary
 recipe      the operation that made an array, with its operands: ``Recipe("log", (x,))``, ``Recipe("-", (a, b))``. Only
             operations that such rules ask about leave one (``RECORDED`` and arithmetic).
 tangent     a value that hangs on an argument by which an enclosing ``grad`` differentiates.
-foreign     a recipe noted by a function that is still running further out: whoever remembers the run of the inner
+foreign     a recipe recorded by a function that is still running further out: whoever remembers the run of the inner
             function would see it for other callers too, so it proves nothing inside.
 
 shaped      what rearranges the elements of an array: its result remembers only that.
@@ -92,25 +92,25 @@ class Tangents(Tracker):
         repeat_tangents(self.m, replay.remembered, result, replay.inputs)
 
 
-def note_call(m: Machine, frame: Frame, node: Any, name: str, result: Value, bound: dict[str, Value]) -> None:
+def track_call(m: Machine, frame: Frame, node: Any, name: str, result: Value, bound: dict[str, Value]) -> None:
     """A function of JAX gave ``result``: remember how."""
     if m.path.mode.differentiated and name not in NO_TANGENT:
         pass_tangent(m, result, list(bound.values())[1:] if name.endswith((".where", ".select")) else bound.values())
     last = name.rpartition(".")[2]
     if last in ("stop_gradient", "categorical") and m.path.mode.differentiated:
-        _note_ends(m, frame, node, last, _values_of(bound))
+        _track_ends(m, frame, node, last, _values_of(bound))
     if last == "arange" and not is_whole(bound.get("step", Const(1))):
         return
     if last in REARRANGING and name.startswith(NAMESPACES):
-        note_shaped(m, result, tuple(bound.values())[:1])
+        track_shaped(m, result, tuple(bound.values())[:1])
     if last not in RECORDED or not (name.startswith(NAMESPACES) or name == "jax.numpy.linalg.norm"):
         return
     values = tuple(bound.values())
     if last in ("where", "select"):
         for value in values[1:]:
-            _note_guarded(m, frame, value)
+            _track_guarded(m, frame, value)
     last = _SYNONYMS.get(last, last)
-    _note(m, frame, result, _recipe(m, node, last, values), tell=last in TOLD)
+    _track(m, frame, result, _recipe(m, node, last, values), tell=last in TOLD)
 
 
 def _logarithms(value: Value, depth: int = 4) -> Iterator[Recipe]:
@@ -130,18 +130,18 @@ _LINEAR = frozenset(
 )
 
 
-def _note_tempered(m: Machine, frame: Frame, logarithm: Recipe) -> None:
+def _track_tempered(m: Machine, frame: Frame, logarithm: Recipe) -> None:
     if logarithm.node is not None:
-        m.bus.note(TEMPERED, frame.scope, logarithm.node.start)
+        m.bus.record_fact(TEMPERED, frame.scope, logarithm.node.start)
 
 
-def _note_weighted(m: Machine, frame: Frame, operands: tuple[Value, ...]) -> None:
+def _track_weighted(m: Machine, frame: Frame, operands: tuple[Value, ...]) -> None:
     """``p * log(p + eps)``: where the probability is small, so is its part."""
     for factor, other in ((operands[0], operands[1]), (operands[1], operands[0])):
         for logarithm in _logarithms(other):
             inside = list(_floored(logarithm.operands[0])) if logarithm.operands else []
             if any(alike(part, value) for part in _factors(factor) for value in inside):
-                _note_tempered(m, frame, logarithm)
+                _track_tempered(m, frame, logarithm)
 
 
 def _factors(value: Value, depth: int = 4) -> Iterator[Value]:
@@ -168,16 +168,16 @@ def _values_of(bound: dict[str, Value]) -> list[Value]:
     return [part for value in bound.values() for part in (contents_of(value) or (value,))]
 
 
-def _note_ends(m: Machine, frame: Frame, node: Any, name: str, values: list[Value]) -> None:
+def _track_ends(m: Machine, frame: Frame, node: Any, name: str, values: list[Value]) -> None:
     """No gradient flows back from what a function gives."""
     for value in values:
         if name == "stop_gradient":
-            _note_stopped(m, frame, node, value)
+            _track_stopped(m, frame, node, value)
         for logarithm in _logarithms(value):
-            _note_tempered(m, frame, logarithm)
+            _track_tempered(m, frame, logarithm)
 
 
-def _note_stopped(m: Machine, frame: Frame, node: Any, value: Value, depth: int = 6) -> None:
+def _track_stopped(m: Machine, frame: Frame, node: Any, value: Value, depth: int = 6) -> None:
     """No gradient flows through what the value was computed from, as far as nothing else uses that."""
     recipe = value.recipe if isinstance(value, Array) else None
     if recipe is None or depth == 0:
@@ -185,36 +185,36 @@ def _note_stopped(m: Machine, frame: Frame, node: Any, value: Value, depth: int 
     made, inner = recipe.node, m.path.stack[-1].fn if m.path.stack else None
     if recipe.name in ("where", "select") and made is not None and inner is not None and recipe.function is inner:
         if node.start <= made.start < node.end or is_only_read_in(inner, made, node):
-            m.bus.note(STOPPED, frame.scope, made.start)
+            m.bus.record_fact(STOPPED, frame.scope, made.start)
     for operand in recipe.operands:
-        _note_stopped(m, frame, node, operand, depth - 1)
+        _track_stopped(m, frame, node, operand, depth - 1)
 
 
-def _note_guarded(m: Machine, frame: Frame, value: Value, depth: int = 4) -> None:
+def _track_guarded(m: Machine, frame: Frame, value: Value, depth: int = 4) -> None:
     """What a ``where`` chooses among is looked after, as far as its value goes."""
     recipe = value.recipe if isinstance(value, Array) else None
     if recipe is None or depth == 0:
         return
     if recipe.node is not None:
-        m.bus.note(GUARDED, frame.scope, recipe.node.start)
+        m.bus.record_fact(GUARDED, frame.scope, recipe.node.start)
     for operand in recipe.operands:
-        _note_guarded(m, frame, operand, depth - 1)
+        _track_guarded(m, frame, operand, depth - 1)
 
 
-def note_method(m: Machine, frame: Frame, node: Any, name: str, result: Value, operands: tuple[Value, ...]) -> None:
+def track_method(m: Machine, frame: Frame, node: Any, name: str, result: Value, operands: tuple[Value, ...]) -> None:
     """A method of an array, the first operand, gave ``result``."""
     pass_tangent(m, result, operands[:1])
     if name in REARRANGING:
-        note_shaped(m, result, operands[:1])
+        track_shaped(m, result, operands[:1])
     if name in _METHODS:
-        _note(m, frame, result, _recipe(m, node, name, operands[: _METHODS[name]]), tell=name in TOLD)
+        _track(m, frame, result, _recipe(m, node, name, operands[: _METHODS[name]]), tell=name in TOLD)
 
 
 _METHODS = {"sum": 1, "mean": 1, "max": 1, "prod": 1, "std": 1, "var": 1, "dot": 2}
 """Methods whose results remember how they were made, with the number of operands that count."""
 
 
-def note_shaped(m: Machine, result: Value, operands: tuple[Value, ...]) -> None:
+def track_shaped(m: Machine, result: Value, operands: tuple[Value, ...]) -> None:
     """``result`` holds elements of the operands, or of what a sequence among them holds."""
     if type(result) is Array and result.recipe is None:
         held = [part for value in operands for part in (contents_of(value) or (value,))][:8]
@@ -228,10 +228,10 @@ def _formula(value: Value) -> Recipe | None:
     return value.recipe if isinstance(value, Array) else None
 
 
-def note_operator(m: Machine, frame: Frame, node: Any, op: str, result: Value, operands: tuple[Value, ...]) -> None:
+def track_operator(m: Machine, frame: Frame, node: Any, op: str, result: Value, operands: tuple[Value, ...]) -> None:
     """An operator on arrays gave ``result``."""
     pass_tangent(m, result, operands)
-    _note(m, frame, result, _recipe(m, node, op, operands), tell=op in TOLD)
+    _track(m, frame, result, _recipe(m, node, op, operands), tell=op in TOLD)
 
 
 _PRODUCTS = frozenset({"*", "@", "dot", "vdot", "matmul", "inner"})
@@ -242,13 +242,13 @@ def _recipe(m: Machine, node: Any, name: str, operands: tuple[Value, ...]) -> Re
     return Recipe(name, operands, node, m.path.stack[-1].fn if m.path.stack else None)
 
 
-def _note(m: Machine, frame: Frame, result: Value, recipe: Recipe, *, tell: bool) -> None:
+def _track(m: Machine, frame: Frame, result: Value, recipe: Recipe, *, tell: bool) -> None:
     """Remember how an array was computed. tell: rules hear of it if an operand has a recipe as well."""
     if type(result) is not Array:
         return
     result.recipe = recipe
     if recipe.name in _PRODUCTS and m.path.mode.differentiated and len(recipe.operands) > 1:
-        _note_weighted(m, frame, recipe.operands[-2:])
+        _track_weighted(m, frame, recipe.operands[-2:])
     operands, inner = recipe.operands, recipe.function
     if tell and m.bus.wants(Computation) and any(type(v) is Array and v.recipe is not None for v in operands):
         foreign = frozenset([id(link.fn) for link in m.path.stack if link.fn is not None and link.fn is not inner])

@@ -97,7 +97,7 @@ class FunctionRecord(msgspec.Struct, frozen=True):
     last_line: int = 0
 
 
-class _Notes:
+class _Observed:
     """What was seen of one function so far. python: parameters that a caller passed a Python value for."""
 
     __slots__ = (
@@ -141,7 +141,7 @@ class Recording(Tracker):
 
     def call(self, function: FunctionValue, bound: dict[str, Value]) -> None:
         if self.records is not None:
-            self.records.note(function.scope, function.fn, bound, self.path.mode, self.path.stack)
+            self.records.observe(function.scope, function.fn, bound, self.path.mode, self.path.stack)
 
 
 def kind_of(value: Value) -> set[str]:
@@ -198,10 +198,10 @@ _KINDS: dict[type, Callable[[Any], str]] = {
 """The kind of a value by its type; that of one of another type is told by its level."""
 
 
-def _kinds(notes: _Notes, name: str) -> set[str]:
+def _kinds(observed: _Observed, name: str) -> set[str]:
     """All kinds of a parameter. Where the callers in sight pass a Python value, no presumption makes it a tracer."""
-    real, presumed = notes.kinds[name], notes.presumed_kinds[name]
-    if name in notes.python and not real & _TRACED and presumed & _TRACED:
+    real, presumed = observed.kinds[name], observed.presumed_kinds[name]
+    if name in observed.python and not real & _TRACED and presumed & _TRACED:
         presumed = (presumed - _TRACED) | {"unknown"}
     return real | presumed
 
@@ -227,40 +227,42 @@ def _is_python(value: Value, depth: int = 4) -> bool:
 
 
 class Records:
-    """Collects notes while the machine runs. holding: objects of the presumed runs that hold tracers somewhere."""
+    """Collects observations while the machine runs. holding: objects of the presumed runs that hold tracers somewhere."""
 
     def __init__(self, holding: AbstractSet[Value]) -> None:
-        self.notes: dict[int, _Notes] = {}
+        self.observed: dict[int, _Observed] = {}
         self.holding = holding
 
-    def note(self, scope: ModuleScope, fn: ir.Function, bound: dict[str, Value], mode: Mode, stack: list[Link]) -> None:
+    def observe(
+        self, scope: ModuleScope, fn: ir.Function, bound: dict[str, Value], mode: Mode, stack: list[Link]
+    ) -> None:
         """One run of a function."""
-        notes = self.notes.get(id(fn))
-        if notes is None:
-            notes = self.notes[id(fn)] = _Notes(scope, fn)
-        notes.contexts += 1
+        observed = self.observed.get(id(fn))
+        if observed is None:
+            observed = self.observed[id(fn)] = _Observed(scope, fn)
+        observed.contexts += 1
         if mode.presumed:
-            notes.presumed = True
+            observed.presumed = True
         else:
-            notes.staged = notes.staged or mode.staged
-            notes.ambient = notes.ambient or mode.ambient
-        self._note_arguments(notes, bound, presumed=mode.presumed)
-        if mode.staged and not mode.presumed and len(notes.roots) < MAX_ROOTS:
+            observed.staged = observed.staged or mode.staged
+            observed.ambient = observed.ambient or mode.ambient
+        self._observe_arguments(observed, bound, presumed=mode.presumed)
+        if mode.staged and not mode.presumed and len(observed.roots) < MAX_ROOTS:
             start = next((i for i, link in enumerate(stack) if link.kind in ("root", "contract")), None)
             if start is not None:
                 chain = tuple(stack[start:])
                 key = tuple(id(link.node) for link in chain)
-                notes.roots.setdefault(key, chain)
+                observed.roots.setdefault(key, chain)
 
-    def _note_arguments(self, notes: _Notes, bound: dict[str, Value], *, presumed: bool) -> None:
-        known = notes.presumed_kinds if presumed else notes.kinds
-        variadic = _unsaid(notes.fn) if presumed else frozenset()
+    def _observe_arguments(self, observed: _Observed, bound: dict[str, Value], *, presumed: bool) -> None:
+        known = observed.presumed_kinds if presumed else observed.kinds
+        variadic = _unsaid(observed.fn) if presumed else frozenset()
         for name, value in bound.items():
             kinds = known.get(name) if name not in variadic else None
             if kinds is not None and len(kinds) < MAX_KINDS:
                 kinds |= {"pytree"} if value in self.holding else kind_of(value)
                 if not presumed and any(map(_is_python, members_of(value))):
-                    notes.python.add(name)
+                    observed.python.add(name)
 
     def functions(self, scopes: list[ModuleScope]) -> list[FunctionRecord]:
         """One record per function of the given files, in source order; functions never run have no contexts."""
@@ -268,19 +270,21 @@ class Records:
         for scope in scopes:
             positions = Positions(scope.tree.line_starts)
             for fn, start, first in functions_of(scope.tree):
-                notes = self.notes.get(id(fn)) or _Notes(scope, fn)
+                observed = self.observed.get(id(fn)) or _Observed(scope, fn)
                 found.append(
                     FunctionRecord(
                         filename=scope.path,
                         qualname=fn.qualname,
                         line=positions.row(start),
                         first_line=positions.row(first),
-                        staged=notes.staged,
-                        ambient=notes.ambient,
-                        roots=tuple(_root_record(chain) for chain in notes.roots.values()),
-                        params=tuple(ParameterRecord(p.name, tuple(sorted(_kinds(notes, p.name)))) for p in fn.params),
-                        contexts=notes.contexts,
-                        presumed=notes.presumed,
+                        staged=observed.staged,
+                        ambient=observed.ambient,
+                        roots=tuple(_root_record(chain) for chain in observed.roots.values()),
+                        params=tuple(
+                            ParameterRecord(p.name, tuple(sorted(_kinds(observed, p.name)))) for p in fn.params
+                        ),
+                        contexts=observed.contexts,
+                        presumed=observed.presumed,
                         last_line=positions.row(fn.body[-1].end),
                     )
                 )

@@ -110,7 +110,7 @@ def _with_parts(value: Value, depth: int = 4) -> Iterable[Value]:
             yield from _with_parts(part, depth - 1)
 
 
-def note_gradient(m: Machine, frame: Frame, node: Any, tv: TransformedValue, result: Value) -> None:
+def track_gradient(m: Machine, frame: Frame, node: Any, tv: TransformedValue, result: Value) -> None:
     """Something was differentiated, with this result."""
     if not m.trackers[Replicas].running or tv.fact.result not in ("gradient", "value_and_gradient"):
         return
@@ -124,7 +124,7 @@ def note_gradient(m: Machine, frame: Frame, node: Any, tv: TransformedValue, res
         replica.gradients.append((gradient, frame.scope, node))
 
 
-def note_collective(m: Machine, axes: Iterable[str]) -> None:
+def track_collective(m: Machine, axes: Iterable[str]) -> None:
     """A collective runs: the functions on the way to it are known to use one, whenever they are called again."""
     replicas = m.trackers[Replicas]
     for link in m.path.stack:
@@ -135,17 +135,17 @@ def note_collective(m: Machine, axes: Iterable[str]) -> None:
             replica.synced = True
 
 
-def note_call(m: Machine, fn: Any, closure: Frame | None) -> None:
+def track_call(m: Machine, fn: Any, closure: Frame | None) -> None:
     """A function of the project was called, or a remembered run of it repeated. closure: of the function that it stands in,
     which may have been given a collective."""
     given = closure.slots.values() if closure is not None and closure.fn is not None else ()
     wraps = any(isinstance(value, External) and value.name in _COLLECTIVES for value in given)
     axes = {ANY} if wraps else m.trackers[Replicas].collecting.get(id(fn))
     if axes is not None:
-        note_collective(m, tuple(axes))
+        track_collective(m, tuple(axes))
 
 
-def note_unknown_call(m: Machine, name: str, arguments: Iterable[Value]) -> None:
+def track_unknown_call(m: Machine, name: str, arguments: Iterable[Value]) -> None:
     """Code that nobody knows was called. name: of the method or function, where it has one."""
     if name in _UPDATES:
         return

@@ -92,18 +92,18 @@ class Runs(Tracker):
         return all(start in seen or self.is_dared(start, seen) for start in self.trusted.get(fn, ()))
 
 
-def note_form_called(m: Machine, form: Value) -> None:
+def track_form_called(m: Machine, form: Value) -> None:
     """A transformed function is called: for the error that it raises, perhaps."""
     runs = m.trackers[Runs]
     (runs.tried if m.path.tries() else runs.sound).add(form)
 
 
-def note_dared(m: Machine, functions: Iterable[Value]) -> None:
+def track_dared(m: Machine, functions: Iterable[Value]) -> None:
     """A call in a block that is to raise may run these functions."""
     m.trackers[Runs].dared.update([id(func.fn) for func in functions if isinstance(func, FunctionValue)])
 
 
-def note_wrapped(m: Machine, func: Value, given: Iterable[Value], result: Value) -> None:
+def track_wrapped(m: Machine, func: Value, given: Iterable[Value], result: Value) -> None:
     """Code that nobody knows is called: with functions of the project, or it is what came of such a call."""
     runs = m.trackers[Runs]
     functions: tuple[FunctionValue, ...] = ()
@@ -118,7 +118,7 @@ def note_wrapped(m: Machine, func: Value, given: Iterable[Value], result: Value)
         root = root.parent if isinstance(root, Opaque) else None
     held = runs.wrapped[root] if root is not None else ()
     if m.path.caught:
-        note_dared(m, (*held, *functions))
+        track_dared(m, (*held, *functions))
     elif held:
         first = m.path.stack[0] if m.path.stack else None
         start = id(first.fn) if first is not None and first.kind == "entry" else 0
@@ -126,7 +126,7 @@ def note_wrapped(m: Machine, func: Value, given: Iterable[Value], result: Value)
             runs.trusted.setdefault(id(function.fn), set()).add(start)
 
 
-def note_called(m: Machine, func: FunctionValue, kind: str) -> None:
+def track_called(m: Machine, func: FunctionValue, kind: str) -> None:
     """A function is about to be run, or an earlier run of it repeated."""
     fn, runs = func.fn, m.trackers[Runs]
     runs.called_functions.add(id(fn))
@@ -145,4 +145,4 @@ def note_called(m: Machine, func: FunctionValue, kind: str) -> None:
         names = runs.function_names
         caller = next((names[id(link.fn)] for link in reversed(m.path.stack) if id(link.fn) in names), None)
         names[id(fn)] = name = (func.scope.path, fn.qualname)
-        runs.calls.note(name, caller)
+        runs.calls.add_call(name, caller)

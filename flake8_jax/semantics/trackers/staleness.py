@@ -192,9 +192,9 @@ class Staleness(Tracker):
         """A remembered run may have replaced wrappers."""
         for owner, tv, spot in self.awaited:
             if not any(value is tv for value in owner.slots.values()):
-                self.m.bus.note(MADE_AGAIN, spot.scope, spot.node.start)
+                self.m.bus.record_fact(MADE_AGAIN, spot.scope, spot.node.start)
 
-    def note(self, action: Action) -> None:
+    def track(self, action: Action) -> None:
         """An action is made."""
         self.first.setdefault(id(action.slots), len(self.log))
         self.log.append(action)
@@ -203,7 +203,7 @@ class Staleness(Tracker):
 
     def read(self, slots: dict[Any, Any], slot: Any, node: int, wrapper: WrapperKey) -> None:
         """A wrapper reads a cell."""
-        self.note(Action(slots, slot, node, wrapper))
+        self.track(Action(slots, slot, node, wrapper))
         key = (id(slots), slot)
         known = self.cells.get(key, frozenset())
         stale = [r for r in known if r.wrapper == wrapper and r.node == node and r.written]
@@ -233,7 +233,7 @@ class Staleness(Tracker):
 
     def write(self, slots: dict[Any, Any], slot: Any, node: int, owner: Value | None = None) -> None:
         """A cell, maybe of the object ``owner``, is rebound."""
-        self.note(Action(slots, slot, node, None))
+        self.track(Action(slots, slot, node, None))
         key = (id(slots), slot)
         known = self.cells.get(key)
         if not known or all(r.written for r in known):
@@ -260,7 +260,7 @@ class Staleness(Tracker):
         return any(v is tv for slot, v in slots.items() if slot not in set_here)
 
     def tell(self, node: int, written: int, unless: str = "") -> None:
-        """Tell the rules of a stale reading. unless: what takes the report back."""
+        """Tell the rules of a stale reading. unless: what withdraws the report."""
         spot, writing = self.spots[node], self.spots[written]
         context = self.m.path.context(spot.scope)
         self.m.bus.emit(StaleRead(context, spot.node, spot.name, site_of(writing.scope, writing.node), unless))
@@ -303,7 +303,7 @@ def _key(value: Value) -> WrapperKey:
     return ("object", id(value))
 
 
-def note_made(m: Machine, made: FunctionValue | TransformedValue) -> None:
+def track_made(m: Machine, made: FunctionValue | TransformedValue) -> None:
     """A function is defined inside of another one, or ``jit`` is applied."""
     if m.bus.wants(StaleRead):
         m.trackers[Staleness].make(_key(made))
@@ -312,15 +312,15 @@ def note_made(m: Machine, made: FunctionValue | TransformedValue) -> None:
 # --- readings -----------------------------------------------------------------------------------------
 
 
-def note_attribute(m: Machine, frame: Frame, node: Any, base: Instance, name: str, value: Value) -> None:
+def track_attribute(m: Machine, frame: Frame, node: Any, base: Instance, name: str, value: Value) -> None:
     """Compiled code reads an attribute of an object."""
     if node is None or type(value) not in _DATA or not _is_heard(m) or "pytree" in base.cls.traits:
         return
     if escapes_trace(m, base, m.path.mode.jitted) and not _is_called(frame, node):
-        _note(m, frame, node, base.slots, name, value)
+        _track(m, frame, node, base.slots, name, value)
 
 
-def note_enclosed(m: Machine, frame: Frame, node: ir.Name, value: Value) -> None:
+def track_enclosed(m: Machine, frame: Frame, node: ir.Name, value: Value) -> None:
     """Compiled code reads a variable that it does not bind itself."""
     if type(value) not in _DATA or not _is_heard(m):
         return
@@ -328,7 +328,7 @@ def note_enclosed(m: Machine, frame: Frame, node: ir.Name, value: Value) -> None
     while around is not None:
         if node.id in around.slots and around.slots is not frame.scope.slots:
             if around.fn is not None and around.trace < m.path.mode.jitted and not _is_called(frame, node):
-                _note(m, frame, node, around.slots, node.id, value)
+                _track(m, frame, node, around.slots, node.id, value)
             return
         around = around.parent
 
@@ -348,7 +348,7 @@ def _is_called(frame: Frame, node: Any) -> bool:
     return frame.scope.text[node.end : node.end + 1] == "("
 
 
-def _note(m: Machine, frame: Frame, node: Any, slots: dict[Any, Any], slot: str, value: Value) -> None:
+def _track(m: Machine, frame: Frame, node: Any, slots: dict[Any, Any], slot: str, value: Value) -> None:
     staleness = m.trackers[Staleness]
     if staleness.running is None or _DESCRIBED.match(frame.scope.text, node.end):
         return
@@ -361,11 +361,11 @@ def _note(m: Machine, frame: Frame, node: Any, slots: dict[Any, Any], slot: str,
 # --- writes --------------------------------------------------------------------------------------------
 
 
-def note_rebound_attribute(m: Machine, frame: Frame, node: Any, base: Instance, name: str, value: Value) -> None:
+def track_rebound_attribute(m: Machine, frame: Frame, node: Any, base: Instance, name: str, value: Value) -> None:
     """An attribute of an object is about to be set."""
     for owner, tv, spot in m.trackers[Staleness].awaited:
         if owner is base and base.slots.get(name) is tv and value is not tv:
-            m.bus.note(MADE_AGAIN, spot.scope, spot.node.start)
+            m.bus.record_fact(MADE_AGAIN, spot.scope, spot.node.start)
     if not _may_write(m, frame, node) or _is_same(base.slots.get(name), value) or _is_constructor(m, base):
         return
     if frame.fn is not None and name in _filled(m, frame.fn):
@@ -373,7 +373,7 @@ def note_rebound_attribute(m: Machine, frame: Frame, node: Any, base: Instance, 
     _write(m, frame, node, base.slots, name, base)
 
 
-def note_rebound_variable(m: Machine, frame: Frame, node: Any, slots: dict[Any, Any], name: str, value: Value) -> None:
+def track_rebound_variable(m: Machine, frame: Frame, node: Any, slots: dict[Any, Any], name: str, value: Value) -> None:
     """A variable of a function is about to be bound."""
     staleness = m.trackers[Staleness]
     if (slots is frame.slots and (id(slots), name) not in staleness.cells) or not _may_write(m, frame, node):
@@ -382,7 +382,7 @@ def note_rebound_variable(m: Machine, frame: Frame, node: Any, slots: dict[Any, 
         _write(m, frame, node, slots, name)
 
 
-def note_replaced_item(m: Machine, frame: Frame, node: Any, base: Value, key: Value | None) -> None:
+def track_replaced_item(m: Machine, frame: Frame, node: Any, base: Value, key: Value | None) -> None:
     """An item of a list or dict is about to be set."""
     if isinstance(base, (ListValue, DictValue)) and _may_write(m, frame, node):
         slot = ("k", key.value) if isinstance(base, DictValue) and isinstance(key, Const) else None

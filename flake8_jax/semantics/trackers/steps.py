@@ -97,7 +97,7 @@ class TrainingSteps(Tracker):
         self.read: dict[int, dict[str, list[int] | None]] = {}
 
 
-def note_step(
+def track_step(
     m: Machine, frame: Frame, node: ir.Call, tv: TransformedValue, named: list[tuple[str, Value]], result: Value
 ) -> None:
     """A compiled function that donates nothing was called in a loop: which of its arguments will be replaced?"""
@@ -116,7 +116,7 @@ def note_step(
             steps.taken.taken[key] = Step(node, frame.scope, parameter, tv, result, _entry(m), state)
         for leaf in _held_arrays(value):
             if leaf in leaves:  # one array in two places: it cannot be donated twice
-                m.bus.note(KEPT, frame.scope, node.start)
+                m.bus.record_fact(KEPT, frame.scope, node.start)
             leaves.add(leaf)
 
 
@@ -198,7 +198,7 @@ def give_back(m: Machine, value: Value) -> None:
 
 def _moot(m: Machine, step: Step | None) -> None:
     if step is not None and step.entry == _entry(m):
-        m.bus.note(KEPT, step.scope, step.node.start)
+        m.bus.record_fact(KEPT, step.scope, step.node.start)
 
 
 def _parts(value: Value) -> Sequence[Value]:
@@ -219,7 +219,7 @@ def emit_steps(m: Machine, frame: Frame, node: ir.Assign, value: Value) -> None:
             step = _replaced(m, frame, node, single, new)
             if step is not None:
                 found[id(step.node)] = step
-                _note_replaced(m, step, _slot(frame, single), new)
+                _track_replaced(m, step, _slot(frame, single), new)
             elif new is not None and not (_holds(frame, single, new) or _is_passing(m, frame, node, single)):
                 keep(m, new)
     for step in found.values():
@@ -227,7 +227,7 @@ def emit_steps(m: Machine, frame: Frame, node: ir.Assign, value: Value) -> None:
         m.bus.emit(UndonatedStep(context, step.node, steps.names[id(step.node)], function, step.tv.site, KEPT))
 
 
-def _note_replaced(m: Machine, step: Step, slot: Slot | None, new: Value | None) -> None:
+def _track_replaced(m: Machine, step: Step, slot: Slot | None, new: Value | None) -> None:
     """A result of a step takes the place of its argument, in this variable or attribute."""
     steps = m.trackers[TrainingSteps].taken
     assert steps is not None
@@ -241,7 +241,7 @@ def _note_replaced(m: Machine, step: Step, slot: Slot | None, new: Value | None)
         steps.pending.append((slot, step))
 
 
-def note_bound(m: Machine) -> None:
+def track_bound(m: Machine) -> None:
     """The assignment is done: its targets hold the parts of a result that nobody knows."""
     steps = m.trackers[TrainingSteps].taken
     if steps is None or not steps.pending:
@@ -335,7 +335,7 @@ def _replaced(m: Machine, frame: Frame, node: ir.Assign, target: ir.Expr, new: V
     if not _is_result(step, node, old, new) or not _is_carried(m, frame, target, slot, old):
         return None
     if canonical_key(old) in steps.kept or _is_held(frame, slot, old):
-        m.bus.note(KEPT, step.scope, step.node.start)
+        m.bus.record_fact(KEPT, step.scope, step.node.start)
     return step
 
 

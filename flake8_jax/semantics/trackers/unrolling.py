@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 trips       how often a loop surely runs its body; None where that is not known, or a ``break`` or ``return`` may end it.
-work        operations that JAX notes down while it traces the body. A loop without any leaves nothing in the program.
+work        operations that JAX records while it traces the body. A loop without any leaves nothing in the program.
 applied     a network runs on parameters that it is given: the layers that it makes for that are the same ones each time.
 varied      an iteration takes something else than the next one that no array could hold: the item of a list of layers,
             a parameter under a name of its own, a new layer. Such a loop cannot be rolled up, so nothing is said of it.
@@ -106,7 +106,7 @@ class LoopNests(Tracker):
             size *= trips
             if size >= self.threshold and not m.path.mode.shapes_only and not _in_kernel(m):
                 for place in places:
-                    m.bus.note(IN_NEST, frame.scope, place.start)
+                    m.bus.record_fact(IN_NEST, frame.scope, place.start)
                 m.bus.emit(UnrolledLoop(m.path.context(frame.scope), at, size, trips, dict(frame.slots)))
             places = (*places, at)
         self.inside = LoopNest(max(size, seen.before.size), (*seen.before.places, *places))
@@ -131,7 +131,7 @@ class LoopNests(Tracker):
         work, varies, size = record
         self.work += work
         if varies:
-            note_variety(self.m)
+            track_variety(self.m)
         if size > self.inside.size:
             self.inside = LoopNest(size, self.inside.places)
 
@@ -181,7 +181,7 @@ def least_trips(values: list[Value]) -> int | None:
 # --- what differs between iterations --------------------------------------------------------------
 
 
-def note_pick(m: Machine, base: Value, index: Value, item: Value) -> None:
+def track_pick(m: Machine, base: Value, index: Value, item: Value) -> None:
     """``item`` was taken out of ``base`` by an index that is known to Python, but not to us."""
     if isinstance(base, (Array, HostArray)):
         return
@@ -192,12 +192,12 @@ def note_pick(m: Machine, base: Value, index: Value, item: Value) -> None:
     _vary(m, index, item if isinstance(base, Tree) else None)
 
 
-def note_variety(m: Machine) -> None:
+def track_variety(m: Machine) -> None:
     """A name is put together, or a layer is made: in every iteration another one."""
     _vary(m, None, None)
 
 
-def note_same(m: Machine, before: tuple[int, frozenset[LoopState]], variables: Value | None) -> None:
+def track_same(m: Machine, before: tuple[int, frozenset[LoopState]], variables: Value | None) -> None:
     """What has run since ``before`` takes its layers and names from a network that is applied, not from the loops around:
     they are the same ones in every iteration, unless the variables are another pytree each time."""
     varieties, varied = before
@@ -210,7 +210,7 @@ def note_same(m: Machine, before: tuple[int, frozenset[LoopState]], variables: V
 
 
 def varieties_now(m: Machine) -> tuple[int, frozenset[LoopState]]:
-    """What is varied so far; for ``note_same``."""
+    """What is varied so far; for ``track_same``."""
     loops = [loop for loop in m.path.loops if (known := loop.records.get(Unrolling)) is not None and known.varied]
     return m.trackers[LoopNests].varieties, frozenset(loops)
 

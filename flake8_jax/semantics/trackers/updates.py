@@ -237,7 +237,7 @@ def _components(value: Value, depth: int = 2) -> Iterator[Value]:
 # --- calls ----------------------------------------------------------------------------------------------------
 
 
-def note_result(m: Machine, func: Value, at: Call, result: Value) -> None:
+def track_result(m: Machine, func: Value, at: Call, result: Value) -> None:
     """A call gave ``result``."""
     updates = m.trackers[Updates]
     changes = _changes(updates, func, at, result)

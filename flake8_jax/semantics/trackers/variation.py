@@ -73,7 +73,9 @@ class Variations(Tracker):
             vary_joined(self.m, [c for c in contents if isinstance(c, Value)], result)
 
     def widen(self, frame: Frame, loop: LoopState, branches: list[Writes], written: list[Any]) -> bool:
-        return bool(loop.stepped or loop.appended or self.grown) and note_growth(self.m, frame, loop, branches, written)
+        return bool(loop.stepped or loop.appended or self.grown) and track_growth(
+            self.m, frame, loop, branches, written
+        )
 
     def since(self, mark: None, run: FinishedRun) -> tuple[Varying, grown_parts.GrownParts] | None:
         varying = variations_of(self.m, run)
@@ -99,7 +101,7 @@ def vary(m: Machine, value: Value, variation: Variation) -> None:
         m.trackers[Variations].known[value] = variation
 
 
-def note_counter(m: Machine, loop: LoopState, value: Value, numbers: Sequence[int] | None) -> None:
+def track_counter(m: Machine, loop: LoopState, value: Value, numbers: Sequence[int] | None) -> None:
     """``value`` counts the iterations of an eager loop."""
     if m.path.mode.staged or not isinstance(value, Static):
         return
@@ -107,7 +109,7 @@ def note_counter(m: Machine, loop: LoopState, value: Value, numbers: Sequence[in
     vary(m, value, Variation(loop, numbers=known, source=value))
 
 
-def note_elements(m: Machine, loop: LoopState, known: Sequence[Value], joined: Value) -> None:
+def track_elements(m: Machine, loop: LoopState, known: Sequence[Value], joined: Value) -> None:
     """A loop runs over these elements; ``joined`` stands for any one of them."""
     if m.path.mode.staged:
         return
@@ -115,7 +117,7 @@ def note_elements(m: Machine, loop: LoopState, known: Sequence[Value], joined: V
         rows = [v.elts for v in known if isinstance(v, TupleValue) and len(v.elts) == len(joined.elts)]
         if len(rows) == len(known):
             for column, element in zip(zip(*rows), joined.elts):
-                note_elements(m, loop, column, element)
+                track_elements(m, loop, column, element)
     elif isinstance(joined, Static) and all(isinstance(v, Const) for v in known):
         values = [v.value for v in known if isinstance(v, Const)]
         numbers = tuple(values) if all(type(v) is int for v in values) else None
@@ -139,18 +141,18 @@ class Update(NamedTuple):
         return self.op in ("*", "/") and _number_kind(self.old) == "float" and kinds <= {"int", "float", "?"}
 
 
-def note_augmented(m: Machine, frame: Frame, target: ir.Expr, op: str, old: Value, right: Value) -> None:
+def track_augmented(m: Machine, frame: Frame, target: ir.Expr, op: str, old: Value, right: Value) -> None:
     """``target op= right``."""
     update = Update(op, old, right)
     if isinstance(target, ir.Name):
-        _note_step(m, frame, frame.slots, target.id, update)
+        _track_step(m, frame, frame.slots, target.id, update)
     elif isinstance(target, ir.Attribute) and isinstance(target.value, ir.Name):
         owner = frame.slots.get(target.value.id)
         if isinstance(owner, Instance):
-            _note_step(m, frame, owner.slots, target.attr, update)
+            _track_step(m, frame, owner.slots, target.attr, update)
 
 
-def _note_step(m: Machine, frame: Frame, slots: dict[Any, Any], name: str, update: Update) -> None:
+def _track_step(m: Machine, frame: Frame, slots: dict[Any, Any], name: str, update: Update) -> None:
     """``name`` is updated: on every path of the loop, a number that moves on."""
     if not frame.loops or m.path.mode.staged or name not in slots:
         return
@@ -159,7 +161,7 @@ def _note_step(m: Machine, frame: Frame, slots: dict[Any, Any], name: str, updat
         loop.stepped.add((id(slots), name))
 
 
-def note_self_update(m: Machine, frame: Frame, node: ir.Assign, update: ir.BinOp) -> None:
+def track_self_update(m: Machine, frame: Frame, node: ir.Assign, update: ir.BinOp) -> None:
     """``x = x op y``, or ``x = y op x`` where that is the same."""
     target, left, right = node.targets[0], update.left, update.right
     if not isinstance(target, ir.Name) or len(node.targets) != 1:
@@ -173,7 +175,7 @@ def note_self_update(m: Machine, frame: Frame, node: ir.Assign, update: ir.BinOp
         other = Const(right.value)
     old = frame.slots.get(target.id)
     if old is not None and other is not None:
-        _note_step(m, frame, frame.slots, target.id, Update(update.op, old, other))
+        _track_step(m, frame, frame.slots, target.id, Update(update.op, old, other))
 
 
 def _number_kind(value: Value) -> str:
@@ -183,14 +185,14 @@ def _number_kind(value: Value) -> str:
     return joining.const_kind(value.value) if isinstance(value, Const) else getattr(value, "kind", "")
 
 
-def note_appended(m: Machine, value: ListValue) -> None:
+def track_appended(m: Machine, value: ListValue) -> None:
     """A list gets longer. One that is still there in the next iteration is longer in each."""
     if not m.path.mode.staged:
         for loop in m.path.loops:
             loop.appended.append(value)
 
 
-def note_shortened(m: Machine, value: Value) -> None:
+def track_shortened(m: Machine, value: Value) -> None:
     """Something is taken out of a list: how long it gets, nobody knows."""
     if m.path.loops and isinstance(value, ListValue):
         m.journal.keep_alive.append(value)
@@ -199,7 +201,7 @@ def note_shortened(m: Machine, value: Value) -> None:
         m.trackers[Variations].known.pop(value, None)
 
 
-def note_filled_up(m: Machine, value: ListValue, node: Any) -> None:
+def track_filled_up(m: Machine, value: ListValue, node: Any) -> None:
     """A list gets as many elements as it lacks: ``b.extend([0] * (n - len(b)))``, ``while len(b) < n: b.append(0)``. How long
     it is then, has nothing to do with the loops around."""
     if isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute):
@@ -209,7 +211,7 @@ def note_filled_up(m: Machine, value: ListValue, node: Any) -> None:
     else:
         path, given = "", []
     if path and any(_measures(one, path) for one in given):
-        note_shortened(m, value)
+        track_shortened(m, value)
     innermost = m.path.loops[-1] if m.path.loops else None
     if innermost is not None and isinstance(innermost.node, ir.While) and _measures(innermost.node.test, path):
         m.journal.keep_alive.append(value)
@@ -229,12 +231,12 @@ def _measures(node: Any, path: str) -> bool:
     )
 
 
-def note_growth(
+def track_growth(
     m: Machine, frame: Frame, loop: LoopState, branches: list[Writes], written: Iterable[tuple[Any, Any, Any]]
 ) -> bool:
     """At the end of an iteration: what of the loop's state varies. written: slots, slot and contents before. Whether
     something was found that is new."""
-    found = _note_longer(m, frame, loop)
+    found = _track_longer(m, frame, loop)
     grown = m.trackers[Variations].grown
     if m.path.mode.staged or not (loop.stepped or grown):
         return found
@@ -254,7 +256,7 @@ def note_growth(
     return found
 
 
-def _note_longer(m: Machine, frame: Frame, loop: LoopState) -> bool:
+def _track_longer(m: Machine, frame: Frame, loop: LoopState) -> bool:
     """The lists that an iteration has appended to vary. Whether a variable holds one of them that did not vary yet."""
     found = False
     for value in loop.appended:
@@ -576,7 +578,7 @@ def vary_call(m: Machine, name: str, values: Sequence[Value], bound: dict[str, V
     if type(result) not in varying.VARYING:
         return
     if m.path.loops and name.startswith(_ARRAY_LIBRARIES):
-        _note_grown(m, last, values, result)
+        _track_grown(m, last, values, result)
     if m.path.mode.staged:
         return
     if not name.startswith(_LIBRARIES):
@@ -646,7 +648,7 @@ def _joined_parts(m: Machine, values: Sequence[Value]) -> list[Value]:
     return parts
 
 
-def _note_grown(m: Machine, last: str, values: Sequence[Value], result: Value) -> None:
+def _track_grown(m: Machine, last: str, values: Sequence[Value], result: Value) -> None:
     """An array was put together from others, or holds what such an array holds. In compiled code as well, which may return it
     to a loop that gives it back."""
     grown = m.trackers[Variations].grown
@@ -658,10 +660,10 @@ def _note_grown(m: Machine, last: str, values: Sequence[Value], result: Value) -
         grown[result] = frozenset(values[:1])
 
 
-def note_released(m: Machine, called: TransformedValue, inside: Value, outside: Value) -> None:
+def track_released(m: Machine, called: TransformedValue, inside: Value, outside: Value) -> None:
     """Compiled code returned ``inside`` to an eager loop."""
     if called.fact.result == "same" and m.path.loops and not m.path.mode.staged and m.trackers[Variations].grown:
-        grown_parts.note_release(m.trackers[Variations].grown, inside, outside)
+        grown_parts.track_release(m.trackers[Variations].grown, inside, outside)
 
 
 def _vary_glued(m: Machine, values: Sequence[Value], result: Value) -> None:

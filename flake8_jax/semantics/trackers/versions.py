@@ -85,7 +85,7 @@ class ApiUses(Tracker):
         self.parts = self.versions.parts
 
 
-def note_variables(m: Machine, cls: str, method: str, result: Value) -> None:
+def track_variables(m: Machine, cls: str, method: str, result: Value) -> None:
     """Flax's ``init`` has returned variables: once a ``FrozenDict``, now a dict."""
     uses = m.trackers[ApiUses]
     if uses.versions is not None and cls.startswith("flax.linen.") and method in _GIVING_VARIABLES:
@@ -97,7 +97,7 @@ def note_variables(m: Machine, cls: str, method: str, result: Value) -> None:
 _GIVING_VARIABLES = frozenset({"init", "init_with_output", "lazy_init"})
 
 
-def note_method(m: Machine, scope: ModuleScope, node: ir.Call, method: Value) -> None:
+def track_method(m: Machine, scope: ModuleScope, node: ir.Call, method: Value) -> None:
     """A method of a pytree is called: perhaps one that variables no longer have."""
     uses = m.trackers[ApiUses]
     owner: Value | None
@@ -113,7 +113,7 @@ def note_method(m: Machine, scope: ModuleScope, node: ir.Call, method: Value) ->
         uses.versions.method(m, scope, node, f"flax.linen.Module.init(){name}")
 
 
-def note_member(m: Machine, scope: ModuleScope, node: ir.Attribute, owner: Value) -> None:
+def track_member(m: Machine, scope: ModuleScope, node: ir.Attribute, owner: Value) -> None:
     """An attribute of a value is read or written: perhaps one of a library class that has a history."""
     versions = m.trackers[ApiUses].versions
     if type(owner) is ExternalInstance and versions is not None and node.attr in versions.histories.attributes:

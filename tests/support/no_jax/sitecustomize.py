@@ -1,4 +1,4 @@
-"""Python runs this first in the children of tests that are not marked ``jax``: importing JAX is noted, and fails."""
+"""Python runs this first in the children of tests that are not marked ``jax``: importing JAX is recorded, and fails."""
 
 from __future__ import annotations
 
