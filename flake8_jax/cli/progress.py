@@ -23,7 +23,7 @@ def progress_bar(wanted: bool) -> Iterator[Callable[[str, int, int], None] | Non
         return
     bar = _Bar()
     try:
-        yield bar.tell
+        yield bar.update
     finally:
         bar.close()
 
@@ -33,7 +33,7 @@ class _Bar:
         self._started = time.monotonic()
         self._shown: tuple[Progress, TaskID] | None = None
 
-    def tell(self, phase: str, done: int, total: int) -> None:
+    def update(self, phase: str, done: int, total: int) -> None:
         """Show that a phase has done ``done`` of ``total`` files (0: not known); with all of them the bar goes away."""
         if 0 < total <= done:
             self.close()

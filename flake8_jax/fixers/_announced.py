@@ -61,10 +61,10 @@ def decided(fix: Fix, *, safe: bool, otherwise: Announced) -> Fix:
 def extended(fix: Fix, more: str, sentences: Iterable[str], edits: Iterable[Edit]) -> Fix:
     """The fix with more edits, which its message names behind what it does. sentences: on what the edits may change; where
     there are none, the fix is as safe as it was."""
-    what, *told = fix.message.split("; ")
-    new = dict.fromkeys(sentence for sentence in sentences if sentence not in told)
+    what, *announced = fix.message.split("; ")
+    new = dict.fromkeys(sentence for sentence in sentences if sentence not in announced)
     applicability = "unsafe" if new else fix.applicability
-    return Fix("; ".join([f"{what}, {more}", *told, *new]), applicability, tuple(edits))
+    return Fix("; ".join([f"{what}, {more}", *announced, *new]), applicability, tuple(edits))
 
 
 def sentences_of(fix: Fix) -> list[str]:

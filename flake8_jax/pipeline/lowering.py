@@ -142,7 +142,7 @@ def lower_all(
 
     ``anew``: digests of texts that are lowered whatever the cache says.
     """
-    tell = progress if progress is not None else _silent
+    report = progress if progress is not None else _silent
     found: dict[str, Lowered] = {}
     missing: dict[str, str] = {}
     for key, text in texts.items():
@@ -154,11 +154,11 @@ def lower_all(
     usable = usable_processes(jobs)
     # A single large file goes to a process as well: the parser hears no signal, and the process that waits for it does.
     if usable > 1 and sum(map(len, missing.values())) >= _WORTH_A_POOL:
-        found.update(_lower_in_pool(missing, cache, min(usable, len(missing)), tell))
+        found.update(_lower_in_pool(missing, cache, min(usable, len(missing)), report))
     else:
-        _on_one_stack(lambda: _lower_here(missing, cache, found, tell))
+        _on_one_stack(lambda: _lower_here(missing, cache, found, report))
     if missing:
-        tell(len(missing), len(missing))
+        report(len(missing), len(missing))
     return found
 
 
@@ -170,9 +170,9 @@ def _on_one_stack(work: Callable[[], Result]) -> Result:
         return work()
 
 
-def _lower_here(texts: Mapping[str, str], cache: Cache, found: dict[str, Lowered], tell: Progress) -> None:
+def _lower_here(texts: Mapping[str, str], cache: Cache, found: dict[str, Lowered], report: Progress) -> None:
     for done, (key, text) in enumerate(texts.items()):
-        tell(done, len(texts))
+        report(done, len(texts))
         found[key] = result = lower_text(text)
         if result.module is not None and cache.home is not None and not cache.read_only:
             _keep(cache, key, encoded_module(result.module))
@@ -194,7 +194,7 @@ def _keep(cache: Cache, key: str, payload: bytes | None) -> None:
         cache.write("ir", key, payload)
 
 
-def _lower_in_pool(texts: Mapping[str, str], cache: Cache, workers: int, tell: Progress) -> dict[str, Lowered]:
+def _lower_in_pool(texts: Mapping[str, str], cache: Cache, workers: int, report: Progress) -> dict[str, Lowered]:
     decoder = msgspec.msgpack.Decoder(ir.Module)
     found: dict[str, Lowered] = {}
     # The largest first: the last file to finish decides how long all of it takes.
@@ -208,7 +208,7 @@ def _lower_in_pool(texts: Mapping[str, str], cache: Cache, workers: int, tell: P
             results.reverse()
             for batch in batches:
                 lowered = results.pop().result()  # what was received is let go
-                tell(len(found), len(keys))
+                report(len(found), len(keys))
                 for key, sent in zip(batch, lowered):
                     found[key] = _received(sent, texts[key], decoder)
                     _keep(cache, key, sent.payload)

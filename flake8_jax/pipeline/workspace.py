@@ -292,7 +292,7 @@ class Workspace:
         changed = False
         paths = dict.fromkeys((*run.asked, *context))
         for done, path in enumerate(paths):
-            self._tell(run, "Scanning", done, len(paths))
+            self._report_progress(run, "Scanning", done, len(paths))
             if path in texts:
                 text = texts[path]
                 if len(text) > limits.source:
@@ -316,7 +316,7 @@ class Workspace:
             run.cache.store("glances", key, kept)
         return seen
 
-    def _tell(self, run: ProjectRun, phase: str, done: int, total: int) -> None:
+    def _report_progress(self, run: ProjectRun, phase: str, done: int, total: int) -> None:
         if self.progress is not None:
             root = run.settings.project_root or run.settings.root
             self.progress(f"{phase} {os.path.basename(root) or root}", done, total)
@@ -385,9 +385,9 @@ class Workspace:
                     problems[path] = result.problem
                 else:
                     run.crashes.append(("engine", path, result.crash or ""))
-        self._tell(run, f"Analyzing {len(files)} files of", 0, 0)
+        self._report_progress(run, f"Analyzing {len(files)} files of", 0, 0)
         analysis = self.backend.analyze(files, request)
-        self._tell(run, "Analyzing", 1, 1)
+        self._report_progress(run, "Analyzing", 1, 1)
         texts = {file.path: file.text for file in files}
         found = (_tidied(texts.get(finding.path, ""), finding) for finding in analysis.findings)
         run.findings = tuple(sorted(dict.fromkeys(found), key=_order))
@@ -416,7 +416,7 @@ class Workspace:
                 text = self.text_of(path, key)
                 run.digests[path] = key = self._remember(text)
                 missing[key] = text
-        progress = partial(self._tell, run, "Reading")
+        progress = partial(self._report_progress, run, "Reading")
         found = lower_all(missing, run.cache, self.jobs, progress, anew=distrusted)
         for key, result in found.items():
             self._keep(key, result)

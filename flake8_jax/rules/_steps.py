@@ -10,9 +10,9 @@ GRADIENTS = ("grad", "value_and_grad")
 
 def report_gradients_first(candidates: list[Candidate]) -> list[Candidate]:
     """Keep one report for one defect: a loop that differentiates without ``jit`` is reported there."""
-    told = {
+    differentiated = {
         id(c.event.loop)
         for c in candidates
         if isinstance(c.event, Repetition) and c.event.name.rpartition(".")[2].endswith(GRADIENTS)
     }
-    return [c for c in candidates if not isinstance(c.event, EagerStep) or id(c.event.loop) not in told]
+    return [c for c in candidates if not isinstance(c.event, EagerStep) or id(c.event.loop) not in differentiated]

@@ -265,7 +265,7 @@ def _is_idle(call: ir.Call, fn: ir.Function) -> bool:
     returned = [node.value for node in nodes if isinstance(node, ir.Return) and node.value is not None]
     if returned and all(map(_is_shape, returned)):
         return True
-    return any(_is_told_not_to_train(node, call) or _is_default(node, call) or _is_wait(node, call) for node in nodes)
+    return any(_switches_training_off(node, call) or _is_default(node, call) or _is_wait(node, call) for node in nodes)
 
 
 def _is_shape(node: ir.Node | ir.Expr) -> bool:
@@ -284,7 +284,7 @@ def _is_wait(node: object, call: ir.Call) -> bool:
     return isinstance(node.value.func, ir.Attribute) and node.value.func.attr == "block_until_ready"
 
 
-def _is_told_not_to_train(node: object, call: ir.Call) -> bool:
+def _switches_training_off(node: object, call: ir.Call) -> bool:
     if not isinstance(node, ir.Call) or not _is_inside(call, node):
         return False
     return any(

@@ -325,14 +325,14 @@ class Maker:
         inbox = Path(os.path.dirname(self._file), "inbox")
         inbox.write_text("", encoding="utf-8")
         asked: list[Asked] = []
-        told = time.monotonic()
+        reported = time.monotonic()
 
         def say(data: object) -> None:
             with open(inbox, "a", encoding="utf-8") as file:
                 file.write(json.dumps(data) + "\n")
 
         def listen(message: Message) -> None:
-            nonlocal told
+            nonlocal reported
             try:
                 if message["kind"] == "ready":
                     text = next(search)
@@ -347,8 +347,8 @@ class Maker:
             if time.monotonic() > self._deadline:
                 say("stop")
                 return
-            if self._reducer is not None and time.monotonic() - told > 5:
-                told = time.monotonic()
+            if self._reducer is not None and time.monotonic() - reported > 5:
+                reported = time.monotonic()
                 self._say(f"{self._reducer.text.count(chr(10))} lines left, {self._runs} runs")
             asked.append(self._asked(text, self._spot(text) or Hit(1, 1, "")))
             say({**observation_request(asked[-1:], self._workload, self.mode), "keep": True})

@@ -130,7 +130,7 @@ class Schedule:
         self._functions_of = ""
         self._tasks: set[asyncio.Task[Any]] = set()
         self._stopped = False
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     # --- what happens in the editor --------------------------------------------------------------------
 
@@ -190,7 +190,7 @@ class Schedule:
         """Nothing that was answered before holds."""
         self.setup = replace(setup, generation=self.setup.generation + 1)
         self.debounce = debounce
-        self._told.clear()
+        self._reported.clear()
         for state in self._states.values():
             state.settled.clear()
             state.then = state.last = None
@@ -321,7 +321,7 @@ class Schedule:
         self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
         if isinstance(error, (ConfigError, WorkerFailed)):
-            self._tell(str(error), isinstance(error, ConfigError))
+            self._report(str(error), isinstance(error, ConfigError))
         elif error is not None and not isinstance(error, Interrupted):
             task.get_loop().call_exception_handler({"message": "an analysis failed", "exception": error})
 
@@ -386,13 +386,13 @@ class Schedule:
 
     def _complain(self, error: str | None, crashes: tuple[tuple[str, str, str], ...]) -> None:
         for text, for_user in [(error, True)] if error else []:
-            self._tell(text, for_user)
+            self._report(text, for_user)
         for rule, path, trace in crashes:
-            self._tell(f"{rule} failed on {path} (please report it)\n{trace}", False)
+            self._report(f"{rule} failed on {path} (please report it)\n{trace}", False)
 
-    def _tell(self, text: str, for_user: bool) -> None:
-        if text not in self._told:
-            self._told.add(text)
+    def _report(self, text: str, for_user: bool) -> None:
+        if text not in self._reported:
+            self._reported.add(text)
             self.listeners.trouble(text, for_user)
 
     # --- whole answers ---------------------------------------------------------------------------------
@@ -428,17 +428,17 @@ class Schedule:
             except Interrupted:
                 continue
             except WorkerFailed as error:
-                self._tell(str(error), False)
+                self._report(str(error), False)
                 self._give_up(buffers)
                 continue
             if setup != self.setup:
                 continue
             self._whole_patience = max(_WHOLE_PATIENCE, 2 * (time.monotonic() - began))
             for text in answer.settings:
-                self._tell(text, True)
+                self._report(text, True)
             self._complain(answer.error, answer.crashes)
             for message in answer.messages:
-                self._tell(message, False)
+                self._report(message, False)
             self._accept(answer, buffers)
             again = name == self._answered
             self._answered = name
@@ -471,7 +471,7 @@ class Schedule:
         except Interrupted:
             return
         except WorkerFailed as error:
-            self._tell(str(error), False)
+            self._report(str(error), False)
             return
         self.functions, self._functions_of = answer, name
         self.listeners.learned()

@@ -60,7 +60,7 @@ class Server(LanguageServer):
         self.background = background
         self.folders: dict[str, str] = {}
         """The paths of the folders that the editor has open, by URI."""
-        self._told: dict[str, set[str]] = {}
+        self._published: dict[str, set[str]] = {}
         self._asks_for_cells = False
 
     @functools.cached_property
@@ -129,15 +129,15 @@ class Server(LanguageServer):
         if self.pulled(buffer):
             return
         found = self.by_uri(buffer, said)
-        for gone in self._told.get(buffer.uri, set()) - found.keys():
+        for gone in self._published.get(buffer.uri, set()) - found.keys():
             self._publish(gone, [], None)
-        self._told[buffer.uri] = set(found)
+        self._published[buffer.uri] = set(found)
         for uri, diagnostics in found.items():
             self._publish(uri, diagnostics, buffer.version if buffer.cells is None else None)
 
     def clear(self, buffer: Buffer) -> None:
         """A buffer was closed: nothing is shown of it any more."""
-        for uri in self._told.pop(buffer.uri, set()) if not self.pulled(buffer) else ():
+        for uri in self._published.pop(buffer.uri, set()) if not self.pulled(buffer) else ():
             self._publish(uri, [], None)
 
     def _publish(self, uri: str, diagnostics: list[types.Diagnostic], version: int | None) -> None:

@@ -278,10 +278,10 @@ def _serve(pipe: Connection, make: Callable[[Setup], Any], politeness: int) -> N
         except ConfigError as error:
             reply = pickle.dumps(_Refused(str(error)))
         except Exception as error:  # the outermost boundary: the server tells of it and starts another child
-            pipe.send(_Failed(type(error).__name__, traceback.format_exc(limit=-_TOLD)))
+            pipe.send(_Failed(type(error).__name__, traceback.format_exc(limit=-_TRACEBACK_FRAMES)))
             return
         pipe.send_bytes(reply)
 
 
-_TOLD = 20
-"""Frames of a traceback that are told: those of an endless recursion say the same a thousand times."""
+_TRACEBACK_FRAMES = 20
+"""Frames of a traceback that are reported: those of an endless recursion are all the same."""

@@ -80,7 +80,7 @@ def supported_versions(directory: str, top: str | None, load_toml: LoadToml) -> 
         for library, bound in _asked_in_folder(folder, present, load_toml).items():
             found[library] = _joined(found.get(library), bound, library)
         is_package = any(name in _MANIFESTS for name in present)
-        for library, bound in ({} if is_package else _told_in_readme(folder)).items():
+        for library, bound in ({} if is_package else _required_in_readme(folder)).items():
             found[library] = _joined(found.get(library), bound, library)
         above = os.path.dirname(folder)
         stands_alone = is_package or (top is None and bool(found))
@@ -115,7 +115,7 @@ def instructions_below(top: str) -> dict[str, str]:
     return _latest(asked)
 
 
-def _told_in_readme(folder: str) -> dict[str, str]:
+def _required_in_readme(folder: str) -> dict[str, str]:
     """What the README of a folder without a package of its own tells people to install: its commands make the environment
     that the code beside it runs in."""
     asked: dict[str, list[str]] = {}

@@ -29,7 +29,7 @@ def test_matches_by_the_line_of_the_first_decorator() -> None:
     assert param.seen and param.found and param.claimed and param.borne_out
 
 
-def test_lambdas_of_one_line_are_told_apart_by_their_parameters() -> None:
+def test_lambdas_of_one_line_are_distinguished_by_their_parameters() -> None:
     record = [recorded(3, "f.<locals>.<lambda>", {"y": {"tree": 1}})]
     rows = [inspected(3, "f.<lambda>", {"x": ["static"]}), inspected(3, "f.<lambda>", {"y": ["pytree"]})]
     (param,) = joined(record, rows)

@@ -42,7 +42,7 @@ def test_there_is_no_exponent_below_the_noise(benchmark: ModuleType) -> None:
     assert growth(benchmark, 0.01, 0.2, 0.8).exponent == pytest.approx(2)
 
 
-def test_what_is_wrong_is_told(benchmark: ModuleType) -> None:
+def test_what_is_wrong_is_reported(benchmark: ModuleType) -> None:
     assert growth(benchmark, 0.5, 1.0, 1.9).failures(2, 1.3) == []
     assert growth(benchmark, 0.2, 0.6, 1.9).failures(2, 1.3) == ["exponent over 1.3"]
     assert growth(benchmark, 1.0, 1.7, 2.5).failures(2, 1.3) == ["over 2 s"]

@@ -132,13 +132,13 @@ def test_two_runs_may_make_the_cache_at_once(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [".jaxlint_cache"]
 
 
-def test_each_phase_of_a_run_is_told_with_its_project(project: Path) -> None:
-    told: list[tuple[str, int, int]] = []
+def test_each_phase_of_a_run_is_reported_with_its_project(project: Path) -> None:
+    reported: list[tuple[str, int, int]] = []
     workspace = Workspace(
-        fake_backend(Recorder()), Resolver(str(project)), jobs=1, progress=lambda *seen: told.append(seen)
+        fake_backend(Recorder()), Resolver(str(project)), jobs=1, progress=lambda *seen: reported.append(seen)
     )
     workspace.check(Question((str(project),)))
-    phases = dict.fromkeys(phase for phase, _, _ in told)
+    phases = dict.fromkeys(phase for phase, _, _ in reported)
     count = sum(1 for _ in project.glob("**/*.py"))
     name = project.name
     assert list(phases) == [
@@ -147,7 +147,7 @@ def test_each_phase_of_a_run_is_told_with_its_project(project: Path) -> None:
         f"Analyzing {count} files of {name}",
         f"Analyzing {name}",
     ]
-    assert told[-1] == (f"Analyzing {name}", 1, 1)
+    assert reported[-1] == (f"Analyzing {name}", 1, 1)
 
 
 def test_a_link_in_the_place_of_the_cache_is_not_followed(project: Path) -> None:

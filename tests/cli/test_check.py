@@ -588,19 +588,20 @@ def test_the_command_starts_without_heavy_imports() -> None:
 # --- files that are no files -------------------------------------------------------------------------
 
 
-def test_a_file_beyond_the_limit_is_left_out_and_told(project: Project) -> None:
+def test_a_file_beyond_the_limit_is_left_out_and_reported(project: Project) -> None:
     project.write("a.py", JAX + "BAD\n")
     with (project.root / "big.py").open("wb") as file:
         file.truncate(3_000_000_000)
-    told = f"jaxlint: {project.root / 'big.py'}: larger than 5,000,000 bytes; it was left out (`max-file-size` is the limit)"
+    big = project.root / "big.py"
+    left_out = f"jaxlint: {big}: larger than 5,000,000 bytes; it was left out (`max-file-size` is the limit)"
     for cache in (False, True, True):
         assert project.check(".", "--output-format", "concise", cache=cache) == 1
         assert "a.py:2:1: JAX101" in project.out
-        assert told in project.err
+        assert left_out in project.err
     assert project.check("big.py") == 1
-    assert told in project.err
+    assert left_out in project.err
     assert project.check("a.py", "--output-format", "concise") == 1
-    assert told in project.err  # the program is not seen whole
+    assert left_out in project.err  # the program is not seen whole
 
 
 def test_the_limits_are_settings(project: Project) -> None:
@@ -613,7 +614,7 @@ def test_the_limits_are_settings(project: Project) -> None:
     assert "larger than 1,000 bytes" in project.err
 
 
-def test_an_unsaved_text_beyond_the_limit_is_left_out_and_told(
+def test_an_unsaved_text_beyond_the_limit_is_left_out_and_reported(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     feed(monkeypatch, b"import jax\nBAD\n" + b"#" * 1_000)
@@ -641,7 +642,7 @@ def test_the_limit_of_a_notebook_counts_its_code(project: Project) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
 @pytest.mark.parametrize("options", [[], ["--fix"], ["--add-noqa"], ["--diff"]])
-def test_pipes_devices_and_loops_that_are_named_are_told(project: Project, options: list[str]) -> None:
+def test_pipes_devices_and_loops_that_are_named_are_reported(project: Project, options: list[str]) -> None:
     project.write("a.py", JAX)
     os.mkfifo(project.root / "fifo.py")
     (project.root / "zero.py").symlink_to("/dev/zero")
@@ -678,7 +679,7 @@ def test_a_baseline_that_is_a_pipe_or_no_text_is_refused(project: Project) -> No
         ("pyproject.toml", "[tool]\njaxlint.extend-select = ['JAX9999']\n", 2),
     ],
 )
-def test_unknown_selectors_are_told_with_file_and_line(project: Project, name: str, text: str, row: int) -> None:
+def test_unknown_selectors_are_reported_with_file_and_line(project: Project, name: str, text: str, row: int) -> None:
     project.write("a.py", JAX)
     path = project.write(name, text)
     assert project.check(".") == 2
@@ -693,7 +694,7 @@ def test_unknown_selectors_of_a_pair_are_not_blamed_on_the_file(project: Project
 
 
 @pytest.mark.parametrize("pattern", ["!", "/", "[a"])
-def test_a_pattern_that_matches_nothing_is_told_with_file_and_line(project: Project, pattern: str) -> None:
+def test_a_pattern_that_matches_nothing_is_reported_with_file_and_line(project: Project, pattern: str) -> None:
     project.write("a.py", JAX)
     path = project.write("jaxlint.toml", f"[per-file-ignores]\n'{pattern}' = ['JAX1']\n")
     assert project.check(".") == 2

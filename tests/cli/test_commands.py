@@ -119,7 +119,7 @@ def test_a_closed_pipe_is_no_error() -> None:
         (["help", "nothing"], "there is no command `nothing`"),
     ],
 )
-def test_a_wrong_call_is_told_in_one_line(
+def test_a_wrong_call_is_reported_in_one_line(
     given: list[str], said: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)

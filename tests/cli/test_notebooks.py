@@ -63,7 +63,7 @@ def test_findings_are_in_their_cells(folder: Path, capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize(
-    ("installed", "told"),
+    ("installed", "reported"),
     [
         ("!pip install -q jax==0.3.25 jaxlib==0.3.25 -f https://x.org/jax_cuda_releases.html", []),
         ("%pip install flax 'jax[cuda12]<0.5'", []),
@@ -72,15 +72,15 @@ def test_findings_are_in_their_cells(folder: Path, capsys: pytest.CaptureFixture
     ],
 )
 def test_a_notebook_runs_on_what_it_installs(
-    folder: Path, capsys: pytest.CaptureFixture[str], installed: str, told: list[str]
+    folder: Path, capsys: pytest.CaptureFixture[str], installed: str, reported: list[str]
 ) -> None:
     write(folder / "a.ipynb", notebook(installed, "import jax\nprint(jax.tree_map(abs, [1]))"))
     found = json.loads(lint(capsys, ".", "--select", "JAX801", "--output-format", "json")[1])
-    assert [item["code"] for item in found] == told
+    assert [item["code"] for item in found] == reported
     (folder / "a.ipynb").rename(folder / "b.txt")
     (folder / "a.py").write_text(f"{installed}\nimport jax\nprint(jax.tree_map(abs, [1]))\n")  # as Colab exports it
     found = json.loads(lint(capsys, ".", "--select", "JAX801", "--output-format", "json")[1])
-    assert [item["code"] for item in found] == told
+    assert [item["code"] for item in found] == reported
 
 
 def test_json_speaks_of_cells(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -367,7 +367,7 @@ def test_what_a_cell_raises_its_author_has_seen(folder: Path, capsys: pytest.Cap
 
 
 @pytest.mark.parametrize(
-    ("later", "told"),
+    ("later", "reported"),
     [
         ("y = jax.random.normal(key)", 0),
         ("x = jax.random.normal(key)\nprint(x)", 0),
@@ -376,12 +376,12 @@ def test_what_a_cell_raises_its_author_has_seen(folder: Path, capsys: pytest.Cap
     ],
 )
 def test_a_key_of_another_cell_counts_where_its_draws_are_read(
-    folder: Path, capsys: pytest.CaptureFixture[str], later: str, told: int
+    folder: Path, capsys: pytest.CaptureFixture[str], later: str, reported: int
 ) -> None:
     cells = ["import jax\nkey = jax.random.key(0)", "x = jax.random.normal(key)\nprint(x)", later]
     write(folder / "n.ipynb", notebook(*cells))
     _, out = lint(capsys, "--output-format", "concise", "n.ipynb")
-    assert out.count("JAX301") == told, out
+    assert out.count("JAX301") == reported, out
 
 
 SCRIPT = """# -*- coding: utf-8 -*-

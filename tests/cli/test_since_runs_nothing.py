@@ -87,7 +87,7 @@ class Hostile:
         heading = f'[{kind} "{rest}"]' if rest else f"[{kind}]"
         return f"{heading}\n\t{key} = {before}{self.program}"
 
-    def told(self) -> list[str]:
+    def executed(self) -> list[str]:
         """What the program was called with since the last question."""
         found = self.marks.read_text().splitlines() if self.marks.exists() else []
         self.marks.unlink(missing_ok=True)
@@ -109,11 +109,11 @@ def plainly(*words: str) -> None:
 
 def test_the_marks_work(hostile: Hostile) -> None:
     plainly("-c", "alias.x=", "ls-files", "--others")
-    assert hostile.told(), "core.fsmonitor"
+    assert hostile.executed(), "core.fsmonitor"
     plainly("-c", "core.fsmonitor=", "--no-pager", "diff", "--no-ext-diff", "--no-textconv", "HEAD")
-    assert hostile.told(), "filter.clean"
+    assert hostile.executed(), "filter.clean"
     plainly("-c", "core.fsmonitor=", "--no-pager", "cat-file", "-e", UNKNOWN)
-    assert any("git-upload-pack" in line for line in hostile.told()), "a remote with ext::"
+    assert any("git-upload-pack" in line for line in hostile.executed()), "a remote with ext::"
 
 
 def test_none_runs(hostile: Hostile, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +124,7 @@ def test_none_runs(hostile: Hostile, capsys: pytest.CaptureFixture[str], monkeyp
     status = main(["check", "--no-cache", "--output-format", "json", "--since", "HEAD"])
     found = [(Path(item["filename"]).name, item["location"]["row"]) for item in json.loads(capsys.readouterr().out)]
     assert (status, found) == (1, [("a.py", 6), ("new.py", 6)])
-    assert hostile.told() == []
+    assert hostile.executed() == []
 
 
 @pytest.mark.parametrize("old", [False, True], ids=["git that knows GIT_NO_LAZY_FETCH", "git that does not"])
@@ -142,17 +142,17 @@ def test_nothing_is_fetched(
     said = capsys.readouterr().err
     assert f"git knows no revision `{UNKNOWN}`" in said
     assert "this clone is partial and jaxlint fetches nothing: `git diff --stat" in said
-    assert hostile.told() == []
+    assert hostile.executed() == []
 
 
 def test_a_missing_blob_is_named(hostile: Hostile, capsys: pytest.CaptureFixture[str]) -> None:
     blob = subprocess.run(["git", "rev-parse", "HEAD:a.py"], capture_output=True, text=True, check=True).stdout.strip()
     (hostile.folder / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
-    hostile.told()
+    hostile.executed()
     assert main(["check", "--no-cache", "--since", "HEAD"]) == 2
     said = capsys.readouterr().err
     assert f"the repository lacks the object {blob}; this clone is partial" in said
-    assert hostile.told() == []
+    assert hostile.executed() == []
 
 
 def test_git_in_a_folder_of_the_project_is_not_git(
@@ -161,11 +161,11 @@ def test_git_in_a_folder_of_the_project_is_not_git(
     (hostile.folder / "git").symlink_to(hostile.program)
     monkeypatch.setenv("PATH", f".{os.pathsep}{os.pathsep}{os.environ['PATH']}")
     assert main(["check", "--no-cache", "--since", "HEAD"]) == 1
-    assert hostile.told() == []
+    assert hostile.executed() == []
     monkeypatch.setenv("PATH", ".")
     assert main(["check", "--no-cache", "--since", "HEAD"]) == 2
     assert "git cannot be started: no folder of PATH holds it" in capsys.readouterr().err
-    assert hostile.told() == []
+    assert hostile.executed() == []
 
 
 def test_the_environment_of_a_hook_means_no_other_repository(

@@ -66,7 +66,7 @@ def test_jaxlint_toml_has_no_table_around_its_keys(tmp_path: Path) -> None:
         Resolver(str(tmp_path)).settings_for(str(tmp_path))
 
 
-def test_bytes_that_are_no_text_are_told_with_their_row(tmp_path: Path) -> None:
+def test_bytes_that_are_no_text_are_reported_with_their_row(tmp_path: Path) -> None:
     (tmp_path / "jaxlint.toml").write_bytes(b"preview = true\n# \xff\n")
     with pytest.raises(ConfigError, match=":2: not UTF-8"):
         Resolver(str(tmp_path)).settings_for(str(tmp_path))

@@ -69,7 +69,7 @@ def test_links_do_not_loop_or_repeat(tmp_path: Path) -> None:
     assert found(tmp_path) == ["pkg/a.py"]
 
 
-def test_missing_paths_are_told(tmp_path: Path) -> None:
+def test_missing_paths_are_reported(tmp_path: Path) -> None:
     result = discover([str(tmp_path / "no.py")], Walker(Resolver(str(tmp_path))))
     assert result.missing == [str(tmp_path / "no.py")]
 
@@ -104,7 +104,7 @@ def test_a_link_to_itself_is_no_directory(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
-def test_pipes_and_devices_in_the_place_of_ignore_files_are_told_and_not_read(tmp_path: Path) -> None:
+def test_pipes_and_devices_in_the_place_of_ignore_files_are_reported_and_not_read(tmp_path: Path) -> None:
     tree(tmp_path, "a.py", "pkg/b.py")
     (tmp_path / ".git" / "info").mkdir(parents=True)
     os.mkfifo(tmp_path / ".gitignore")
@@ -118,7 +118,7 @@ def test_pipes_and_devices_in_the_place_of_ignore_files_are_told_and_not_read(tm
     assert all("not a regular file" in message for message in result.messages)
 
 
-def test_an_endless_ignore_file_is_told_and_not_read(tmp_path: Path) -> None:
+def test_an_endless_ignore_file_is_reported_and_not_read(tmp_path: Path) -> None:
     tree(tmp_path, "a.py")
     (tmp_path / ".git").mkdir()
     with (tmp_path / ".gitignore").open("wb") as file:

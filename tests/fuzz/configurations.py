@@ -75,20 +75,20 @@ _GOOD = {
 def _fitting(rng: random.Random, key: str) -> str:
     """A value of the right type: one that means something, where the key asks for that, or with a hostile string in it."""
 
-    def told() -> str:
+    def nested() -> str:
         return f'"{rng.choice(_GOOD[key])}"' if key in _GOOD and rng.random() < 0.8 else _string(rng)
 
     if key == "per-file-ignores":
-        return f"{{ {_string(rng)} = [{told()}] }}"
+        return f"{{ {_string(rng)} = [{nested()}] }}"
     if key == "transforms":
-        return f"{{ {_string(rng)} = {told()} }}"
+        return f"{{ {_string(rng)} = {nested()} }}"
     if key in ("target-jax", "output-format", "cache-dir"):
-        return told()
+        return nested()
     if key in ("unsafe-fixes", "force-exclude", "respect-gitignore", "preview"):
         return rng.choice(("true", "false"))
     if key == "unroll-threshold" or key.startswith("max-"):
         return rng.choice(_SCALARS)
-    return f"[{', '.join(told() for _ in range(rng.choice((1, 1, 2, 4))))}]"
+    return f"[{', '.join(nested() for _ in range(rng.choice((1, 1, 2, 4))))}]"
 
 
 def _table(rng: random.Random) -> str:

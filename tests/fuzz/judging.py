@@ -176,12 +176,12 @@ def command(folder: Path, *arguments: str, given: bytes = b"", raw: bool = False
         sys.stdin, sys.stdout, sys.stderr = streams
         os.chdir(back)
     texts = [data.getvalue().decode("utf-8", "surrogateescape" if raw else "backslashreplace") for data in kept]
-    told = f"jaxlint {' '.join(arguments)} in {folder}"
+    reported = f"jaxlint {' '.join(arguments)} in {folder}"
     if not isinstance(status, int) or status not in (0, 1, 2):
-        raise Broken(f"exit status {status!r} of {told}", "\n".join(texts))
+        raise Broken(f"exit status {status!r} of {reported}", "\n".join(texts))
     for text in texts:
         if "Traceback (most recent call last)" in text or "a defect of jaxlint" in text:
-            raise Broken(f"an internal error of {told}", text)
+            raise Broken(f"an internal error of {reported}", text)
     return status, texts[0], texts[1]
 
 

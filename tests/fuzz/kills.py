@@ -110,17 +110,17 @@ def _cut(folder: Path, number: signal.Signals, share: float, seconds: float, bef
             if set(os.listdir(folder)) != names or (folder / "m0.py").read_bytes() != before["m0.py"]:
                 break
         time.sleep((share - 0.3) * 0.012)
-    told = number.name
+    reported = number.name
     if process.poll() is None:
         process.send_signal(number)
     else:
-        told = "ended"
+        reported = "ended"
     process.wait(_PATIENCE)
     if number != signal.SIGKILL:
         _no_children(process.pid)
     else:
         _end_group(process.pid)
-    return told
+    return reported
 
 
 def _no_children(group: int) -> None:

@@ -76,16 +76,18 @@ def _some(
         for line in _lines(process, kind.wall):
             if line is None:
                 break
-            told = json.loads(line)
-            if "start" in told:
-                current = told["start"]
+            message = json.loads(line)
+            if "start" in message:
+                current = message["start"]
                 continue
             current = None
             done += 1
-            if "broken" in told:
-                files = {file: base64.b64decode(data) for file, data in told["files"].items()}
-                return done, Failure(told["number"], told["broken"], told["reason"], Case(files, told["note"]))
-            tally.counts.update(told["outcome"])
+            if "broken" in message:
+                files = {file: base64.b64decode(data) for file, data in message["files"].items()}
+                return done, Failure(
+                    message["number"], message["broken"], message["reason"], Case(files, message["note"])
+                )
+            tally.counts.update(message["outcome"])
             if stop():
                 return len(numbers), None
         else:
@@ -151,22 +153,22 @@ def child() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (kind.memory + _STACKS, kind.memory + _STACKS))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
-    def tell(**message: Any) -> None:
+    def send(**message: Any) -> None:
         stream.write(json.dumps(message) + "\n")
         stream.flush()
 
     for number in range(*request["numbers"]):
         case = kind.case(request["seed"], number)
-        tell(start=number)
+        send(start=number)
         signal.setitimer(signal.ITIMER_PROF, kind.seconds)  # its signal ends the process, wherever that is
         try:
             outcome = judged(kind, case)
         except Broken as error:
             files = {name: base64.b64encode(data).decode() for name, data in case.files.items()}
-            tell(number=number, broken=error.label, reason=str(error)[:6000], files=files, note=case.note)
+            send(number=number, broken=error.label, reason=str(error)[:6000], files=files, note=case.note)
             return
         signal.setitimer(signal.ITIMER_PROF, 0)
-        tell(number=number, outcome=outcome)
+        send(number=number, outcome=outcome)
 
 
 def judged(kind: Kind, case: Case) -> Counter[str]:

@@ -98,7 +98,7 @@ def test_findings_fixes_and_pages(folder: Path) -> None:
     serve(folder, work)
 
 
-def test_clients_that_are_wrong_are_told_so(folder: Path) -> None:
+def test_wrong_clients_get_errors(folder: Path) -> None:
     os.symlink(folder.parent / "secret.py", folder / "link.py")
     os.symlink(folder.parent, folder / "above")
 
@@ -156,10 +156,10 @@ def test_a_long_run_reports_progress_and_ends_when_it_is_cancelled(folder: Path)
     )
 
     async def work(client: Any) -> None:
-        told: list[tuple[float, float | None, str | None]] = []
+        reported: list[tuple[float, float | None, str | None]] = []
 
         async def progress(done: float, total: float | None, message: str | None) -> None:
-            told.append((done, total, message))
+            reported.append((done, total, message))
 
         async with anyio.create_task_group() as group:
 
@@ -169,10 +169,10 @@ def test_a_long_run_reports_progress_and_ends_when_it_is_cancelled(folder: Path)
 
             group.start_soon(call)
             with anyio.fail_after(90):
-                while not (folder / "pid").exists() or len(told) < 2:
+                while not (folder / "pid").exists() or len(reported) < 2:
                     await anyio.sleep(0.2)
             group.cancel_scope.cancel()
-        assert told[-1][1] == 100.0 and "verify:" in (told[-1][2] or "")
+        assert reported[-1][1] == 100.0 and "verify:" in (reported[-1][2] or "")
         pid = int((folder / "pid").read_text(encoding="utf-8"))
         with anyio.fail_after(30):
             while _is_running(pid):

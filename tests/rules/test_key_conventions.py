@@ -260,7 +260,7 @@ def start(x, seed):
 }
 
 
-def _told(text: str, *, preview: bool) -> list[tuple[int, Finding]]:
+def _reported(text: str, *, preview: bool) -> list[tuple[int, Finding]]:
     request = AnalysisRequest(preview=preview)
     rules = frozenset({"shared-key-in-vmap"})
     found = findings_of(Path("/project"), {"a.py": text}, rules, request=request).findings
@@ -272,8 +272,8 @@ def _told(text: str, *, preview: bool) -> list[tuple[int, Finding]]:
 def test_uses_by_convention(text: str) -> None:
     text = START + text
     expected = {(row, *mark.groups()) for row, line in enumerate(text.splitlines(), 1) if (mark := _MARK.search(line))}
-    assert {(row, f.level, f.name) for row, f in _told(text, preview=True)} == expected
-    assert _told(text, preview=False) == []
+    assert {(row, f.level, f.name) for row, f in _reported(text, preview=True)} == expected
+    assert _reported(text, preview=False) == []
 
 
 BESIDE = """
@@ -286,13 +286,13 @@ def start(seed, p):
 
 
 def test_what_is_certain_stays_so_beside_a_preview() -> None:
-    [(row, found)] = _told(START + BESIDE, preview=True)
+    [(row, found)] = _reported(START + BESIDE, preview=True)
     assert (row, found.level) == (9, "error")
-    assert [(row, found.level)] == [(row, f.level) for row, f in _told(START + BESIDE, preview=False)]
+    assert [(row, found.level)] == [(row, f.level) for row, f in _reported(START + BESIDE, preview=False)]
 
 
 def test_messages_name_the_callee() -> None:
-    said = [found.message for text in USED.values() for _, found in _told(START + text, preview=True)]
+    said = [found.message for text in USED.values() for _, found in _reported(START + text, preview=True)]
     assert "`key` was already passed to `reset` on line 8, and `jax.random.split` splits it; split it first" in said[0]
     assert any("so `step` gets the same key in every iteration" in one for one in said)
     assert any("was already used on line 7, and `sampler` uses it again" in one for one in said)

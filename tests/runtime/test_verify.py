@@ -399,7 +399,7 @@ def test_a_body_that_is_new_in_every_call_compiles_anew(tmp_path: Path) -> None:
     assert verdict.verdict == "confirmed" and "4 times `jit(" in verdict.reason, verdict
 
 
-def test_an_interpreter_without_jax_is_told_apart_from_a_wrong_finding(tmp_path: Path) -> None:
+def test_an_interpreter_without_jax_is_distinguished_from_a_wrong_finding(tmp_path: Path) -> None:
     folder = project(tmp_path, "raise ModuleNotFoundError(\"No module named 'jax'\")\n")
     done = call(folder, "lib.py", "--", "python", "main.py")
     assert done.returncode == 2
@@ -428,8 +428,8 @@ def test_jit_is_off_only_where_keys_of_findings_are_used(count: int, runs: int, 
     )
     (tmp_path / "main.py").write_text(HIDDEN.replace("COUNT", str(count)))
     workload = Workload(("python", "main.py"), (str(tmp_path),), str(tmp_path), target="cpu")
-    told: list[str] = []
+    reported: list[str] = []
     asked = [Asked("key-reuse", Spot(str(tmp_path / "lib.py"), row, row)) for row in (5, 9)]
-    verdicts = verify(asked, workload, told.append).verdicts
+    verdicts = verify(asked, workload, reported.append).verdicts
     assert [verdict.verdict for verdict in verdicts] == ["confirmed", "refuted"], verdicts
-    assert len(told) == runs, told
+    assert len(reported) == runs, reported

@@ -197,7 +197,7 @@ def main():
     assert [program[: f.start].count("wrong(") for f in findings if f.level == "error"] == [1]
 
 
-def test_a_wrapper_that_ran_too_often_still_tells_of_calls_for_an_error() -> None:
+def test_a_wrapper_that_ran_too_often_still_emits_calls_for_an_error() -> None:
     tests = "\n".join(f"""
     def test_{name}(self):
         f = transform(lambda: jnp.ones({i}), "{name}")

@@ -192,11 +192,11 @@ def test_an_editor_may_decline_to_watch_files(tmp_path: Path) -> None:
     assert "please report" not in logged["params"]["message"]
 
 
-def test_settings_that_cannot_be_used_are_told(start: Start) -> None:
+def test_settings_that_cannot_be_used_are_reported(start: Start) -> None:
     session = start({"a.py": BRANCH}, selct=["JAX1"])
     uri = session.open("a.py")
-    told = session.client.wait_for(lambda notice: notice["method"] == "window/showMessage", "a complaint")
-    assert "did you mean `select`" in told["params"]["message"]
+    reported = session.client.wait_for(lambda notice: notice["method"] == "window/showMessage", "a complaint")
+    assert "did you mean `select`" in reported["params"]["message"]
     assert codes(session.client.published(uri)) == ["JAX101"], "and the server goes on"
 
 
@@ -216,8 +216,8 @@ def test_a_configuration_that_changes_on_disk_counts_at_once(start: Start) -> No
     assert codes(session.client.published(uri, since=since)) == []
     config.write_text("[tool.jaxlint]\nignore = ['nonsense']\n", encoding="utf-8")
     session.client.notify("workspace/didChangeWatchedFiles", changed)
-    told = session.client.wait_for(lambda notice: notice["method"] == "window/showMessage", "a complaint")
-    assert "nonsense" in told["params"]["message"]
+    reported = session.client.wait_for(lambda notice: notice["method"] == "window/showMessage", "a complaint")
+    assert "nonsense" in reported["params"]["message"]
 
 
 def test_a_configuration_that_cannot_be_read_is_no_failure_of_ours(start: Start) -> None:
@@ -247,11 +247,11 @@ def test_links_to_themselves_do_not_end_the_server(start: Start, tmp_path: Path)
 
 
 @pytest.mark.parametrize("setting", ["cache-dir = 'a.py'", "exclude = ['!']"])
-def test_a_setting_that_cannot_be_used_is_told_with_its_line(start: Start, setting: str) -> None:
+def test_a_setting_that_cannot_be_used_is_reported_with_its_line(start: Start, setting: str) -> None:
     session = start({"a.py": BRANCH, "pyproject.toml": f"[tool.jaxlint]\n{setting}\n"})
     session.open("a.py")
-    told = session.client.wait_for(lambda notice: notice["method"] == "window/showMessage", "a complaint")
-    assert f"{session.root / 'pyproject.toml'}:2: " in told["params"]["message"]
+    reported = session.client.wait_for(lambda notice: notice["method"] == "window/showMessage", "a complaint")
+    assert f"{session.root / 'pyproject.toml'}:2: " in reported["params"]["message"]
 
 
 def test_a_saved_file_that_says_which_versions_are_supported_counts_at_once(start: Start) -> None:
@@ -407,7 +407,7 @@ def _notebook(session: Any, cells: dict[str, str]) -> str:
     return str(uri)
 
 
-def test_a_notebook_is_one_program_told_by_cell(start: Start) -> None:
+def test_a_notebook_is_one_program_reported_by_cell(start: Start) -> None:
     session = start({"a.py": NUMPY}, {**FULL, "notebookDocument": {"synchronization": {}}})
     cells = {"cell:1": "%matplotlib inline\nimport jax", "cell:2": BRANCH.removeprefix("import jax\n\n\n")}
     uri = _notebook(session, cells)
@@ -448,7 +448,7 @@ def test_all_of_a_notebook_can_be_repaired(start: Start) -> None:
     assert applied(body, resolved["edit"]) == body.replace("np.sin", "jnp.sin")
 
 
-def test_a_notebook_is_told_by_cell_to_those_who_ask_as_well(start: Start) -> None:
+def test_a_notebook_is_reported_by_cell_to_those_who_ask_as_well(start: Start) -> None:
     # The client of VS Code asks for texts, and never for cells.
     cells = {"cell:1": "import jax", "cell:2": BRANCH.removeprefix("import jax\n\n\n")}
     session = start({"a.py": BRANCH, "n.ipynb": _on_disk(cells)}, PULL)
@@ -477,7 +477,7 @@ def test_a_notebook_is_told_by_cell_to_those_who_ask_as_well(start: Start) -> No
     assert codes(whole(opened)) == ["JAX101"]
 
 
-def test_one_who_asks_for_a_cell_is_not_told_twice(start: Start) -> None:
+def test_one_who_asks_for_a_cell_is_not_answered_twice(start: Start) -> None:
     session = start({"a.py": "x = 1\n"}, PULL)
     _notebook(session, {"cell:1": "import jax", "cell:2": BRANCH.removeprefix("import jax\n\n\n")})
     assert codes(session.client.published("cell:2", lambda params: bool(params["diagnostics"]))) == ["JAX101"]

@@ -92,7 +92,7 @@ class _Here:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
-class _Told:
+class _Published:
     def __init__(self) -> None:
         self.shown: list[tuple[int, list[str]]] = []
         self.finished: list[bool] = []
@@ -110,21 +110,21 @@ class _Told:
         )
 
 
-def _session(directory: Path, text: str, work: Callable[[Schedule, _Later, _Told, str], Any]) -> _Told:
+def _session(directory: Path, text: str, work: Callable[[Schedule, _Later, _Published, str], Any]) -> _Published:
     root = write_project(directory, {"a.py": text})
 
-    async def run() -> _Told:
-        documents, later, told = Documents(str(root), "utf-16"), _Later(), _Told()
+    async def run() -> _Published:
+        documents, later, published = Documents(str(root), "utf-16"), _Later(), _Published()
         setup = Setup(str(root), b'{"cache": false}')
-        plan = Schedule(documents, setup, told.listeners(), later, _Here())  # type: ignore[arg-type]
+        plan = Schedule(documents, setup, published.listeners(), later, _Here())  # type: ignore[arg-type]
         plan.debounce = 0.01
         try:
             uri = (root / "a.py").as_uri()
             plan.opened(documents.open(types.TextDocumentItem(uri, "python", 1, text)))
-            await asyncio.wait_for(work(plan, later, told, uri), 40)
+            await asyncio.wait_for(work(plan, later, published, uri), 40)
         finally:
             plan.stop()
-        return told
+        return published
 
     return asyncio.run(run())
 
@@ -148,8 +148,8 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_findings_are_shown_before_the_first_whole_answer(tmp_path: Path) -> None:
-    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
-        await _until(lambda: bool(told.shown))
+    async def work(plan: Schedule, later: _Later, published: _Published, uri: str) -> None:
+        await _until(lambda: bool(published.shown))
         waiting = asyncio.ensure_future(plan.settled(uri))
         await asyncio.sleep(0.05)
         assert not waiting.done(), "who asks waits for the whole answer"
@@ -159,7 +159,7 @@ def test_findings_are_shown_before_the_first_whole_answer(tmp_path: Path) -> Non
     assert _session(tmp_path, BRANCH, work).shown == [(1, ["JAX101"]), (1, ["JAX101"])]
 
 
-def test_that_nothing_was_found_is_told_by_the_whole_answer_alone(
+def test_that_nothing_was_found_is_reported_by_the_whole_answer_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers: list[Focused] = []
@@ -171,10 +171,10 @@ def test_that_nothing_was_found_is_told_by_the_whole_answer_alone(
 
     monkeypatch.setattr(FocusedChecker, "answer", watched)
 
-    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+    async def work(plan: Schedule, later: _Later, published: _Published, uri: str) -> None:
         await _until(lambda: bool(answers))
         await asyncio.sleep(0)
-        assert told.shown == []
+        assert published.shown == []
         later.answer()
         await plan.settled(uri)
 
@@ -182,31 +182,31 @@ def test_that_nothing_was_found_is_told_by_the_whole_answer_alone(
 
 
 def test_what_is_typed_before_the_first_whole_answer_is_looked_at(tmp_path: Path) -> None:
-    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+    async def work(plan: Schedule, later: _Later, published: _Published, uri: str) -> None:
         _typed(plan, uri, 2, BRANCH)
-        await _until(lambda: (2, ["JAX101"]) in told.shown)
+        await _until(lambda: (2, ["JAX101"]) in published.shown)
 
     assert _session(tmp_path, CLEAN, work).shown == [(2, ["JAX101"])]
 
 
 def test_an_answer_to_an_earlier_text_is_not_shown(tmp_path: Path) -> None:
-    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+    async def work(plan: Schedule, later: _Later, published: _Published, uri: str) -> None:
         await _until(lambda: bool(later.questions))
         _typed(plan, uri, 2, BRANCH)
         later.answer()
-        await _until(lambda: bool(told.shown))
+        await _until(lambda: bool(published.shown))
 
     assert all(version == 2 for version, _ in _session(tmp_path, CLEAN, work).shown)
 
 
 def test_a_text_that_was_closed_and_opened_anew_gets_no_answer_of_before(tmp_path: Path) -> None:
-    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+    async def work(plan: Schedule, later: _Later, published: _Published, uri: str) -> None:
         await _until(lambda: bool(later.questions))
         old = plan.documents.close(uri)
         assert old is not None
         plan.closed(old)
         plan.opened(plan.documents.open(types.TextDocumentItem(uri, "python", old.version, CLEAN)))
-        told.shown.clear()
+        published.shown.clear()
         later.answer()
         assert await plan.settled(uri) == ()
 
@@ -214,7 +214,7 @@ def test_a_text_that_was_closed_and_opened_anew_gets_no_answer_of_before(tmp_pat
 
 
 def test_whoever_asked_for_a_focused_answer_learns_that_the_whole_one_says_more(tmp_path: Path) -> None:
-    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+    async def work(plan: Schedule, later: _Later, published: _Published, uri: str) -> None:
         await _until(lambda: bool(later.questions))
         later.answer()
         await plan.settled(uri)
@@ -222,17 +222,17 @@ def test_whoever_asked_for_a_focused_answer_learns_that_the_whole_one_says_more(
         assert [item.code for item in await plan.settled(uri)] == ["JAX101"]
         said = plan.whole.diagnostics
         await _until(lambda: bool(later.questions))
-        told.finished.clear()
+        published.finished.clear()
         later.answer(lambda whole: replace(whole, diagnostics={path: found * 2 for path, found in said.items()}))
-        await _until(lambda: bool(told.finished))
-        assert told.finished == [True]
+        await _until(lambda: bool(published.finished))
+        assert published.finished == [True]
 
     _session(tmp_path, BRANCH, work)
 
 
 @pytest.mark.parametrize("answered", [True, False])
 def test_what_was_typed_and_thrown_away_is_nothing_to_anyone(answered: bool, tmp_path: Path) -> None:
-    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+    async def work(plan: Schedule, later: _Later, published: _Published, uri: str) -> None:
         _typed(plan, uri, 2, BRANCH)
         await _until(lambda: bool(later.questions))
         later.answer()
@@ -251,7 +251,7 @@ def test_what_was_typed_and_thrown_away_is_nothing_to_anyone(answered: bool, tmp
 
 
 def test_nothing_is_looked_at_after_the_end(tmp_path: Path) -> None:
-    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+    async def work(plan: Schedule, later: _Later, published: _Published, uri: str) -> None:
         failures: list[object] = []
         asyncio.get_running_loop().set_exception_handler(lambda loop, context: failures.append(context))
         _typed(plan, uri, 2, BRANCH)
@@ -265,12 +265,12 @@ def test_nothing_is_looked_at_after_the_end(tmp_path: Path) -> None:
 def test_an_editor_that_never_agrees_to_show_progress_gets_its_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def busy(told: _Told, work: Any) -> None:
+    async def busy(published: _Published, work: Any) -> None:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(_Told, "busy", busy)
+    monkeypatch.setattr(_Published, "busy", busy)
 
-    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+    async def work(plan: Schedule, later: _Later, published: _Published, uri: str) -> None:
         await _until(lambda: bool(later.questions))
         later.answer()
         await plan.settled(uri)
@@ -282,7 +282,7 @@ LONG = CLEAN + "".join(f"x{number} = {number}\n" for number in range(3000))
 
 
 def test_a_whole_analysis_of_a_long_text_that_was_replaced_is_given_up(tmp_path: Path) -> None:
-    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+    async def work(plan: Schedule, later: _Later, published: _Published, uri: str) -> None:
         await _until(lambda: bool(later.questions))
         _typed(plan, uri, 2, BRANCH)
         await _until(lambda: later.interrupted == 1)
@@ -300,7 +300,7 @@ def test_a_whole_analysis_of_almost_the_same_text_may_go_on_for_a_while(
 ) -> None:
     monkeypatch.setattr(schedule, "_FIRST_PATIENCE", patience)
 
-    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+    async def work(plan: Schedule, later: _Later, published: _Published, uri: str) -> None:
         await _until(lambda: bool(later.questions))
         _typed(plan, uri, 2, LONG + "y = 1\n")
         await asyncio.sleep(0.8)
@@ -316,7 +316,7 @@ def test_a_whole_analysis_of_almost_the_same_text_may_go_on_for_a_while(
 def test_asking_again_for_the_same_texts_interrupts_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schedule, "_FIRST_PATIENCE", 0.0)
 
-    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+    async def work(plan: Schedule, later: _Later, published: _Published, uri: str) -> None:
         await _until(lambda: bool(later.questions))
         plan.want_whole(0)
         await asyncio.sleep(0.1)
@@ -329,7 +329,7 @@ def test_asking_again_for_the_same_texts_interrupts_nothing(tmp_path: Path, monk
 def test_what_runs_for_too_long_is_given_up_for_an_edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schedule, "_NO_PATIENCE", 0.1)
 
-    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+    async def work(plan: Schedule, later: _Later, published: _Published, uri: str) -> None:
         await _until(lambda: plan._looked_at is not None)
         here: Any = plan.worker
         slow = here.running = Running(since=time.monotonic())
@@ -343,8 +343,8 @@ def test_what_runs_for_too_long_is_given_up_for_an_edit(tmp_path: Path, monkeypa
     _session(tmp_path, LONG, work)
 
 
-def test_a_whole_analysis_that_fails_is_told_and_each_text_answered_by_itself(tmp_path: Path) -> None:
-    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+def test_a_whole_analysis_that_fails_is_reported_and_each_text_answered_by_itself(tmp_path: Path) -> None:
+    async def work(plan: Schedule, later: _Later, published: _Published, uri: str) -> None:
         await _until(lambda: bool(later.questions))
         later.fail(WorkerFailed("checking the project of a.py failed"))
         assert [item.code for item in await plan.settled(uri)] == ["JAX101"]
@@ -357,7 +357,7 @@ def test_a_whole_analysis_that_fails_is_told_and_each_text_answered_by_itself(tm
 
 
 def test_who_waits_for_a_text_that_is_opened_a_second_time_waits_for_that(tmp_path: Path) -> None:
-    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+    async def work(plan: Schedule, later: _Later, published: _Published, uri: str) -> None:
         waiting = asyncio.ensure_future(plan.settled(uri))
         await asyncio.sleep(0)
         plan.opened(plan.documents.open(types.TextDocumentItem(uri, "python", 1, BRANCH)))

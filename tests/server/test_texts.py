@@ -192,8 +192,8 @@ def test_a_setting_that_can_be_read_and_not_used_is_ignored_alone(
     root = write_project(tmp_path, {"a.py": BRANCH, "b.py": BRANCH})
     setup = Setup(str(root), json.dumps({"cache": False, "exclude": ["b.py"], **settings}).encode())
     answer = WholeChecker(setup).answer(Snapshot({str(root / "a.py"): BRANCH}, folders=(str(root),)), False)
-    (told,) = answer.settings
-    assert told.startswith("settings of the editor: ") and f"jaxlint ignores `{key}`" in told
+    (reported,) = answer.settings
+    assert reported.startswith("settings of the editor: ") and f"jaxlint ignores `{key}`" in reported
     assert list(answer.diagnostics) == [str(root / "a.py")], "the other settings hold"
 
 

@@ -81,7 +81,7 @@ def test_a_question_that_the_child_fails_at_names_the_file(
     assert _ask(numbers, -3, abs) == 3, "another child answers"
 
 
-def test_an_endless_recursion_is_told_in_a_few_lines() -> None:
+def test_an_endless_recursion_is_reported_in_a_few_lines() -> None:
     worker: Worker[str] = Worker(attrgetter("cwd"), "test")
     try:
         with pytest.raises(WorkerFailed, match="RecursionError") as failed:

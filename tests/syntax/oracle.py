@@ -391,7 +391,7 @@ def differences(got: Any, wanted: Any, path: str = "", positions: bool = True) -
 
 def check_scopes(text: str, body: list[ir.Stmt]) -> Iterator[str]:
     """Where the names that functions bind differ from what the compiler's own symbol table says."""
-    ignored = _told_differently(ast.parse(text))
+    ignored = _placed_differently(ast.parse(text))
     tables: dict[tuple[str, int], list[Any]] = {}
     for table in _function_tables(symtable.symtable(text, "<text>", "exec")):
         tables.setdefault((table.get_name(), table.get_lineno()), []).append(table)
@@ -406,7 +406,7 @@ def check_scopes(text: str, body: list[ir.Stmt]) -> Iterator[str]:
                 yield f"{function.qualname}: {sorted(wrong)}"
 
 
-def _told_differently(tree: ast.Module) -> set[str]:
+def _placed_differently(tree: ast.Module) -> set[str]:
     """Names that the symbol table places elsewhere: type parameters, and the targets of inlined comprehensions."""
     names = {parameter.name for node in ast.walk(tree) for parameter in getattr(node, "type_params", ())}
     if sys.version_info >= (3, 12):

@@ -35,21 +35,21 @@ def run_calls(calls: list[dict[str, Any]], roots: list[str], watcher: Watcher, s
     """Call what leads to each watched line until it is reached; tell with which inputs, and of every try the outcome and
     the call as Python code, once for each filling of arrays."""
     for call in calls:
-        told: list[_Try] = []
+        tries: list[_Try] = []
         reached = functools.partial(_reached, watcher, watcher.watches[call["watch"]])
         jitted = False
         for target, jitted in call["targets"]:
-            if _try(target, jitted, call["cases"], roots, reached, told) and not call.get("every"):
+            if _try(target, jitted, call["cases"], roots, reached, tries) and not call.get("every"):
                 break
-        last = told[-1] if told else _Try("", "")
+        last = tries[-1] if tries else _Try("", "")
         say(
             "called",
             watch=call["watch"],
             inputs=last.inputs,
             outcome=last.outcome,
-            attempts=len(told),
+            attempts=len(tries),
             jitted=jitted,
-            tries=[{"outcome": one.outcome, "code": one.code, "reached": one.reached} for one in told if one.code],
+            tries=[{"outcome": one.outcome, "code": one.code, "reached": one.reached} for one in tries if one.code],
         )
 
 
@@ -71,13 +71,13 @@ def _try(
     cases: list[str],
     roots: list[str],
     reached: Callable[[], bool],
-    told: list[_Try],
+    tries: list[_Try],
 ) -> bool:
     """Whether some call of the target came to the line. jitted: call it under ``jax.jit``."""
     try:
         found = resolve(target, roots)
     except TargetError as error:
-        told.append(_Try("", str(error)))
+        tries.append(_Try("", str(error)))
         return False
     try:
         from jax import jit
@@ -88,8 +88,8 @@ def _try(
             args, kwargs = make_case(case)
             outcome = _call(jit(function) if jitted else function, args, kwargs)
             inputs = f"{found.qualname}({describe_case(args, kwargs)})"
-            told.append(_Try(inputs, outcome, _code(found, made, jitted, case), reached()))
-            if not told[-1].reached:
+            tries.append(_Try(inputs, outcome, _code(found, made, jitted, case), reached()))
+            if not tries[-1].reached:
                 continue
             if not outcome:
                 for number in range(AGAIN):
@@ -99,7 +99,7 @@ def _try(
             if failed == MORE or cases:  # inputs that were recorded are taken at their word
                 return True
     except InputError as error:
-        told.append(_Try(found.qualname, str(error)))
+        tries.append(_Try(found.qualname, str(error)))
         return False
     return reached()
 

@@ -47,19 +47,19 @@ def run(request: dict[str, Any], channel: Channel) -> None:
             if asked == "stop":
                 return
             channel.send(
-                "forked", number=number, **_forked(asked, os.path.join(folder, f"told{number}"), request["seconds"])
+                "forked", number=number, **_forked(asked, os.path.join(folder, f"answers{number}"), request["seconds"])
             )
             number += 1
 
 
-def _forked(asked: dict[str, Any], told: str, seconds: float) -> dict[str, Any]:
+def _forked(asked: dict[str, Any], answers: str, seconds: float) -> dict[str, Any]:
     """Run one in a process of its own."""
     started = time.monotonic()
     sys.stdout.flush()
     sys.stderr.flush()
     process = os.fork()
     if process == 0:
-        _observe(asked, told)
+        _observe(asked, answers)
     late = False
     while True:
         done, status = os.waitpid(process, os.WNOHANG)
@@ -72,21 +72,21 @@ def _forked(asked: dict[str, Any], told: str, seconds: float) -> dict[str, Any]:
     code = os.waitstatus_to_exitcode(status)
     state = "timeout" if late else "signal" if code < 0 else "failed" if code else "ok"
     messages = []
-    if os.path.exists(told):
-        with open(told, encoding="utf-8") as file:
+    if os.path.exists(answers):
+        with open(answers, encoding="utf-8") as file:
             messages = [json.loads(line) for line in file if line.endswith("\n")]
-        os.unlink(told)
-    if late and os.path.exists(f"{told}.partial"):
-        with open(f"{told}.partial", encoding="utf-8") as file:
+        os.unlink(answers)
+    if late and os.path.exists(f"{answers}.partial"):
+        with open(f"{answers}.partial", encoding="utf-8") as file:
             messages += json.load(file)
     return {"state": state, "code": code, "wall": time.monotonic() - started, "messages": messages}
 
 
-def _observe(asked: dict[str, Any], told: str) -> None:
+def _observe(asked: dict[str, Any], answers: str) -> None:
     """In the new process: run, and end it without returning."""
     status = _FAILED
     try:
-        observe.run(asked, Channel(told))
+        observe.run(asked, Channel(answers))
         status = 0
     except SystemExit as error:
         status = error.code if isinstance(error.code, int) else 1

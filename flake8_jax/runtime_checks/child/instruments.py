@@ -105,11 +105,11 @@ class Instruments:
     def install_replicas(self) -> None:
         """Watch whether copies of arrays on several devices drift apart."""
 
-        def tell(difference: float, devices: int) -> None:
+        def record(difference: float, devices: int) -> None:
             if len(self.drifts) < MOST:
                 self.drifts.append({**self._seen(name="drift"), "difference": difference, "devices": devices})
 
-        watch_replicas(tell)
+        watch_replicas(record)
 
     # --- compilations and traces ----------------------------------------------------------------------------
 

@@ -67,10 +67,10 @@ class Channel:
 
 def main() -> None:
     """Do what the request asks for; exits with the status that the user's code asks for."""
-    asked, told = sys.argv[1:3]
+    asked, answers = sys.argv[1:3]
     with open(asked, encoding="utf-8") as file:
         request = json.load(file)
-    channel = Channel(told)
+    channel = Channel(answers)
     _limit(request.get("memory"))
     if request["task"] not in TASKS:
         raise SystemExit(f"unknown task {request['task']}")

@@ -71,10 +71,10 @@ def run(request: dict[str, Any], channel: Channel) -> None:
     except CommandError as error:
         channel.send("refused", text=str(error))
         raise SystemExit(2) from error
-    teller = _Teller(channel, watcher, instruments, recorder, collector)
+    reporter = _Reporter(channel, watcher, instruments, recorder, collector)
     if request.get("keep"):
-        channel.keep(teller.so_far)
-    teller.tell_before_exit()
+        channel.keep(reporter.so_far)
+    reporter.report_before_exit()
     status, failure = 0, ""
     watcher.start()
     try:
@@ -89,7 +89,7 @@ def run(request: dict[str, Any], channel: Channel) -> None:
         status, failure = 1, summary(error)
         show_error(error)
     finally:
-        teller.tell(status, failure)
+        reporter.report(status, failure)
     sys.stdout.flush()
     raise SystemExit(status)
 
@@ -103,7 +103,7 @@ def _text_of(cells: list[Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-class _Teller:
+class _Reporter:
     """Says what was seen: so far, and at the end."""
 
     def __init__(
@@ -115,7 +115,7 @@ class _Teller:
         self._watcher = watcher
         self._instruments = instruments
         self._recorder = recorder
-        self._told = False
+        self._reported = False
 
     def _seen(self) -> list[dict[str, Any]]:
         watches = [watch.report() for watch in self._watcher.watches]
@@ -136,11 +136,11 @@ class _Teller:
         """From another thread, while the command runs."""
         return [*self._seen(), {"kind": "versions", "versions": versions(started=True)}]
 
-    def tell(self, status: int, failure: str) -> None:
+    def report(self, status: int, failure: str) -> None:
         """The command is at its end."""
-        if self._told:
+        if self._reported:
             return
-        self._told = True
+        self._reported = True
         interrupted = not self._watcher.is_running()
         self._watcher.stop()
         for message in self._seen():
@@ -149,13 +149,13 @@ class _Teller:
             "ended", status=status, failure=failure, interrupted=interrupted, versions=versions(started=status == 130)
         )
 
-    def tell_before_exit(self) -> None:
+    def report_before_exit(self) -> None:
         """``os._exit`` ends this process without a word: have it say first what was seen."""
         real, process = os._exit, os.getpid()
 
         def leave(status: int) -> NoReturn:
             if os.getpid() == process:
-                self.tell(status, "")
+                self.report(status, "")
             real(status)
 
         os._exit = leave

@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 
-def watch_replicas(tell: Callable[[float, int], None]) -> None:
-    """Call ``tell`` with the largest difference and the number of devices of every drift."""
+def watch_replicas(record: Callable[[float, int], None]) -> None:
+    """Call ``record`` with the largest difference and the number of devices of every drift."""
     from jax._src.interpreters import pxla
 
     original = pxla.ExecuteReplicated.__call__
@@ -27,11 +27,11 @@ def watch_replicas(tell: Callable[[float, int], None]) -> None:
         for array in (*arguments, *results):
             difference = _difference(_replicas(array))
             if difference:
-                tell(difference, len(array.addressable_shards))
+                record(difference, len(array.addressable_shards))
         same = [array for array in map(_stacked, arguments) if array is not None and not _difference(array)]
         for array in map(_stacked, results):
             if array is not None and any(_alike(array, other) for other in same) and (found := _difference(array)):
-                tell(found, len(array))
+                record(found, len(array))
         return results
 
     pxla.ExecuteReplicated.__call__ = execute

@@ -147,7 +147,7 @@ def _without_superseded(
         if rule.settle is not None:
             candidate = Candidate(emission.scope.path, report.at.start, emission.event, rule.code, report.uses)
             groups.setdefault(rule.settle, []).append((candidate, emission))
-    told: dict[Emission, Candidate | None] = {}
+    decided: dict[Emission, Candidate | None] = {}
     for settle, group in groups.items():
         try:
             settled = settle([candidate for candidate, _ in group])
@@ -156,12 +156,12 @@ def _without_superseded(
             m.bus.crashes.append((first.rule.name, first.scope.path, traceback_of(error)))
             continue
         kept = {(c.code, id(c.event)): c for c in settled}
-        told |= {emission: kept.get((c.code, id(c.event))) for c, emission in group}
+        decided |= {emission: kept.get((c.code, id(c.event))) for c, emission in group}
     chosen: list[tuple[Emission, tuple[Step, ...], tuple[int, ...]]] = []
     for emission in emissions:
-        if emission not in told:
+        if emission not in decided:
             chosen.append((emission, emission.report.uses, ()))
-        elif (settled_as := told[emission]) is not None:
+        elif (settled_as := decided[emission]) is not None:
             chosen.append((_with_note(emission, settled_as.note), settled_as.uses, settled_as.others))
     return chosen
 

@@ -58,7 +58,7 @@ CHOSEN_SIGMOID = "jax.nn.log_sigmoid(jnp.where(c, x, -x))"
 CLIPPED = "jnp.clip(x, -1.0, 1.0)"
 CLIPPED_INSIDE = "jnp.clip(x, -1.0 + 1e-6, 1.0 - 1e-6)"
 
-TOLD = frozenset({"log", "log1p", "sum", "mean", "-", "*", "/", "arccos", "arcsin"})
+FINAL_OPERATIONS = frozenset({"log", "log1p", "sum", "mean", "-", "*", "/", "arccos", "arcsin"})
 """Operations that may be the last one of such a formula."""
 
 

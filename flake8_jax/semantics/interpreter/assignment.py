@@ -123,7 +123,7 @@ def assign(m: Machine, frame: Frame, target: ir.Expr, value: Value, source: ir.E
         assign(m, frame, target.value, value, source)  # type: ignore[union-attr,arg-type]
 
 
-def _tell_rebinding(m: Machine, change: Change, source: ir.Expr | None) -> None:
+def _emit_rebinding(m: Machine, change: Change, source: ir.Expr | None) -> None:
     """A variable of an outer scope is rebound; ``made_in``: the trace in which that scope was made."""
     if m.path.mode.staged:
         itself = bool(change.op) or reads_itself(change.frame.scope, change.node, source)
@@ -138,7 +138,7 @@ def _bind(m: Machine, frame: Frame, target: ir.Name, value: Value, source: ir.Ex
     if fn is not None:
         if name in fn.global_names:
             track_kept(m, value)
-            _tell_rebinding(m, Change(frame, target, "global", None, value, name, op, 0), source)
+            _emit_rebinding(m, Change(frame, target, "global", None, value, name, op, 0), source)
             track_rebinding(m, frame, name)
             joined = joining.join(frame.scope.slots.get(name, value), value)
             # Which of its values a global has by then, only the host knows.
@@ -152,7 +152,7 @@ def _bind(m: Machine, frame: Frame, target: ir.Name, value: Value, source: ir.Ex
             while outer is not None and name not in outer.slots:
                 outer = outer.parent
             if outer is not None:
-                _tell_rebinding(m, Change(frame, target, "nonlocal", None, value, name, op, outer.trace), source)
+                _emit_rebinding(m, Change(frame, target, "nonlocal", None, value, name, op, outer.trace), source)
             slots = outer.slots if outer is not None else frame.slots
             track_rebound_variable(m, frame, target, slots, name, value)
             m.journal.write(slots, name, value)
@@ -195,8 +195,8 @@ def _unpacked(m: Machine, frame: Frame, targets: Targets, value: Value, source: 
         return _spread(m, known, count, star)
     if isinstance(value, Array) and value.dtype != "key" and source is not None:
         if m.bus.wants(Iteration):
-            told = count if star is None else None
-            m.bus.emit(Iteration(m.path.context(frame.scope), source, value, "unpack", told))
+            length = count if star is None else None
+            m.bus.emit(Iteration(m.path.context(frame.scope), source, value, "unpack", length))
     if isinstance(value, (Array, Tree, Unknown, HostArray)) and star is None:
         parts = [item_of(m, value, Const(i)) for i in range(count)]
         vary_parts(m, value, parts)

@@ -59,8 +59,8 @@ MAX_SLOTS = 60
 def held_of_arguments(m: Machine, bound: dict[str, Value]) -> frozenset[Condition]:
     """What the way to this call has taught of its arguments, of their attributes (``self.parallel``), and of the attributes of
     those (``self.setup.parallel``)."""
-    told = [(c, mentioned(m, c)) for c in m.path.conditions[-MAX_CONDITIONS:]]
-    wanted = frozenset().union(*[values for _, values in told])
+    tested = [(c, mentioned(m, c)) for c in m.path.conditions[-MAX_CONDITIONS:]]
+    wanted = frozenset().union(*[values for _, values in tested])
     found: set[int] = set()
     layer: list[Any] = list(bound.values())
     for depth in range(3):
@@ -71,7 +71,7 @@ def held_of_arguments(m: Machine, bound: dict[str, Value]) -> frozenset[Conditio
             if depth < 2 and isinstance(value, Instance) and len(value.slots) <= MAX_SLOTS:
                 inner += value.slots.values()
         layer = inner
-    return frozenset(c for c, values in told if not found.isdisjoint(values)) if found else frozenset()
+    return frozenset(c for c, values in tested if not found.isdisjoint(values)) if found else frozenset()
 
 
 def mentioned(m: Machine, condition: Condition) -> set[int]:

@@ -116,13 +116,13 @@ def _name(m: Machine, frame: Frame, node: ir.Name) -> Value:
         if frame.parent is not None and name not in frame.slots:
             track_enclosed(m, frame, node, value)
     if kind is External:
-        _tell_wanted(m, frame, node, value, name)  # type: ignore[arg-type]
+        _emit_wanted(m, frame, node, value, name)  # type: ignore[arg-type]
     elif (kind is UnionValue and value.conditions is not None) or (kind is Static and value.choices):  # type: ignore[attr-defined]
         return possible_here(m, value)  # type: ignore[arg-type]
     return value
 
 
-def _tell_wanted(m: Machine, frame: Frame, node: ir.Name | ir.Attribute, value: External, name: str) -> None:
+def _emit_wanted(m: Machine, frame: Frame, node: ir.Name | ir.Attribute, value: External, name: str) -> None:
     """Tell the rules that a library object is named, if one asks for that."""
     if m.bus.names_wanted is None or value.name in m.bus.names_wanted:
         emit_name(m, frame, node, value, name)
@@ -304,7 +304,7 @@ def _member(m: Machine, frame: Frame, node: ir.Attribute) -> Value:
         look_back(m, base)
     value = load_attribute(m, frame, node, base, node.attr)
     if type(value) is External:
-        _tell_wanted(m, frame, node, value, node.attr)
+        _emit_wanted(m, frame, node, value, node.attr)
     if m.path.mode.jitted and is_large(value):
         track_part(m, frame, node, base, value)
     if (type(value) is UnionValue and value.conditions is not None) or (type(value) is Static and value.choices):
@@ -336,7 +336,7 @@ def _index_pairs(node: ir.Expr, index: Value) -> list[tuple[ir.Expr, Value]]:
     return [(node, index)]
 
 
-def _tell_index(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value, mode: IndexMode) -> None:
+def _emit_index(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value, mode: IndexMode) -> None:
     context = None
     for part_node, part in _index_pairs(node.index, index):
         if isinstance(part, SliceValue) and m.bus.wants(Slicing):
@@ -349,10 +349,10 @@ def _tell_index(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index
         isinstance(v, (Array, Tree, UnionValue)) and holds_tracer(v, GRAD) for _, v in _index_pairs(node.index, index)
     ):
         m.bus.emit(Indexing(context or m.path.context(frame.scope), node, base, index, mode))
-    _tell_host_indexing(m, frame, node, base, index)
+    _emit_host_indexing(m, frame, node, base, index)
 
 
-def _tell_host_indexing(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value) -> None:
+def _emit_host_indexing(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value) -> None:
     """A loop indexes an array of NumPy, by an array of JAX for sure: NumPy copies the index to the host."""
     if not m.path.loops or m.path.mode.staged or not isinstance(base, HostArray) or base.declared:
         return
@@ -396,11 +396,11 @@ def load_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: 
             m.bus.drop_errors(reports)  # an array or several: whatever the index is, it is right for one of them
         return joining.union_of(items)
     if not quiet and not isinstance(base, (AtValue, ClassValue, External)):
-        _tell_index(m, frame, node, base, index, "load")
+        _emit_index(m, frame, node, base, index, "load")
     _read_item(m, frame, node, base, index)
     if isinstance(base, AtValue):
         if not quiet:
-            _tell_index(m, frame, node, base.base, index, "at")
+            _emit_index(m, frame, node, base.base, index, "at")
         return AtValue(base.base, index)
     if isinstance(base, Instance):
         found = call_method(m, frame, node, base, "__getitem__", index)
@@ -409,13 +409,13 @@ def load_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: 
     if m.trackers[Variations].known:
         vary_item(m, base, index, taken)
         vary_part(m, base, taken)
-        _tell_mask(m, frame, node, base, taken)
+        _emit_mask(m, frame, node, base, taken)
     if type(index) is Static and m.path.loops and m.path.mode.compiled:
         track_pick(m, base, index, taken)
     return taken
 
 
-def _tell_mask(m: Machine, frame: Frame, node: ir.Subscript, base: Value, taken: Value) -> None:
+def _emit_mask(m: Machine, frame: Frame, node: ir.Subscript, base: Value, taken: Value) -> None:
     """Tell the rules of a mask that selects another number of elements in each iteration of an eager loop."""
     variation = shape_of(m, taken)
     if variation is None or not variation.masked or not m.bus.wants(MaskedIndex) or m.path.mode.staged:

@@ -93,7 +93,7 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
     track_staged_loop(m, loop.node)
     m.path.passes += 1
     m.journal.keep_alive.append(loop)  # arrays remember the loop in which they were dispatched by its identity
-    doubtful, around, told = frame.doubtful, frame.unheard, len(m.bus.emissions)
+    doubtful, around, emitted = frame.doubtful, frame.unheard, len(m.bus.emissions)
     too_deep = len(frame.loops) >= MAX_NESTED_LOOPS
     before = frame.deep_loops.get(id(loop.node)) if around and too_deep else None
     if before is not None:
@@ -150,7 +150,7 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
         del frame.exits[function_exits:]
         attempt += 1
     if too_deep:
-        del m.bus.emissions[told:]
+        del m.bus.emissions[emitted:]
         ended = frame.exits[left[0] :], frame.returns[left[1] :], frame.yields[left[2] :]
         writes = m.journal.since(loop.base)
         frame.deep_loops[id(loop.node)] = _DeepRun(writes, loop.exits[:], loop.again, *ended)
@@ -162,11 +162,11 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
 def _forget_reports(m: Machine, reports: int, *, first: bool) -> list[Emission]:
     """Forget what a pass has told, because the next one tells it again. Of the first one, gives back what counts if a later
     pass gives up a function that ran too often."""
-    told = m.bus.emissions[reports:]
+    emitted = m.bus.emissions[reports:]
     # What the first iteration reads after it was donated stays deleted, whatever the others find there; and the step
     # that it runs is the one that they run, on values of which less is known.
-    m.bus.emissions[reports:] = [e for e in told if first and type(e.event) in _OF_FIRST]
-    return [e for e in told if first and type(e.event) is KeyUse]
+    m.bus.emissions[reports:] = [e for e in emitted if first and type(e.event) in _OF_FIRST]
+    return [e for e in emitted if first and type(e.event) is KeyUse]
 
 
 def _repeat_deep(m: Machine, frame: Frame, loop: LoopState, before: _DeepRun) -> None:

@@ -119,7 +119,7 @@ def perform(m: Machine, func: Value, at: Call) -> Value:
         read_by_method(m, at.frame, at.node, func.parent, func.step.lstrip("."))
     track_key_given(m, func, at)
     track_method_call(m, func)
-    _tell_waiting(m, func, at)
+    _emit_waiting(m, func, at)
     if m.trackers[Replicas].running:
         name = func.step.lstrip(".") if isinstance(func, Opaque) else ""
         track_unknown_call(m, name, (*at.args.values, *at.args.kwargs.values()))
@@ -138,7 +138,7 @@ def perform(m: Machine, func: Value, at: Call) -> Value:
 _WAITING = frozenset({".item", ".tolist", ".block_until_ready"})
 
 
-def _tell_waiting(m: Machine, func: Value, at: Call) -> None:
+def _emit_waiting(m: Machine, func: Value, at: Call) -> None:
     """A method of something unknown, which only an array has: it waits if that is a result of a compiled call."""
     if not m.path.loops or not isinstance(func, Unknown) or func.step not in _WAITING:
         return

@@ -677,7 +677,7 @@ def _in_union(m: Machine, frame: Frame, node: Any, item: Value, container: Union
 
 
 def _in_dict(m: Machine, frame: Frame, node: Any, item: Value, container: DictValue) -> Value:
-    _tell_hashed(m, frame, node, item)
+    _emit_hashed(m, frame, node, item)
     if isinstance(item, Const):
         try:
             if ("k", item.value) in container.slots:
@@ -689,14 +689,14 @@ def _in_dict(m: Machine, frame: Frame, node: Any, item: Value, container: DictVa
     return Static("bool")
 
 
-def _tell_hashed(m: Machine, frame: Frame, node: Any, item: Value) -> None:
+def _emit_hashed(m: Machine, frame: Frame, node: Any, item: Value) -> None:
     if hashes_tracer(item, GRAD) and m.bus.wants(Hashing):
         m.bus.emit(Hashing(m.path.context(frame.scope), node, item, "membership"))
 
 
 def _in_static(m: Machine, frame: Frame, node: Any, item: Value, container: Static) -> Value:
     if container.kind == "set":
-        _tell_hashed(m, frame, node, item)
+        _emit_hashed(m, frame, node, item)
     elif container.kind not in ("str", "", "dtype"):
         _in_host_array(m, frame, node, item, container)
     return Static("bool")
@@ -803,12 +803,12 @@ def compare(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Va
         return negated(result) if op == "is not" else result
     if op in ("in", "not in"):
         if any(is_nan(v) for v in known_elements(right) or ()):
-            _tell_nan(m, frame, node, op, left, at_left=True)
+            _emit_nan(m, frame, node, op, left, at_left=True)
         result = contains(m, frame, node, left, right)
         return negated(result) if op == "not in" else result
     if op in ("==", "!="):
         if is_nan(left) or is_nan(right):
-            _tell_nan(m, frame, node, op, right if is_nan(left) else left, at_left=not is_nan(left))
+            _emit_nan(m, frame, node, op, right if is_nan(left) else left, at_left=not is_nan(left))
         if isinstance(left, (TupleValue, ListValue)) and isinstance(right, (TupleValue, ListValue)):
             return _equality_of_sequences(m, frame, node, left, op, right)
         if isinstance(left, External) and isinstance(right, External):
@@ -874,7 +874,7 @@ def is_nan(value: Value) -> bool:
     return isinstance(value, Const) and type(value.value) is float and value.value != value.value
 
 
-def _tell_nan(m: Machine, frame: Frame, node: Any, op: str, value: Value, *, at_left: bool) -> None:
+def _emit_nan(m: Machine, frame: Frame, node: Any, op: str, value: Value, *, at_left: bool) -> None:
     if m.bus.wants(NanComparison):
         alone = type(node) is ir.Compare and len(node.ops) == 1
         value_node = (node.left if at_left else node.comparators[0]) if alone else None

@@ -131,7 +131,7 @@ def call_function_value(
         if used is not made.bound:
             made = Invocation(used, made.mode, context)
     if func.cached:
-        _tell_hashed_arguments(m, frame, node, args)
+        _emit_hashed_arguments(m, frame, node, args)
     presumption = m.trackers[Presuming].presumption
     if presumption is not None:
         presumed = _presumed(m, presumption, func, made)
@@ -268,7 +268,7 @@ def _descends(m: Machine, func: FunctionValue, args: Arguments, running: list[Li
     return False
 
 
-def _tell_hashed_arguments(m: Machine, frame: Frame, node: Any, args: Arguments) -> None:
+def _emit_hashed_arguments(m: Machine, frame: Frame, node: Any, args: Arguments) -> None:
     """Tell the rules that a function that keeps its results is called with a tracer: its cache hashes the arguments."""
     if not m.bus.wants(Hashing) or node is None:
         return

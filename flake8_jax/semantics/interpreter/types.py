@@ -259,11 +259,11 @@ def untraced_outcome(m: Machine, frame: Frame, node: ir.Call) -> bool | None:
     if not isinstance(func, FunctionValue):
         return None if func is not None or not _asks_for_tracer(m, frame, node) else False
     last = func.fn.body[-1] if len(func.fn.body) <= 2 else None
-    outcome, told = False, last.value if isinstance(last, ir.Return) else None
-    while isinstance(told, ir.UnaryOp) and told.op == "not":
-        outcome, told = not outcome, told.operand
+    outcome, returned = False, last.value if isinstance(last, ir.Return) else None
+    while isinstance(returned, ir.UnaryOp) and returned.op == "not":
+        outcome, returned = not outcome, returned.operand
     inner = Frame(None, func.scope, func.closure)
-    return outcome if isinstance(told, ir.Call) and _asks_for_tracer(m, inner, told) else None
+    return outcome if isinstance(returned, ir.Call) and _asks_for_tracer(m, inner, returned) else None
 
 
 def _asks_for_tracer(m: Machine, frame: Frame, node: ir.Call) -> bool:

@@ -110,7 +110,7 @@ def demanded(m: Machine, func: FunctionValue, depth: int = MAX_CALLEES, *, eager
     if key not in known:
         known[key] = NOTHING
         if not func.fn.is_generator and not func.fn.is_async:
-            operators, attributes = _told_by(m, eager=eager)
+            operators, attributes = _distinguishing(m, eager=eager)
             reading = Reading(m, func, operators and not eager, attributes, depth, eager)
             found = _block(reading, func.fn.body, NOTHING) or NOTHING
             plain = {p.name for p in func.fn.params if p.kind not in ("vararg", "kwarg")}
@@ -119,7 +119,7 @@ def demanded(m: Machine, func: FunctionValue, depth: int = MAX_CALLEES, *, eager
     return known[key]
 
 
-def _told_by(m: Machine, *, eager: bool) -> tuple[bool, frozenset[str]]:
+def _distinguishing(m: Machine, *, eager: bool) -> tuple[bool, frozenset[str]]:
     """Whether operators tell arrays from other pytrees of the project, and which attributes do; in eager code, from any other
     objects."""
     others = [

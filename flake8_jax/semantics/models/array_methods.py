@@ -56,7 +56,7 @@ def _array_method(m: Machine, base: Array | Tree, name: str, at: Call) -> Value:
         read_by_method(m, at.frame, at.node, base, name)
     if isinstance(base, Tree) and fact is not None and fact.data_dependent and m.program.defines_method(name):
         fact = None  # ``grid.compress(x)``: as likely that class as an array
-    _tell(m, base, name, at, fact)
+    _emit(m, base, name, at, fact)
     given = _GIVEN.get(name)
     if given is not None:
         return given(base)
@@ -74,14 +74,14 @@ def _array_method(m: Machine, base: Array | Tree, name: str, at: Call) -> Value:
     return result
 
 
-def _tell(m: Machine, base: Array | Tree, name: str, at: Call, fact: FunctionFact | None) -> None:
-    """Tell the rules of the call."""
-    _emit(m, base, name, at, fact)
+def _emit(m: Machine, base: Array | Tree, name: str, at: Call, fact: FunctionFact | None) -> None:
+    """Emit the events of the call."""
+    _emit_method_call(m, base, name, at, fact)
     if m.path.loops and fact is not None and fact.sync is not None:
         track_read(m, (base,), fact.sync)
 
 
-def _emit(m: Machine, base: Array | Tree, name: str, at: Call, fact: FunctionFact | None) -> None:
+def _emit_method_call(m: Machine, base: Array | Tree, name: str, at: Call, fact: FunctionFact | None) -> None:
     rules = m.bus.subscribers(MethodCall)
     if not rules or not isinstance(at.node, ir.Call):
         return

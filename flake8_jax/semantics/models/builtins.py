@@ -509,14 +509,14 @@ def _next(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if isinstance(value, (GeneratorValue, ListValue)):  # one of a list's elements: what a library gives of a short one
         emit_change(m, Change(frame, node, "next", value, None))
     elif isinstance(value, Unknown) and isinstance(node, ir.Call):
-        _tell_captured(m, frame, node)
+        _emit_captured(m, frame, node)
     if isinstance(value, Instance):
         return call_method(m, frame, node, value, "__next__") or Unknown("next")
     make_element = iterated(m, frame, node, value, "no-events", None)
     return make_element() if make_element is not None else Unknown("next")
 
 
-def _tell_captured(m: Machine, frame: Frame, node: ir.Call) -> None:
+def _emit_captured(m: Machine, frame: Frame, node: ir.Call) -> None:
     """``next(batches)``: whatever the variable of an outer scope holds, it was made there."""
     argument = node.args[0].value if node.args else None
     if not isinstance(argument, ir.Name) or not m.path.mode.staged:

@@ -51,7 +51,7 @@ from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.application import Transformation
 from flake8_jax.semantics.models.boundaries import arrived
-from flake8_jax.semantics.models.signature_checks import check_operand, tell
+from flake8_jax.semantics.models.signature_checks import check_operand, emit_problem
 from flake8_jax.semantics.models.staging import Staging, enter, outer_level, stage, staged
 from flake8_jax.semantics.models.tables import model
 from flake8_jax.semantics.trackers.key_carries import carry_uses
@@ -196,7 +196,7 @@ def _check_carry(m: Machine, app: Transformation, parameter: str, after: Value) 
     first = app.bound.get(parameter)
     if first is not None and differs(first, after):
         problem = f"The returned carry and the initial carry of `{app.short}` have different pytree structures; make them equal"
-        tell(m, app, problem)
+        emit_problem(m, app, problem)
 
 
 @model("scan")
@@ -215,7 +215,7 @@ def _run_scan(m: Machine, app: Transformation) -> Value:
 
     once, carry, result = _iterate(m, app, app.bound.get("f", Unknown("body")), first, arguments, carry_of)
     if is_no_tuple_of(result, 2):
-        tell(m, app, "The body of `scan` must return a pair (carry, output), but this one does not")
+        emit_problem(m, app, "The body of `scan` must return a pair (carry, output), but this one does not")
     pair = _pair_of(result)
     if pair is not None:
         _check_carry(m, app, "init", once)
@@ -300,7 +300,7 @@ def _run_branches(m: Machine, app: Transformation, calls: list[tuple[Value, list
         written.append(m.journal.rollback(mark))
     m.journal.merge(written)
     if any(differs(results[0], other) for other in results[1:]):
-        tell(
+        emit_problem(
             m,
             app,
             f"The branches of `{app.short}` return different pytree structures, but XLA needs one; make them equal",
@@ -325,7 +325,7 @@ def _run_cond(m: Machine, app: Transformation) -> Value:
         inner.append(Unknown("operands"))
     functions = [app.bound.get(p, Unknown("branch")) for p in app.fact.operands]
     if isinstance(app.bound.get("pred"), CALLABLES):
-        tell(
+        emit_problem(
             m, app, "`cond` takes the predicate first, but this first argument is a function; check the argument order"
         )
         return Unknown("cond")

@@ -333,7 +333,7 @@ def _draw(m: Machine, app: DescribedCall, key: Value, level: Level) -> Value | N
     usage = Usage("consume", app.nodes.get(fact.key or ""), app.name, draws, stream)
     for one in _keys_in(key):
         use_key(m, Touch(at.frame, at.node, one), usage)
-    _tell_same_call(m, at.frame, at.node, key)
+    _emit_same_call(m, at.frame, at.node, key)
     return None
 
 
@@ -385,7 +385,7 @@ def _keys_in(value: Value) -> list[Value]:
     return [value]
 
 
-def _tell_same_call(m: Machine, frame: Frame, node: Any, key: Value) -> None:
+def _emit_same_call(m: Machine, frame: Frame, node: Any, key: Value) -> None:
     """One key under two names of one ``rngs`` dict."""
     if not isinstance(key, DictValue) or not m.bus.wants(KeyUse) or m.path.mode.shapes_only:
         return
@@ -445,7 +445,7 @@ def _module_call(m: Machine, app: DescribedCall, method: str, module: Instance) 
     if app.fact.key_effect is not None:
         _key_call(m, app)
     elif "rngs" in bound:
-        _tell_same_call(m, at.frame, at.node, bound["rngs"])
+        _emit_same_call(m, at.frame, at.node, bound["rngs"])
         if method == "apply" and not m.path.mode.shapes_only:
             for one in _keys_in(bound["rngs"]):
                 track_drawn(m, one)

@@ -63,9 +63,9 @@ from flake8_jax.semantics.trackers.variation import vary_method
 
 @methods_of(ListValue)
 def _list_method(m: Machine, base: ListValue, name: str, at: Call) -> Value:
-    _tell_container(m, name, base, at)
+    _emit_container(m, name, base, at)
     if name in ("index", "count") and at.args.values:
-        _tell_search(m, at.frame, at.node, base, at.args.values[0])
+        _emit_search(m, at.frame, at.node, base, at.args.values[0])
     if name == "sort":
         emit_order(m, at.frame, at.node, "sorted", Arguments([base], {"key": at.args.kwargs.get("key", NONE)}))
     return list_method(m, at, base, name)
@@ -74,7 +74,7 @@ def _list_method(m: Machine, base: ListValue, name: str, at: Call) -> Value:
 @methods_of(DictValue)
 def _dict_method(m: Machine, base: DictValue, name: str, at: Call) -> Value:
     args = at.args
-    _tell_container(m, name, base, at)
+    _emit_container(m, name, base, at)
     if name in ("get", "pop", "setdefault") and args.values and args.nodes:
         emit_hash(m, at.frame, args.nodes[0] or at.node, args.values[0], "dict-lookup")
     return dict_method(m, at, base, name)
@@ -121,7 +121,7 @@ def _tuple_method(m: Machine, base: TupleValue, name: str, at: Call) -> Value:
         return replaced(m, base, at.args)
     if name in ("index", "count"):
         if at.args.values:
-            _tell_search(m, at.frame, at.node, base, at.args.values[0])
+            _emit_search(m, at.frame, at.node, base, at.args.values[0])
         return Static("int")
     if name == "_asdict":
         return DictValue(dict(zip(base.names, base.elts, strict=False)), made_in=m.path.mode.trace)
@@ -139,9 +139,9 @@ def _text_method(m: Machine, base: Const | Static, name: str, at: Call) -> Value
     """A method of a string, a number or a set."""
     args = at.args
     if isinstance(base, Static) and base.kind == "set":
-        _tell_container(m, name, base, at)
+        _emit_container(m, name, base, at)
     if name == "format" and m.bus.wants(Formatting):
-        _tell_format(m, base, at)
+        _emit_format(m, base, at)
     if isinstance(base, Static) and base.kind not in ("str", ""):
         return Static("")
     held = tuple(v for v in (*args.values, *args.kwargs.values()) if isinstance(v, (Array, Tree)))
@@ -155,7 +155,7 @@ _PUTTING = frozenset({"append", "extend", "insert", "appendleft", "extendleft", 
 _TAKING = frozenset({"pop", "popleft", "popitem", "remove", "discard", "clear"})
 
 
-def _tell_container(m: Machine, name: str, base: Value, at: Call) -> None:
+def _emit_container(m: Machine, name: str, base: Value, at: Call) -> None:
     """Tell the rules that a list, dict or set is changed that is older than the running trace."""
     if name not in _PUTTING and name not in _TAKING:
         return
@@ -181,7 +181,7 @@ def _put(name: str, args: Arguments) -> Value:
     return values[0] if len(values) == 1 else TupleValue(tuple(values))
 
 
-def _tell_search(m: Machine, frame: Frame, node: Any, base: Value, item: Value) -> None:
+def _emit_search(m: Machine, frame: Frame, node: Any, base: Value, item: Value) -> None:
     """``[1, 2].index(x)`` compares, and asks for the truth of each comparison."""
     elements = known_elements(base) or ()
     if is_traced_array(item) and any(e is not item for e in elements):
@@ -192,7 +192,7 @@ def _tell_search(m: Machine, frame: Frame, node: Any, base: Value, item: Value) 
             test_truth(m, frame, traced[0], "in", node, node)
 
 
-def _tell_format(m: Machine, base: Value, at: Call) -> None:
+def _emit_format(m: Machine, base: Value, at: Call) -> None:
     """``"{:.2f}".format(x)``: a field with a spec asks what fills it for its value."""
     args = at.args
     if m.path.loops and m.path.mode.compiled and any(type(v) is Static for v in (*args.values, *args.kwargs.values())):

@@ -1,4 +1,4 @@
-"""Operands that a transform cannot call: told as soon as they are passed.
+"""Operands that a transform cannot call: reported as soon as they are passed.
 
 Vocabulary
 ----------
@@ -15,8 +15,8 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.application import Transformation
 
 
-def tell(m: Machine, app: Transformation, problem: str) -> None:
-    """Tell the rules that a function does not fit the transform."""
+def emit_problem(m: Machine, app: Transformation, problem: str) -> None:
+    """Emit that a function does not fit the transform."""
     if app.node is not None and m.bus.wants(SignatureMismatch):
         m.bus.emit(SignatureMismatch(m.path.context(app.frame.scope), app.node, app.name, problem))
 
@@ -27,7 +27,7 @@ def check_operand(m: Machine, app: Transformation, parameter: str, count: int | 
     if operand is None:
         return True
     if is_no_function(operand):
-        tell(
+        emit_problem(
             m,
             app,
             f"`{parameter}` of `{app.short}` must be a function, but this argument is not callable; check the argument order",
@@ -38,7 +38,7 @@ def check_operand(m: Machine, app: Transformation, parameter: str, count: int | 
         if known is not None and count is not None and not takes(member, count):
             least, most = known
             says = f"{least}" if least == most else f"at least {least}" if most is None else f"{least} to {most}"
-            tell(
+            emit_problem(
                 m,
                 app,
                 f"`{app.short}` calls `{parameter}` with {count} argument{'s' * (count != 1)}, but it takes {says}",

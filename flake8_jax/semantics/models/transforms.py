@@ -127,7 +127,7 @@ def apply_transform(m: Machine, name: str, fact: TransformFact, at: Call) -> Val
         return _wrapped(m, app)
     emit_control_flow(m, at.frame, at.node, name, fact, bound)
     if m.bus.wants(RootMet) and fact.operands:
-        _tell_root(m, app, bound.get(fact.operands[0], Unknown("operand")))
+        _emit_root(m, app, bound.get(fact.operands[0], Unknown("operand")))
     return MODELS.get(fact.model, _stage)(m, app)
 
 
@@ -153,7 +153,7 @@ def _wrapped(m: Machine, app: Transformation) -> Value:
     return joining.union_of(made)
 
 
-def _tell_root(m: Machine, app: Transformation, operand: Value) -> None:
+def _emit_root(m: Machine, app: Transformation, operand: Value) -> None:
     """Tell the rules where a function is staged."""
     m.bus.emit(
         RootMet(
@@ -170,7 +170,7 @@ def _wrap(m: Machine, app: Transformation, operand: Value) -> Value:
     """Apply a transform to one operand; all that is bound are its options."""
     name, fact, options, frame, node = app.name, app.fact, app.bound, app.frame, app.node
     if m.bus.wants(RootMet):
-        _tell_root(m, app, operand)
+        _emit_root(m, app, operand)
     check_application(m, app, operand)
     if _has_specs(fact):
         for option in ("in_specs", "out_specs"):
@@ -337,11 +337,11 @@ def _is_idle(tv: TransformedValue, args: Arguments) -> bool:
 
 def _look_at_call(m: Machine, tv: TransformedValue, at: Call, node: ir.Call, *, runs: bool) -> None:
     if m.bus.wants(TransformCall):
-        _tell_call(m, tv, at, node, runs=runs)
+        _emit_call(m, tv, at, node, runs=runs)
     check_call(m, tv, at)
 
 
-def _tell_call(m: Machine, tv: TransformedValue, at: Call, node: ir.Call, *, runs: bool) -> None:
+def _emit_call(m: Machine, tv: TransformedValue, at: Call, node: ir.Call, *, runs: bool) -> None:
     """Tell the rules of the call."""
     fact, args = tv.fact, at.args
     always = not m.path.mode.staged and not any(loop.picked or loop.leaving for loop in m.path.loops)

@@ -505,7 +505,7 @@ def emit_difference(m: Machine, frame: Frame, node: Any, stop: HostArray, start:
     judged = [_judge(m, begin, end, common) for begin in start.readings]
     works = [work for work, _cold in judged]
     pending = works[-1] if all(works) else None
-    cold = judged[0][1] if len(judged) == 1 and not _tells_compiling(frame, node) else ()
+    cold = judged[0][1] if len(judged) == 1 and not _mentions_compiling(frame, node) else ()
     scope, at = end.scope, end.node
     if len(end.chain) > len(common):
         scope, at = end.chain[len(common)].scope, end.chain[len(common)].node
@@ -517,7 +517,7 @@ def emit_difference(m: Machine, frame: Frame, node: Any, stop: HostArray, start:
     m.trackers[DeviceWork].log.last_difference = frame.scope, node, scope, at
 
 
-def _tells_compiling(frame: Frame, node: Any) -> bool:
+def _mentions_compiling(frame: Frame, node: Any) -> bool:
     """``print(f"compilation took {time.time() - start}")``, ``compile_time = time.time() - start``: the author says so."""
     body = frame.fn.body if frame.fn is not None else frame.scope.tree.body
     around = list(nodes_around(body, node.start, node.end))
@@ -593,7 +593,7 @@ def _judge(
     if not stretch.works or stretch.works[0].kind == WAIT:
         m.bus.record_fact(NO_MEASURE, begin.scope, begin.node.start)
     for work in stretch.works:
-        _tell_warm(m, work, stretch)
+        _emit_warm(m, work, stretch)
     if any(w.kind in (LOST, YIELD) for w in stretch.works):
         return None, ()
     return _pending(stretch), _cold(m, stretch)
@@ -644,7 +644,7 @@ def _cold(m: Machine, stretch: _Stretch) -> tuple[ColdCall, ...]:
     if any(w.loops != begin.loops and not _repeats(w, stretch) for w in works):
         return ()
     several = len({w.key for w in works if w.kind == COMPILED}) > 1
-    found = [work for work in works if _is_told_cold(work, stretch, several=several)]
+    found = [work for work in works if _is_reported_cold(work, stretch, several=several)]
     places = m.trackers[DeviceWork].log.cold_places
     for work in found:
         places.setdefault(work.key, []).append((stretch.scope(work), stretch.place(work).start))
@@ -676,14 +676,14 @@ def _is_benchmark(work: Work, stretch: _Stretch) -> bool:
     return not inner or all(loop.counting for loop in inner) or _repeats(work, stretch)
 
 
-def _is_told_cold(work: Work, stretch: _Stretch, *, several: bool) -> bool:
+def _is_reported_cold(work: Work, stretch: _Stretch, *, several: bool) -> bool:
     """A call that compiles for sure. several: different functions are timed together, so only calls made right there."""
     if not work.cold or stretch.place(work) is None or not stretch.is_certain(work):
         return False
     return not several or len(work.chain) <= len(stretch.common)
 
 
-def _tell_warm(m: Machine, work: Work, stretch: _Stretch) -> None:
+def _emit_warm(m: Machine, work: Work, stretch: _Stretch) -> None:
     """A compiled function is timed once more: so its first call, timed or not, is known to be another matter."""
     if work.kind != COMPILED or work.cold:
         return

@@ -135,20 +135,20 @@ class EagerSteps(Tracker):
         # Beside the work of a loop of its own, or of a compiled loop, the operations take no time.
         if isinstance(doings, Doings) and doings.places and not self.m.path.mode.staged and not loop.coarse:
             if not is_short(self.m, frame, loop, FEW):
-                self._tell(frame.scope, loop, doings)
+                self._emit(frame.scope, loop, doings)
         return False
 
-    def _tell(self, scope: ModuleScope, loop: LoopState, doings: Doings) -> None:
+    def _emit(self, scope: ModuleScope, loop: LoopState, doings: Doings) -> None:
         places = {start: found for start, found in doings.places.items() if any(w.kind in _WHOLE for w in found[1])}
         if places and _is_eager(self.m, loop, [place for place, _ in places.values()]):
-            self._tell_whole(scope, loop, places)
+            self._emit_whole(scope, loop, places)
         elif _computes(self.m, loop, doings):
             first = doings.places[min(doings.places)][0]
             self.m.bus.emit(
                 EagerStep(self.m.path.context(scope), first, loop.node, scope, optimizes=False, kind="operation")
             )
 
-    def _tell_whole(self, scope: ModuleScope, loop: LoopState, places: dict[int, tuple[ir.Node, list[Work]]]) -> None:
+    def _emit_whole(self, scope: ModuleScope, loop: LoopState, places: dict[int, tuple[ir.Node, list[Work]]]) -> None:
         """Tell of models and optimizers, at these places."""
         works = [work for _, found in places.values() for work in found if work.kind in _WHOLE]
         layers = {id(work.node): 2 if work.kind == "layers" else 1 for work in works if work.kind.startswith("layer")}

@@ -81,7 +81,7 @@ class Draw:
     conditions: frozenset[Condition]
 
 
-class Told(NamedTuple):
+class Pending(NamedTuple):
     """Two draws that meet. chain: what led to the function in which the second key is made."""
 
     event: EqualKeys
@@ -106,25 +106,25 @@ class Repeated(NamedTuple):
 
 
 class SeededKeys(Tracker):
-    """made: the keys of known seeds. drawn: by seed, the draws of this entry. told: the pairs that it has shown."""
+    """made: the keys of known seeds. drawn: by seed, the draws of this entry. pending: the pairs to report when it ends."""
 
     def __init__(self, m: Machine) -> None:
         self.m = m
         self.made: dict[Value, Made] = {}
         self.drawn: dict[int, Any] = {}
-        self.told: dict[tuple[int, ModuleScope], Told] = {}
+        self.pending: dict[tuple[int, ModuleScope], Pending] = {}
         self.wanted = m.bus.wants(EqualKeys)
 
-    def enter(self) -> tuple[dict[int, Any], dict[tuple[int, ModuleScope], Told]]:
-        saved = self.drawn, self.told
-        self.drawn, self.told = {}, {}
+    def enter(self) -> tuple[dict[int, Any], dict[tuple[int, ModuleScope], Pending]]:
+        saved = self.drawn, self.pending
+        self.drawn, self.pending = {}, {}
         return saved
 
     def leave(self, saved: Any, *, finished: bool) -> None:
         if finished:
-            for told in self.told.values():
-                self.m.bus.emit_settled(told.event, told.chain)
-        self.drawn, self.told = saved
+            for one in self.pending.values():
+                self.m.bus.emit_settled(one.event, one.chain)
+        self.drawn, self.pending = saved
 
     def owns(self, slots: dict[Any, Any]) -> bool:
         return slots is self.drawn
@@ -244,13 +244,13 @@ def _track(m: Machine, draw: Draw) -> None:
     tracker = m.trackers[SeededKeys]
     earlier: tuple[Draw, ...] = tracker.drawn.get(draw.made.seed, ())
     for other in earlier:
-        if _tell_pair(m, other, draw):
+        if _emit_pair(m, other, draw):
             break
     if len(earlier) < MAX_DRAWS and not any(d.key is draw.key and d.use == draw.use for d in earlier):
         m.journal.write(tracker.drawn, draw.made.seed, (*earlier, draw))
 
 
-def _tell_pair(m: Machine, first: Draw, second: Draw) -> bool:
+def _emit_pair(m: Machine, first: Draw, second: Draw) -> bool:
     """Keep what the entry tells of two draws, if they use equal keys by mistake."""
     if first.key is second.key or are_mutually_exclusive(first.conditions, second.conditions):
         return False
@@ -278,7 +278,7 @@ def _tell_pair(m: Machine, first: Draw, second: Draw) -> bool:
         m.path.context(here.scope), here.node, second.made.seed, site_of(there.scope, there.node), shares,
         here.function.qualname if here.function is not None else "",
     )  # fmt: skip
-    m.trackers[SeededKeys].told.setdefault((here.node.start, here.scope), Told(event, _chain_to(m, level)))
+    m.trackers[SeededKeys].pending.setdefault((here.node.start, here.scope), Pending(event, _chain_to(m, level)))
     return True
 
 

@@ -186,7 +186,7 @@ def is_rare(m: Machine) -> bool:
     return any(loop.guards > loop.frequent for loop in m.path.loops)
 
 
-def _may_tell(m: Machine, *, rarely: bool = False) -> bool:
+def _may_emit(m: Machine, *, rarely: bool = False) -> bool:
     """There is a loop around, it comes here in every iteration, and every function between it and here surely runs as it is
     written. What a test runs in a loop is done for the test's sake. rarely: so many iterations may come here as a remainder
     of their number chooses."""
@@ -208,7 +208,7 @@ def _may_tell(m: Machine, *, rarely: bool = False) -> bool:
 def emit_compiling(m: Machine, frame: Frame, node: Any, made: TransformedValue) -> None:
     """Tell the rules of a ``jit`` whose function is new in every iteration; it counts once its result is called."""
     made.made = now(m)
-    if made.name not in COMPILING or not _may_tell(m, rarely=True):
+    if made.name not in COMPILING or not _may_emit(m, rarely=True):
         return
     operand = made.operand
     if made.name in _STRUCTURAL and not isinstance(operand, FunctionValue):
@@ -300,7 +300,7 @@ def emit_control_flow(
     m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, bound: dict[str, Value]
 ) -> None:
     """Tell the rules of a ``scan``, ``cond`` … that is compiled for a body that is new in every iteration."""
-    if fact.model not in _CONTROL_FLOW or not _may_tell(m):
+    if fact.model not in _CONTROL_FLOW or not _may_emit(m):
         return
     for parameter in fact.operands:
         operand = bound.get(parameter)
@@ -367,7 +367,7 @@ def emit_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
     """Tell the rules that Python ran what ``grad`` or ``vmap`` was applied to in every iteration of an eager loop.
     reports: so many were made before it ran; after an error there is no next iteration."""
     fact = made.fact
-    if fact.model != "wrap" or fact.omnistaging or fact.tracing == "none" or not _may_tell(m):
+    if fact.model != "wrap" or fact.omnistaging or fact.tracing == "none" or not _may_emit(m):
         return
     maps = fact.maps_axes is not None
     if not _runs_python(m, made.operand) or (maps and _is_short(m, made.operand)):

@@ -133,7 +133,7 @@ class Growth(Tracker):
             return False
         # What a library that nobody is seen to call updates in a loop may be a few elements of a small array.
         certain = has_known_caller(self.m) or loop.carries or loop.coarse or fills_in_order(loop)
-        told: set[int] = set()
+        emitted: set[int] = set()
         begun = False
         for slots, slot, old in written:
             where = (id(slots), slot)
@@ -144,9 +144,9 @@ class Growth(Tracker):
                 new = branch[where][2] if where in branch else None
                 for before, after in _pairs(old, new):
                     for site in self.sites_to(after, before):
-                        if id(site.node) not in told and (certain or site.how != "updated"):
-                            told.add(id(site.node))
-                            self._tell(site, frame, loop)
+                        if id(site.node) not in emitted and (certain or site.how != "updated"):
+                            emitted.add(id(site.node))
+                            self._emit(site, frame, loop)
         # ``out = x if i == 0 else concatenate([out, x])``: what the first iteration binds, the next one may copy.
         again = begun and Growth not in loop.records
         if again:
@@ -156,7 +156,7 @@ class Growth(Tracker):
     def _is_made(self, content: Any) -> bool:
         return isinstance(content, Value) and content in self.made
 
-    def _tell(self, site: Site, frame: Frame, loop: LoopState) -> None:
+    def _emit(self, site: Site, frame: Frame, loop: LoopState) -> None:
         path = self.m.path
         event = LoopCopy(path.context(site.scope), site.node, site.how, loop.node, frame.scope)
         self.m.bus.emit(event, below=site.stack[len(path.stack) :])
@@ -313,7 +313,7 @@ def track_library_call(m: Machine, at: Call, name: str, result: Value) -> None:
     last = name.rpartition(".")[2]
     values = [*at.args.values, *at.args.kwargs.values()]
     if last in _LISTING and values and isinstance(values[0], ListValue):
-        _tell_listed(m, at, values[0])
+        _emit_listed(m, at, values[0])
     if last in _JOINING:
         _track_joined(m, at.frame, at.node, values, result)
     elif last in _UPDATING and values:
@@ -351,7 +351,7 @@ def _elements(value: TupleValue | ListValue) -> tuple[Value, ...]:
     return value.elts if isinstance(value, TupleValue) else value.known() or ()
 
 
-def _tell_listed(m: Machine, at: Call, values: ListValue) -> None:
+def _emit_listed(m: Machine, at: Call, values: ListValue) -> None:
     """An array is made of a list: tell the rules if the list is longer in every iteration."""
     variation = shape_of(m, values)
     site = _site(m, at.frame, at.node, "listed")

@@ -167,9 +167,9 @@ class HostBuffers(Tracker):
                 if left != given:
                     self.m.journal.write(self.given, buffer, left)
         elif known:
-            self.tell(action.node, min(known, key=lambda g: self.spots[g.node].node.start))
+            self.emit(action.node, min(known, key=lambda g: self.spots[g.node].node.start))
 
-    def tell(self, node: int, given: Given) -> None:
+    def emit(self, node: int, given: Given) -> None:
         spot, taker = self.spots[node], self.spots[given.node]
         self.m.bus.emit(
             OverwrittenBuffer(

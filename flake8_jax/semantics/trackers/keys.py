@@ -136,8 +136,8 @@ class Usage(NamedTuple):
 
 
 class Keys(Tracker):
-    """conventions: what callees that nobody knows get counts as used. uses: of each key, by its canonical value. axes_met:
-    vmaps whose identity a remembered run knows. told: how often further uses of a key were told, by the key, its first use and
+    """conventions: what unknown callees get counts as used. uses: of each key, by its canonical value. axes_met: vmaps whose
+    identity a remembered run knows. reported: how often further uses of a key were reported, by the key, its first use and
     the cell or file. stand_for: the key from before a loop, by the one at its head, which is that or another (see
     ``key_carries``)."""
 
@@ -145,7 +145,7 @@ class Keys(Tracker):
         self.m = m
         self.conventions = False
         self.uses: dict[Value, Any] = {}
-        self.told: dict[tuple[Value, int, int, ModuleScope, int], int] = {}
+        self.reported: dict[tuple[Value, int, int, ModuleScope, int], int] = {}
         self.axes_met: set[MappedAxis] = set()
         self.names = NamesOfBodies()
         self.stand_for: dict[Value, Value] = {}
@@ -203,7 +203,7 @@ class Keys(Tracker):
             here = [as_used_here(m, use, replay) for use in uses]
             m.journal.write(self.uses, key, _kept((*earlier, *here)))
             for use in here:
-                _tell_used(m, key, use)
+                _emit_used(m, key, use)
 
     def enter(self) -> dict[Value, Any]:
         """Two uses of a key collide only where one call path leads to both."""
@@ -311,26 +311,26 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condi
     canonical = canonical_key(key)
     path = current_path(m, frame.scope, node)
     if usage.conventional != FOLD:
-        _tell_shared(m, touch._replace(value=canonical), usage)
+        _emit_shared(m, touch._replace(value=canonical), usage)
     uses = m.trackers[Keys].uses
     earlier = uses.get(canonical, ())
     if m.bus.wants(KeyUse):
         colliding = [
             u
             for u in _nearest_first(frame.scope, path, earlier)
-            if _is_told(canonical, usage, u) and _collides(m, usage, path, conditions, u)
+            if _is_reported(canonical, usage, u) and _collides(m, usage, path, conditions, u)
         ]
         for use in _one_for_each_function(path, colliding):
             certain = {normal_condition(c) for c in use.conditions} <= {normal_condition(c) for c in conditions}
             certain = certain and not _may_draw_nothing(m, usage, path, use)
-            _tell_collision(m, key, usage, Collision(use, path, certain, use is not colliding[0]))
+            _emit_collision(m, key, usage, Collision(use, path, certain, use is not colliding[0]))
     made = Use(
         usage.effect, path, conditions, id(node), usage.sampler, draws=usage.draws, stream=usage.stream,
         conventional=usage.conventional, given=usage.given, folds=usage.folds, steps_untrained=_steps_untrained(m),
     )  # fmt: skip
     if made not in earlier:
         m.journal.write(uses, canonical, _kept((*earlier, made)))
-        _tell_used(m, canonical, made)
+        _emit_used(m, canonical, made)
 
 
 def _steps_untrained(m: Machine) -> int:
@@ -371,12 +371,12 @@ def _one_for_each_function(path: tuple[Place, ...], uses: list[Use]) -> list[Use
     return kept or uses[:1]
 
 
-def _tell_used(m: Machine, key: Value, use: Use) -> None:
+def _emit_used(m: Machine, key: Value, use: Use) -> None:
     for hear in KEY_USED:
         hear(m, key, use)
 
 
-def _is_told(key: Value, usage: Usage, earlier: Use) -> bool:
+def _is_reported(key: Value, usage: Usage, earlier: Use) -> bool:
     """Something says that the value is a key: its kind, or JAX itself, which uses it as one."""
     if FOLD in (usage.conventional, earlier.conventional):
         return _is_split(usage) or _is_split(earlier)
@@ -536,7 +536,7 @@ def _same_shuffle(m: Machine, sampler: str, earlier: Use, path: tuple[Place, ...
     return not m.path.loops or m.path.loops[-1].kind in ("comprehension", "map", "tree_map")
 
 
-MAX_TOLD = 100
+MAX_REPORTED = 100
 """So many further uses of a key are told, each with its place and its intent."""
 
 
@@ -550,11 +550,11 @@ class Collision(NamedTuple):
     within: bool
 
 
-def _tell_collision(m: Machine, key: Value, usage: Usage, collision: Collision) -> None:
+def _emit_collision(m: Machine, key: Value, usage: Usage, collision: Collision) -> None:
     """Say where the two uses part: in the innermost function that both go through."""
     earlier, path, certain, within = collision
     assert earlier.effect != DONATE
-    level = _told_at(m, key, path, earlier)
+    level = _report_level(m, key, path, earlier)
     if level is None:
         return
     here, there = _step(path, level), _step(earlier.path, level)
@@ -562,7 +562,7 @@ def _tell_collision(m: Machine, key: Value, usage: Usage, collision: Collision) 
         return  # an evaluation, whose masks may be alike, or be none
     carried = earlier.carried or (here.node is there.node and _comes_back(m, path, level, earlier, key))
     in_loop, draws = here.node is there.node and not carried, usage.draws and earlier.draws
-    if _is_told_often(m, key, here, there) and not in_loop:
+    if _is_reported_often(m, key, here, there) and not in_loop:
         return  # one finding speaks of them all
     innermost = level == len(path) - 1
     m.bus.emit(
@@ -612,7 +612,7 @@ def _intent_of(m: Machine, key: Value, usage: Usage, collision: Collision, level
     return intent_of(owner, here, there, _around(m, path, level), in_loop=in_loop, draws=_drawn(usage, earlier))
 
 
-def _told_at(m: Machine, key: Value, path: tuple[Place, ...], earlier: Use) -> int | None:
+def _report_level(m: Machine, key: Value, path: tuple[Place, ...], earlier: Use) -> int | None:
     """The place on the path where the two uses part; further in where an object holds the key, which uses it there."""
     level = parting(path, earlier.path)
     if level is None or path[level].node is earlier.path[level].node:
@@ -623,13 +623,13 @@ def _told_at(m: Machine, key: Value, path: tuple[Place, ...], earlier: Use) -> i
     return level
 
 
-def _is_told_often(m: Machine, key: Value, here: Place, there: Place) -> bool:
+def _is_reported_often(m: Machine, key: Value, here: Place, there: Place) -> bool:
     """The same earlier use has collided with many others in this file, or cell. Counts this one."""
-    told = m.trackers[Keys].told
+    reported = m.trackers[Keys].reported
     cell = here.scope.cell_of(here.node.start) if here.scope.cells else 0
     what = (canonical_key(key), there.node.start, there.node.end, here.scope, cell)
-    told[what] = told.get(what, 0) + 1
-    return told[what] > MAX_TOLD
+    reported[what] = reported.get(what, 0) + 1
+    return reported[what] > MAX_REPORTED
 
 
 def _drawn(usage: Usage, earlier: Use) -> Drawn:
@@ -810,7 +810,7 @@ def shared_values(values: list[Value], captured: bool, limit: int = 60) -> dict[
     return found
 
 
-def _tell_shared(m: Machine, touch: Touch, usage: Usage) -> None:
+def _emit_shared(m: Machine, touch: Touch, usage: Usage) -> None:
     if not m.path.mode.mapped_axes or not m.bus.wants(SharedKey):
         return
     axis = m.path.mode.mapped_axes[-1]

@@ -124,7 +124,7 @@ def track_run(m: Machine, function: FunctionValue) -> None:
     for turn in late:
         for name in sorted(turn.values):
             if _has_moved_on(m, tracker, made, turn, name):
-                _tell(m, made, turn, name)
+                _emit(m, made, turn, name)
 
 
 def _has_moved_on(m: Machine, tracker: LateBindings, made: Made, turn: Turn, name: str) -> bool:
@@ -147,7 +147,7 @@ def _is_bound_again(m: Machine, made: Made, turn: Turn, name: str) -> bool:
     )
 
 
-def _tell(m: Machine, made: Made, turn: Turn, name: str) -> None:
+def _emit(m: Machine, made: Made, turn: Turn, name: str) -> None:
     function = made.function
     read = min(
         (n for part in function.fn.body for n in walk(part) if isinstance(n, ir.Name) and n.id == name),

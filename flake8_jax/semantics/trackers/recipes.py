@@ -70,9 +70,10 @@ NO_TANGENT = frozenset({"jax.lax.stop_gradient", "jax.numpy.round", "jax.numpy.f
 """Under ``grad`` alone their results carry no tangent, so they are concrete arrays (checked on JAX 0.10)."""
 
 NAMESPACES = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.special.")
-TOLD = frozenset({"log", "where", "select", "sum", "mean", "-", "*", "/", "log1p", "arccos", "arcsin", "nan_to_num", "nansum",
-                  "nanmean"})  # fmt: skip
-"""Of the recorded ones, those that rules are told of."""
+EMITTED_OPERATIONS = frozenset({
+    "log", "where", "select", "sum", "mean", "-", "*", "/", "log1p", "arccos", "arcsin", "nan_to_num", "nansum", "nanmean",
+})  # fmt: skip
+"""Of the recorded operations, those whose events rules get."""
 _SYNONYMS = {
     "subtract": "-", "multiply": "*", "divide": "/", "true_divide": "/", "add": "+", "power": "**", "pow": "**",
     "float_power": "**", "greater": ">", "greater_equal": ">=", "less": "<", "less_equal": "<=", "equal": "==",
@@ -110,7 +111,7 @@ def track_call(m: Machine, frame: Frame, node: Any, name: str, result: Value, bo
         for value in values[1:]:
             _track_guarded(m, frame, value)
     last = _SYNONYMS.get(last, last)
-    _track(m, frame, result, _recipe(m, node, last, values), tell=last in TOLD)
+    _track(m, frame, result, _recipe(m, node, last, values), emit=last in EMITTED_OPERATIONS)
 
 
 def _logarithms(value: Value, depth: int = 4) -> Iterator[Recipe]:
@@ -207,7 +208,7 @@ def track_method(m: Machine, frame: Frame, node: Any, name: str, result: Value, 
     if name in REARRANGING:
         track_shaped(m, result, operands[:1])
     if name in _METHODS:
-        _track(m, frame, result, _recipe(m, node, name, operands[: _METHODS[name]]), tell=name in TOLD)
+        _track(m, frame, result, _recipe(m, node, name, operands[: _METHODS[name]]), emit=name in EMITTED_OPERATIONS)
 
 
 _METHODS = {"sum": 1, "mean": 1, "max": 1, "prod": 1, "std": 1, "var": 1, "dot": 2}
@@ -231,7 +232,7 @@ def _formula(value: Value) -> Recipe | None:
 def track_operator(m: Machine, frame: Frame, node: Any, op: str, result: Value, operands: tuple[Value, ...]) -> None:
     """An operator on arrays gave ``result``."""
     pass_tangent(m, result, operands)
-    _track(m, frame, result, _recipe(m, node, op, operands), tell=op in TOLD)
+    _track(m, frame, result, _recipe(m, node, op, operands), emit=op in EMITTED_OPERATIONS)
 
 
 _PRODUCTS = frozenset({"*", "@", "dot", "vdot", "matmul", "inner"})
@@ -242,7 +243,7 @@ def _recipe(m: Machine, node: Any, name: str, operands: tuple[Value, ...]) -> Re
     return Recipe(name, operands, node, m.path.stack[-1].fn if m.path.stack else None)
 
 
-def _track(m: Machine, frame: Frame, result: Value, recipe: Recipe, *, tell: bool) -> None:
+def _track(m: Machine, frame: Frame, result: Value, recipe: Recipe, *, emit: bool) -> None:
     """Remember how an array was computed. tell: rules hear of it if an operand has a recipe as well."""
     if type(result) is not Array:
         return
@@ -250,7 +251,7 @@ def _track(m: Machine, frame: Frame, result: Value, recipe: Recipe, *, tell: boo
     if recipe.name in _PRODUCTS and m.path.mode.differentiated and len(recipe.operands) > 1:
         _track_weighted(m, frame, recipe.operands[-2:])
     operands, inner = recipe.operands, recipe.function
-    if tell and m.bus.wants(Computation) and any(type(v) is Array and v.recipe is not None for v in operands):
+    if emit and m.bus.wants(Computation) and any(type(v) is Array and v.recipe is not None for v in operands):
         foreign = frozenset([id(link.fn) for link in m.path.stack if link.fn is not None and link.fn is not inner])
         marked, context = m.trackers[Tangents].marked, m.path.context(frame.scope)
         m.bus.emit(

@@ -208,7 +208,7 @@ class Staleness(Tracker):
         known = self.cells.get(key, frozenset())
         stale = [r for r in known if r.wrapper == wrapper and r.node == node and r.written]
         if stale:
-            self.tell(node, min(stale, key=self._order).written)
+            self.emit(node, min(stale, key=self._order).written)
         elif Reading(wrapper, node, 0) not in known:
             self.m.journal.keep_alive.append(slots)
             self.read_by.setdefault(wrapper, set()).add(key)
@@ -244,7 +244,7 @@ class Staleness(Tracker):
                     tv = self.wrappers[reading.wrapper]
                     if any(value is tv for value in owner.slots.values()):
                         self.awaited.append((owner, tv, self.spots[reading.node]))
-                    self.tell(reading.node, node, unless=MADE_AGAIN)
+                    self.emit(reading.node, node, unless=MADE_AGAIN)
         marked = frozenset([r if r.written else r._replace(written=node) for r in known])
         self.m.journal.write(self.cells, key, marked)
 
@@ -259,7 +259,7 @@ class Staleness(Tracker):
         set_here = {slot for written, slot, _ in self.m.journal.entries if written is slots}
         return any(v is tv for slot, v in slots.items() if slot not in set_here)
 
-    def tell(self, node: int, written: int, unless: str = "") -> None:
+    def emit(self, node: int, written: int, unless: str = "") -> None:
         """Tell the rules of a stale reading. unless: what withdraws the report."""
         spot, writing = self.spots[node], self.spots[written]
         context = self.m.path.context(spot.scope)

@@ -183,9 +183,9 @@ class Updates(Tracker):
         advances = self.advances.pop(id(loop), None)
         if advances and not frame.unheard and not may_be_staged(self.m, loop):
             for name in dict.fromkeys(advance.name for advance in advances):
-                self._tell_initial(frame, loop, name, [a for a in advances if a.name == name])
+                self._emit_initial(frame, loop, name, [a for a in advances if a.name == name])
 
-    def _tell_initial(self, frame: Frame, loop: LoopState, name: str, advances: list[_Advance]) -> None:
+    def _emit_initial(self, frame: Frame, loop: LoopState, name: str, advances: list[_Advance]) -> None:
         """If nobody reads what the loop has made of a variable, tell of whoever reads the value from before the loop."""
         reading, node = self.read_in(frame), loop.node
         own = [(a.argument.start, a.argument.end) for a in advances]
@@ -340,13 +340,13 @@ def _judge(m: Machine, updates: Updates, at: Call, change: Change) -> None:
         return
     if change.optimizer:
         if _is_from_outside(frame, path):
-            _tell(m, at, "optimizer", path)
+            _emit(m, at, "optimizer", path)
     elif frame.loops and not m.path.mode.staged and not may_be_staged(m, frame.loops[-1]):
         if path not in bound_paths(frame.loops[-1].node) and _is_read_beside(updates.read_in(frame), frame, path):
-            _tell(m, at, "dropped", path)
+            _emit(m, at, "dropped", path)
 
 
-def _tell(m: Machine, at: Call, how: LossKind, path: str) -> None:
+def _emit(m: Machine, at: Call, how: LossKind, path: str) -> None:
     m.bus.emit(LostResult(m.path.context(at.frame.scope), at.node, how, path, ""))
 
 

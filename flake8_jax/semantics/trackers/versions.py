@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 _INHERITED = {"flax.nnx.Optimizer.update": "ModelAndOptimizer"}
 """Methods that a subclass has with other parameters: what is declared as the class may be one."""
 _NOTHING = Support(None, ())
-_TELLS_APART = re.compile(r"\bisinstance\s{0,50}\([^()]{0,500}?\bFrozenDict")
+_DISTINGUISHES = re.compile(r"\bisinstance\s{0,50}\([^()]{0,500}?\bFrozenDict")
 """A file that looks which of the two it has."""
 
 
@@ -166,8 +166,8 @@ class Versions:
         self._wanted = wanted
         self._general = histories.supports(required.general)
         self.guards = Guards(scopes)
-        self._told: set[tuple[str, int, str]] = set()
-        self._told_in: set[tuple[str, str]] = set()
+        self._reported: set[tuple[str, int, str]] = set()
+        self._reported_in: set[tuple[str, str]] = set()
         self._met: set[tuple[int, str]] = set()
         self._supports: dict[str, Mapping[str, Support]] = {}
         self._bound: dict[str, dict[str, list[str]]] = {}
@@ -261,8 +261,8 @@ class Versions:
         name = self.histories.attributes[node.attr]
         if not m.program.knowledge.is_subclass(cls, name.rpartition(".")[0]):
             return
-        if self.is_wanted(scope) and (scope.path, name) not in self._told_in:
-            self._told_in.add((scope.path, name))
+        if self.is_wanted(scope) and (scope.path, name) not in self._reported_in:
+            self._reported_in.add((scope.path, name))
             self._use(m, scope, _Use(node, name, span_of(node)))
 
     def _is_handed_on(self, raw: str, value: Value) -> bool:
@@ -277,7 +277,7 @@ class Versions:
         history = self.histories.of(name)
         if history is not None and history.change(name) is not None and self.is_wanted(scope):
             text = scope.text
-            if not _TELLS_APART.search(text) and not any("return_frozendict" in s.text for s in self.guards.scopes):
+            if not _DISTINGUISHES.search(text) and not any("return_frozendict" in s.text for s in self.guards.scopes):
                 self._use(m, scope, _Use(node, name, span_of(node)))
 
     def factory(self, m: Machine, scope: ModuleScope, node: Any, callee: str) -> None:
@@ -315,9 +315,9 @@ class Versions:
         """Tell the rules of a use, once a place."""
         raw, span = use.raw, use.span
         place = (scope.path, span.start, raw)
-        if place in self._told:
+        if place in self._reported:
             return
-        self._told.add(place)
+        self._reported.add(place)
         change, lacking, support, verdict = self._judge(scope, raw)
         patched = raw.rpartition(".")[2]
         if not verdict or self.guards.guard(scope, span.start, span.end):
