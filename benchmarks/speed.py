@@ -85,7 +85,7 @@ def main(argv: list[str]) -> int:
         parser.error("no Python files there")
     lines = count_lines(files)
     print(f"{len(files)} files, {lines} lines")
-    # As an installation does: else a checkout that nothing has been run from would be compiled anew in each round.
+    # As an installation does: else a checkout that nothing has been run from would be compiled in each round.
     run_child(
         [args.python, "-c", "import compileall, flake8_jax; compileall.compile_dir(flake8_jax.__path__[0], quiet=1)"]
     )

@@ -65,7 +65,7 @@ async def transcript(folder: Path) -> str:
 
 
 def main() -> None:
-    """Make the transcript anew."""
+    """Make the transcript again."""
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder).resolve() / "project"
         project.mkdir()

@@ -178,7 +178,7 @@ def _watch(args: argparse.Namespace, resolver: Resolver, cwd: str, backend: Back
         raise ConfigError("--watch looks at files, not standard input (`-`)")
 
     def lint() -> int:
-        try:  # anew every time: the configuration may be what changed
+        try:  # in every run: the configuration may have changed
             return _run(_worked_out(args, resolver_from(args, cwd), cwd, backend, None))
         except ConfigError as error:
             tell(error)

@@ -1,4 +1,4 @@
-"""``jaxlint recompiles``: which inputs make a jitted function compile anew."""
+"""``jaxlint recompiles``: which inputs make a jitted function compile again."""
 
 from __future__ import annotations
 

@@ -440,7 +440,7 @@ _HOLDS: dict[type, Callable[[_Judge, Any], bool]] = {
 
 
 def may_hold_argument(source: FixSource, node: ir.Name, owner: ir.Function) -> bool:
-    """A name may be what the caller of a function gave: it is a parameter, and not surely bound anew before it is read."""
+    """A name may be what the caller of a function gave: it is a parameter, and not surely rebound before it is read."""
     if not any(p.name == node.id for p in owner.params):
         return False
     around = source.functions(node)

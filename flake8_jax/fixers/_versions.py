@@ -181,7 +181,7 @@ def _without_name(source: FixSource, statement: ir.ImportFrom, at: int) -> Edit:
 def _renamed_uses(
     source: FixSource, statement: ir.ImportFrom, local: str, name: str, *, known: bool
 ) -> tuple[Edit, ...]:
-    """Edits that spell every use of an imported name anew: ``jit`` says more than ``pjit`` for what is ``jax.jit`` by then.
+    """Edits that respell every use of an imported name: ``jit`` says more than ``pjit`` for what is ``jax.jit`` by then.
     known: the file has the new name for it already.
 
     None where the author chose the old name, where the new one says little (``map``) or means something else in the file,

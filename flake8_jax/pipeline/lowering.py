@@ -136,17 +136,17 @@ def lower_all(
     jobs: int,
     progress: Progress | None = None,
     *,
-    anew: Collection[str] = frozenset(),
+    refresh: Collection[str] = frozenset(),
 ) -> dict[str, Lowered]:
     """The lowered form of each text, by digest; out of the cache where it is, into it where it was not.
 
-    ``anew``: digests of texts that are lowered whatever the cache says.
+    ``refresh``: digests of texts that are lowered whatever the cache says.
     """
     report = progress if progress is not None else _silent
     found: dict[str, Lowered] = {}
     missing: dict[str, str] = {}
     for key, text in texts.items():
-        module = cache.load_module(key) if key not in anew else None
+        module = cache.load_module(key) if key not in refresh else None
         if module is not None:
             found[key] = Lowered(module=module, stored=True)
         else:

@@ -57,7 +57,7 @@ class Question:
     """paths: absolute files and directories. texts: by absolute path, instead of what is on disk.
 
     force_exclude: None for what the settings say. ignore_noqa: report what comments would suppress. recorded: what a
-    recorded run showed of functions. anew: take no findings from the cache, and lower the files in question whatever the
+    recorded run showed of functions. refresh: take no findings from the cache, and lower the files in question whatever the
     cache holds; fixes that are written are made from nothing else.
     """
 
@@ -66,7 +66,7 @@ class Question:
     force_exclude: bool | None = None
     ignore_noqa: bool = False
     collect_functions: bool = False
-    anew: bool = False
+    refresh: bool = False
     recorded: tuple[RecordedFunction, ...] = ()
 
 
@@ -245,7 +245,7 @@ class Workspace:
             styles=self._styles(run),
         )
         self._forget_texts(run, seen, question.texts)
-        self._analyze(run, links.modules, request, anew=question.anew)
+        self._analyze(run, links.modules, request, refresh=question.refresh)
         return run
 
     def _styles(self, run: ProjectRun) -> dict[str, CodeStyle]:
@@ -341,18 +341,18 @@ class Workspace:
             self._texts[key] = read_text(path, self._limits.get(path, NO_LIMITS))[0]
         return self._texts[key]
 
-    def _analyze(self, run: ProjectRun, modules: Modules, request: AnalysisRequest, *, anew: bool) -> None:
+    def _analyze(self, run: ProjectRun, modules: Modules, request: AnalysisRequest, *, refresh: bool) -> None:
         files = [(path, modules.names[path], key) for path, key in run.digests.items()]
         name = _key_of(request, files, self.backend.installed)
         kept = self.backend.remembered and not request.collect_functions
-        stored = run.cache.load("findings", name, _Stored) if kept and not anew else None
+        stored = run.cache.load("findings", name, _Stored) if kept and not refresh else None
         if stored is not None:
             run.findings, run.counters, run.stored = stored.findings, stored.counters, True
             run.problems.update(stored.problems)
             run.messages += stored.cuts
             return
         looked_at = dict(run.digests)
-        problems, cuts = self._program(run, modules, request, anew=anew)
+        problems, cuts = self._program(run, modules, request, refresh=refresh)
         run.problems.update(problems)
         run.messages += cuts
         # Crashes are tried again the next time: the run that shows them must not be the only one. And a name is
@@ -361,7 +361,7 @@ class Workspace:
             run.cache.store("findings", name, _Stored(run.findings, problems, run.counters, cuts))
 
     def _program(
-        self, run: ProjectRun, modules: Modules, request: AnalysisRequest, *, anew: bool
+        self, run: ProjectRun, modules: Modules, request: AnalysisRequest, *, refresh: bool
     ) -> tuple[dict[str, Problem], tuple[str, ...]]:
         """Lower and analyze; returns the problems of the files that do not parse, and what was not analyzed to its end."""
         problems: dict[str, Problem] = {}
@@ -369,7 +369,7 @@ class Workspace:
         # The analysis tells nodes apart by identity, so files of equal text need nodes of their own.
         taken: set[str] = set()
         with collector_paused():
-            lowered = self._lower(run, anew=anew)
+            lowered = self._lower(run, refresh=refresh)
             for path, key in run.digests.items():
                 result = lowered[key]
                 if result.module is not None:
@@ -396,16 +396,16 @@ class Workspace:
         run.counters = dict(analysis.counters)
         return problems, analysis.cuts
 
-    def _lower(self, run: ProjectRun, *, anew: bool) -> dict[str, Lowered]:
+    def _lower(self, run: ProjectRun, *, refresh: bool) -> dict[str, Lowered]:
         """The lowered files of the run, by digest. A file that changed since the look at it counts as it is now.
 
-        ``anew``: the files in question are lowered here, unless this process did so before.
+        ``refresh``: the files in question are lowered here, unless this process did so before.
         """
         missing: dict[str, str] = {}
         lowered: dict[str, Lowered] = {}
         distrusted: set[str] = set()
         for path, key in run.digests.items():
-            if anew and path in run.asked and (key in self._stored or key not in self._modules):
+            if refresh and path in run.asked and (key in self._stored or key not in self._modules):
                 text = self.text_of(path, key)
                 run.digests[path] = key = self._remember(text)
                 missing[key] = text
@@ -417,7 +417,7 @@ class Workspace:
                 run.digests[path] = key = self._remember(text)
                 missing[key] = text
         progress = partial(self._report_progress, run, "Reading")
-        found = lower_all(missing, run.cache, self.jobs, progress, anew=distrusted)
+        found = lower_all(missing, run.cache, self.jobs, progress, refresh=distrusted)
         for key, result in found.items():
             self._keep(key, result)
         run.stored = any(path in run.asked and key in self._stored for path, key in run.digests.items())

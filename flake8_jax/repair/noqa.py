@@ -17,7 +17,7 @@ from flake8_jax.syntax.noqa import insert_noqa
 
 def add_noqa(workspace: Workspace, question: Question) -> RunReport:
     """The findings and, as ``changes``, comments that suppress them. Raises ConfigError."""
-    question = replace(question, anew=True)
+    question = replace(question, refresh=True)
     found = workspace.find(question)
     runs = [workspace.run(settings, asked, question) for settings, asked in workspace.projects(found.asked)]
     changes: list[Change] = []

@@ -153,12 +153,12 @@ def repair(
         run = workspace.run(settings, asked, replace(question, texts=texts))
         state = _State(run, texts, _Origins(run.findings))
         if run.stored and _candidates(workspace, question, state, allowed, only):
-            run = workspace.run(settings, asked, replace(question, texts=texts, anew=True))
+            run = workspace.run(settings, asked, replace(question, texts=texts, refresh=True))
             state = _State(run, texts, _Origins(run.findings))
         for _ in range(MOST_PASSES):
-            if not _one_pass(workspace, replace(question, anew=True), state, allowed, only):
+            if not _one_pass(workspace, replace(question, refresh=True), state, allowed, only):
                 break
-        _drop_imports(workspace, replace(question, anew=True), state)
+        _drop_imports(workspace, replace(question, refresh=True), state)
         texts = state.texts
         states.append(state)
     report = workspace.report([state.run for state in states], replace(question, texts=texts), found)

@@ -2,7 +2,7 @@
 
 Vocabulary
 ----------
-experiment   a cell of a notebook that begins anew: what earlier cells drew with the key is no longer read.
+experiment   a cell of a notebook that starts a new experiment: what earlier cells drew with the key is no longer read.
 compared     one statement asserts something of both results: that they are equal, or how far apart.
 
 Limitations: what was computed from a result under another name.
@@ -71,7 +71,7 @@ class Meetings:
         return any(all(some & read for some in names) for at, read in behind if at < body[-1].end)
 
     def _is_read(self, scope: ModuleScope, name: str, behind: int) -> bool:
-        """From a statement of the module on, the name is read before it is bound anew."""
+        """From a statement of the module on, the name is read before it is rebound."""
         if id(scope) not in self._lines:
             self._lines[id(scope)] = _lines(scope.tree.body)
         reads, binds = (lines.get(name, []) for lines in self._lines[id(scope)])

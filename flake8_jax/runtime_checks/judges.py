@@ -210,7 +210,7 @@ def compares_nan(o: Observations) -> Verdict:
 # --- compilations ------------------------------------------------------------------------------------------------
 
 
-def compiles_again(*, anew: str, traces: bool = False, across_runs: bool = False) -> Judge:
+def compiles_again(*, what: str, traces: bool = False, across_runs: bool = False) -> Judge:
     """The same function is compiled more than once: in one run of the function around, or in several.
 
     Operations that JAX runs eagerly are compiled as well; those names are no function of the user's.
@@ -231,7 +231,7 @@ def compiles_again(*, anew: str, traces: bool = False, across_runs: bool = False
             name = best[0][1] or "the function"
             seconds = sum(seen["seconds"] for seen in found if seen["name"] == best[0][1])
             return _confirmed(
-                f"{anew}: {_times(best[1])} `{name}`, {seconds:.3g} s in all", compilations=best[1], seconds=seconds,
+                f"{what}: {_times(best[1])} `{name}`, {seconds:.3g} s in all", compilations=best[1], seconds=seconds,
                 why=reason,
             )  # fmt: skip
         if not o.visits():
@@ -257,7 +257,7 @@ def compiles_operations(least: int) -> Judge:
 
 
 def traces_again(o: Observations) -> Verdict:
-    """Python runs the function anew in every iteration, whatever is compiled."""
+    """Python runs the function again in every iteration, whatever is compiled."""
     count = o.watch.get("entered", 0)
     if count >= 2 and o.most("eager") >= 2:
         return _confirmed(f"JAX traced the function {_times(count)} in one run of the loop", traces=count)
@@ -360,7 +360,7 @@ def keeps_both(o: Observations) -> Verdict:
 
 
 def key_repeats(least: int = 1) -> Judge:
-    """At the line a key is consumed that was consumed before for the same caller: the same bytes, and not made anew of the same
+    """At the line a key is consumed that was consumed before for the same caller: the same bytes, not made again of the same
     seed. least: so often the line has to run in one call for new keys to say anything."""
 
     def judge(o: Observations) -> Verdict:

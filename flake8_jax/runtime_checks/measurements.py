@@ -171,7 +171,7 @@ class RecompileCase(msgspec.Struct, frozen=True):
 
 
 class Recompiles(msgspec.Struct, frozen=True):
-    """What compiled anew. static: names of the static parameters, None where JAX does not say. left_out: as in Bench."""
+    """What JAX compiled again. static: names of the static parameters, None where JAX does not say. left_out: as in Bench."""
 
     setting: Setting
     name: str

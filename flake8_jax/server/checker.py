@@ -47,7 +47,7 @@ Answer = TypeVar("Answer")
 _UNUSABLE = (ConfigError, ValueError, OSError)
 """What a setting can lead to: paths with null bytes and broken patterns raise errors of their libraries."""
 _MANY = 20
-"""Files from which freezing anew is worth it."""
+"""So many files make freezing them again worth it."""
 MOST_REACHING = 6
 """So many other files are entered for one buffer; what the rest would show waits for the whole answer."""
 _TOO_SLOW = 0.1

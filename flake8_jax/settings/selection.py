@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 selector    a rule's code (``JAX101``), its name (``traced-branch``), a prefix of its code (``JAX1``) or ``ALL``.
-layer       the selectors of one source (the configuration, the command line); a later ``select`` starts anew.
+layer       the selectors of one source (the configuration, the command line); a later ``select`` starts from scratch.
 
 Within a layer the more specific selector wins (code or name, longer prefix, shorter prefix, ``ALL``); of two
 equally specific ones, the one that turns the rule off.

@@ -345,7 +345,7 @@ def poison(home: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [["--fix"], ["--diff"]])
-def test_fixes_are_made_anew_and_not_taken_from_the_cache(
+def test_fixes_are_not_taken_from_the_cache(
     project: Path, capsys: pytest.CaptureFixture[str], options: list[str]
 ) -> None:
     assert lint() == 1

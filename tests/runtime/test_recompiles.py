@@ -1,4 +1,4 @@
-"""``jaxlint recompiles``: which calls compile anew, why, and what avoids it."""
+"""``jaxlint recompiles``: which calls compile again, why, and what avoids it."""
 
 from __future__ import annotations
 

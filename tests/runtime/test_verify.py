@@ -389,7 +389,7 @@ def test_equal_seeds_in_two_places_are_no_reused_key(tmp_path: Path) -> None:
 
 
 @pytest.mark.jax
-def test_a_body_that_is_new_in_every_call_compiles_anew(tmp_path: Path) -> None:
+def test_a_body_that_is_new_in_every_call_compiles_again(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text(
         "import jax\nimport jax.numpy as jnp\n\n\ndef epoch(x):\n"
         "    return jax.lax.fori_loop(0, 9, lambda i, c: c * x, x)\n\n\nfor _ in range(4):\n    epoch(jnp.ones(3))\n"

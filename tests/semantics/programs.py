@@ -387,7 +387,7 @@ class Program:
         )
 
     def block(self, depth: int, room: int, count: int, *, in_loop: bool) -> None:
-        """A block that may or may not run: what it binds anew is forgotten behind it."""
+        """A block that may or may not run: what it rebinds is forgotten after it."""
         saved = {kind: list(names) for kind, names in self.vars.items()}
         self.emit(depth, "reveal(0)")
         for _ in range(count):

@@ -199,7 +199,7 @@ def test_an_answer_to_an_earlier_text_is_not_shown(tmp_path: Path) -> None:
     assert all(version == 2 for version, _ in _session(tmp_path, CLEAN, work).shown)
 
 
-def test_a_text_that_was_closed_and_opened_anew_gets_no_answer_of_before(tmp_path: Path) -> None:
+def test_a_text_that_was_closed_and_opened_again_gets_no_answer_of_before(tmp_path: Path) -> None:
     async def work(plan: Schedule, later: _Later, published: _Published, uri: str) -> None:
         await _until(lambda: bool(later.questions))
         old = plan.documents.close(uri)

@@ -1,4 +1,4 @@
-"""Runs inputs in turn through one jitted function: which of them compile anew, and why.
+"""Runs inputs in turn through one jitted function: which of them compile again, and why.
 
 Request: see ``subjects``. Result: see ``Recompiles`` in ``flake8_jax.runtime_checks.measurements``.
 

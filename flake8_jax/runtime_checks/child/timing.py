@@ -12,7 +12,7 @@ way       how two series of blocks are compared: by their lower quartiles (``low
 ratio     time of the first ÷ time of the second, by the measure and the way with the narrowest band.
 band      how far apart two halves of the *same* side lie in this run, as a ratio: the halves are its two blocks of each
           round, drawn again and again with rounds chosen at random (the bootstrap); 99 % of the draws lie within.
-epoch     a part of the run with programs of its own: both functions are compiled anew for it, and get inputs of their own,
+epoch     a part of the run with programs of its own: both functions are compiled again for it, and get inputs of their own,
           since where code and data lie in memory makes a program faster or slower by some percent.
 claim     ``faster`` or ``slower``: the ratio is beyond the band, and the ratios of the epochs are on one side of 1 by Student's
           distribution (99 %). Fewer than ``FEWEST`` epochs show no spread that one could go by, so nothing is claimed.

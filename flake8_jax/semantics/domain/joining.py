@@ -422,7 +422,7 @@ def _rebuild_instance(value: Instance, f: Callable[[Value], Value], made_in: int
 
 
 def _is_remembered(cls: ClassValue, name: str) -> bool:
-    """A cached property keeps its value on the object, and is no field: an object that is made anew computes it again."""
+    """A cached property keeps its value on the object, and is no field: a copy of the object computes it again."""
     found = find_in_class(cls, name)
     return found is not None and isinstance(found[1], PropertyValue) and found[1].cached
 

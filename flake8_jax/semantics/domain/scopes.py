@@ -91,13 +91,13 @@ def _redefined(body: list[ir.Stmt]) -> dict[str, int]:
             read = {node.id for node in walk(statement.value) if isinstance(node, ir.Name)} if names else set()
             for name in names:
                 found.setdefault(name, []).extend([] if name in read else [statement.start])
-    return {name: starts[-1] for name, starts in found.items() if len(starts) > 1} | _imported_anew(body)
+    return {name: starts[-1] for name, starts in found.items() if len(starts) > 1} | _reimported(body)
 
 
 _WITH_BLOCKS = (ir.If, ir.Try, ir.ExceptHandler, ir.With, ir.For, ir.While)
 
 
-def _imported_anew(body: list[ir.Stmt]) -> dict[str, int]:
+def _reimported(body: list[ir.Stmt]) -> dict[str, int]:
     """Names under which the top level imports several modules, by the start of the last import that does."""
     modules: dict[str, set[str]] = {}
     last: dict[str, int] = {}

@@ -481,7 +481,7 @@ def _forget_origins(made: Instance) -> None:
 
 
 _OWN_PARTS = (Instance, UnionValue, TupleValue, ListValue, DictValue)
-"""What ``to_tracers`` makes anew around the leaves of an instance."""
+"""What ``to_tracers`` rebuilds around the leaves of an instance."""
 
 
 def _field_value(m: Machine, cls: ClassValue, f: ClassField) -> Value:

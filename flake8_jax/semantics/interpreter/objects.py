@@ -174,8 +174,8 @@ def _described_replaced(m: Machine, parts: Parts, level: Level, bound: Bound) ->
     changes = {name: value for name, value in bound.items() if name not in parts}
     if found is None:
         return Unknown("replace")
-    anew = changes or (len(parts) > 1 and isinstance(found, (Instance, ExternalInstance)))
-    return replaced(m, found, Arguments([], changes)) if anew else found
+    is_copy = changes or (len(parts) > 1 and isinstance(found, (Instance, ExternalInstance)))
+    return replaced(m, found, Arguments([], changes)) if is_copy else found
 
 
 def _described_instance(m: Machine, parts: Parts, level: Level, bound: Bound) -> Value:

@@ -298,10 +298,10 @@ def _run(m: Machine, func: FunctionValue, at: Call, made: Invocation, inputs: In
     m.bus.keep_first_reports(reports)
     m.trackers.settle(mark, result)
     if inputs.plain and serial is None and shared == shared_by_elements(mode):
-        anew = holds_fresh_closure(result, func.closure)
-        if anew:
+        has_fresh_closure = holds_fresh_closure(result, func.closure)
+        if has_fresh_closure:
             m.trackers[Runs].making.setdefault(id(func.fn), {}).setdefault(inputs.key, 0)
-        effects = effects_of(m, func, inner, inputs, mark) if not anew else None
+        effects = effects_of(m, func, inner, inputs, mark) if not has_fresh_closure else None
         if effects is not None:
             known = m.trackers[Runs].memo[id(func.fn)]
             known[inputs.key] = remembered(m, inputs, result, effects, reports, marks)

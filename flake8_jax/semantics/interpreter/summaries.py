@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 effects     what a run changed outside of itself: key uses and slots of its inputs, by the input's number.
-transplant  a remembered result for other inputs: inputs are exchanged, everything made in the run is made anew.
+instantiate a remembered result for other inputs: inputs are exchanged, everything that the run made is copied.
 """
 
 from __future__ import annotations
@@ -157,9 +157,9 @@ def repeat(
         mapping[id(old)] = new
     m.trackers.replay(found.records, replay)
     for i, slot, value in found.slot_effects:
-        now = transplant(value, mapping, m, found.trace) if isinstance(value, Value) else value
+        now = instantiate(value, mapping, m, found.trace) if isinstance(value, Value) else value
         m.journal.write(inputs[i].slots, slot, now)
-    result = transplant(found.result, mapping, m, found.trace)
+    result = instantiate(found.result, mapping, m, found.trace)
     m.trackers.replayed(found.records, replay, result)
     return result
 
@@ -167,10 +167,10 @@ def repeat(
 _KEPT = frozenset({Const, Static, External, BuiltinValue, ClassValue, FunctionValue})
 
 
-def transplant(
+def instantiate(
     value: Value, mapping: dict[Any, Any], m: Machine, trace: int = 0, depth: int = 8, room: Room | None = None
 ) -> Value:
-    """A remembered result for other inputs: inputs are exchanged, everything made in the run is made anew.
+    """A remembered result for other inputs: inputs are exchanged, everything that the run made is copied.
 
     trace: the one that the run was part of. What is older than that was not made in it.
     """
@@ -178,14 +178,14 @@ def transplant(
     if replaced is not None:
         return replaced  # type: ignore[no-any-return]
     if type(value) is Static and value.choices:
-        return _choices_anew(m, value, mapping)
+        return _renewed_choices(m, value, mapping)
     if type(value) in _KEPT or depth == 0:
         return value
     if isinstance(value, (Array, Opaque)):
-        return _seen_anew(m, value, mapping)
+        return _renewed_array(m, value, mapping)
     if type(value) is UnionValue and value.conditions is not None:
-        members = [transplant(v, mapping, m, trace, depth - 1, room) for v in value.members]
-        return _labelled_anew(m, value, members, mapping)
+        members = [instantiate(v, mapping, m, trace, depth - 1, room) for v in value.members]
+        return _renewed_union(m, value, members, mapping)
     room = room if room is not None else Room()
     if not room.enter(value):
         return value
@@ -193,10 +193,10 @@ def transplant(
         return value
 
     def inner(v: Value) -> Value:
-        return transplant(v, mapping, m, trace, depth - 1, room)
+        return instantiate(v, mapping, m, trace, depth - 1, room)
 
     if not isinstance(value, Instance):
-        return _made_anew(m, value, inner)
+        return _renewed_container(m, value, inner)
     copy = Instance(value.cls, exact=value.exact, level=value.level, made_in=_allocation_of_copy(m, value))
     copy.complete = value.complete
     mapping[id(value)] = copy
@@ -205,7 +205,7 @@ def transplant(
     return copy
 
 
-def _seen_anew(m: Machine, value: Array | Opaque, mapping: dict[Any, Any]) -> Value:
+def _renewed_array(m: Machine, value: Array | Opaque, mapping: dict[Any, Any]) -> Value:
     """An array or an unknown value of a remembered run: a part of an input is that part of the input of today."""
     if isinstance(value, Opaque) and value.parent is not None:
         parent = mapping.get(id(value.parent))
@@ -222,7 +222,7 @@ def _seen_anew(m: Machine, value: Array | Opaque, mapping: dict[Any, Any]) -> Va
     return made
 
 
-def _made_anew(m: Machine, value: Value, inner: Callable[[Value], Value]) -> Value:
+def _renewed_container(m: Machine, value: Value, inner: Callable[[Value], Value]) -> Value:
     """A container, a callable or a generator that a remembered run made. inner: what its parts are now."""
     if isinstance(value, BoundMethod):
         return BoundMethod(value.func, inner(value.self_value), now(m))
@@ -241,27 +241,27 @@ def _made_anew(m: Machine, value: Value, inner: Callable[[Value], Value]) -> Val
     return joining.map_leaves(value, inner, _allocation_of_copy(m, value))
 
 
-def _labelled_anew(m: Machine, value: UnionValue, members: list[Value], mapping: dict[Any, Any]) -> Value:
+def _renewed_union(m: Machine, value: UnionValue, members: list[Value], mapping: dict[Any, Any]) -> Value:
     """A union of a remembered run with the conditions under which its members arose: of what those look at today."""
     joined = joining.union_of(members)
     if not isinstance(joined, UnionValue) or joined.members != tuple(members):
         return joined
-    return UnionValue(joined.members, tuple([_held_anew(m, held, mapping) for held in value.conditions or ()]))
+    return UnionValue(joined.members, tuple([_renewed_conditions(m, held, mapping) for held in value.conditions or ()]))
 
 
-def _choices_anew(m: Machine, value: Static, mapping: dict[Any, Any]) -> Static:
+def _renewed_choices(m: Machine, value: Static, mapping: dict[Any, Any]) -> Static:
     """A host value of a remembered run, with what held in the branches that it comes from."""
     made = Static(value.kind, value.holds, value.made_in, guess=value.guess, rank=value.rank)
-    made.choices = tuple([(v, _held_anew(m, held, mapping)) for v, held in value.choices])
+    made.choices = tuple([(v, _renewed_conditions(m, held, mapping)) for v, held in value.choices])
     mapping[id(value)] = made
     return made
 
 
-def _held_anew(m: Machine, held: frozenset[Condition], mapping: dict[Any, Any]) -> frozenset[Condition]:
-    return frozenset([renewed for c in held if (renewed := _condition_anew(m, c, mapping)) is not None])
+def _renewed_conditions(m: Machine, held: frozenset[Condition], mapping: dict[Any, Any]) -> frozenset[Condition]:
+    return frozenset([renewed for c in held if (renewed := _renewed_condition(m, c, mapping)) is not None])
 
 
-def _condition_anew(m: Machine, condition: Condition, mapping: dict[Any, Any]) -> Condition | None:
+def _renewed_condition(m: Machine, condition: Condition, mapping: dict[Any, Any]) -> Condition | None:
     """A condition of a remembered run, about the values of today; None where it looks at something else."""
     (kind, *parts), truth = normal_condition(condition)
     looked_at: list[Any] = []
@@ -441,7 +441,7 @@ def remembered(
     return Remembered(
         values,
         # What the run made is copied, lest it change later; an input stays the input, to be exchanged for another.
-        transplant(result, {id(v): v for v in values}, m, m.path.mode.trace) if is_mutable(result) else result,
+        instantiate(result, {id(v): v for v in values}, m, m.path.mode.trace) if is_mutable(result) else result,
         effects.of_inputs,
         m.bus.emissions[reports:],
         len(m.path.stack),

@@ -87,7 +87,7 @@ def lookup(m: Machine, frame: Frame, name: str) -> Value | None:
 
 
 def _is_another_by_then(frame: Frame, name: str, value: Value) -> bool:
-    """A script makes a function anew behind the one that calls it, or imports another module under a name: which of them its
+    """A script redefines a function after the one that calls it, or imports another module under a name: which of them its
     calls met, its top level has shown."""
     last = frame.scope.redefined.get(name)
     if (

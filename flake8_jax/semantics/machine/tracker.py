@@ -112,7 +112,7 @@ class Tracker:
         """A remembered run is done again: before its reports are made again. record: None where there was nothing."""
 
     def replay(self, record: Any, replay: Replay) -> None:
-        """After that, while its result is not made anew yet. Called with a record only."""
+        """After that, before its result is instantiated. Called with a record only."""
 
     def replayed(self, record: Any, replay: Replay, result: Value) -> None:
         """It gives ``result`` now. record: None where there was nothing."""

@@ -273,7 +273,7 @@ def _run_while_loop(m: Machine, app: Transformation) -> Value:
         return Unknown("while_loop")
     first = _inner(m, app.bound.get("init_val"))
     inside = enter(m, app.fact, app.name)
-    # JAX builds the carry anew for each of the two: what one does to its containers the other does not see.
+    # JAX builds a new carry for each of the two, so neither sees what the other does to its containers.
     tested = Arguments([_inner(m, app.bound.get("init_val"))])
     stage(m, app.bound.get("cond_fun", Unknown("cond")), app.at.to(tested), inside)
     return _loop(m, app, first, lambda carry: [carry])

@@ -182,7 +182,7 @@ def _chosen(tv: TransformedValue, count: int, named: list[tuple[str, Value]]) ->
 
 
 def _renewed(m: Machine, result: Value, depth: int = 8) -> Value:
-    """The result with new arrays where the function handed on what it was given: JAX makes those anew."""
+    """The result with new arrays where the function returned its arguments: JAX makes new arrays for those."""
     if isinstance(result, (Array, Tree, Unknown)):
         return copy_with_new_identity(result) if is_donated(m, result) else result
     if depth == 0 or not any(is_donated(m, leaf) for leaf in leaves_of(result)):

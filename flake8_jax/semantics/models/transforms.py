@@ -407,7 +407,7 @@ def _let_go(m: Machine, at: Call) -> None:
 
 def _is_last_read(m: Machine, at: Call, written: Any) -> bool:
     """The code that runs does not read an argument again: another transform passes it on, or it is a variable that the
-    statement of the call binds anew, or that nothing behind it reads."""
+    statement of the call rebinds, or that nothing after it reads."""
     function = m.path.stack[-1].fn if m.path.stack else None
     if function is None or m.path.stack[-1].kind == "root":
         return bool(m.path.stack) and m.path.stack[-1].kind == "root"

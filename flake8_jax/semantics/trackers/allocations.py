@@ -215,7 +215,7 @@ def emit_read(m: Machine, target: Instance, name: str) -> None:
 
 
 def forget_changes(m: Machine, target: Value, name: str) -> None:
-    """Eager code sets an attribute anew."""
+    """Eager code sets an attribute again."""
     if m.trackers[Allocations].changes:
         m.trackers[Allocations].changes.pop((id(target), name), None)
 

@@ -9,7 +9,7 @@ span        which positional parameters of a rule surely are (pytrees of) arrays
             beyond, if there is no last.
 
 Rules run staged only where their operation is: that they would be is presumed, never asserted. A pytree that crosses a
-staging boundary is flattened and made anew with tracers for children, so both functions of a registration see them,
+staging boundary is flattened and made again with tracers for children, so both functions of a registration see them,
 whoever the caller is; not so where a class has no children. Limitations: rules of
 ``shard_map``, partitioning and higher-order primitives.
 """

@@ -283,7 +283,7 @@ def _emit_pair(m: Machine, first: Draw, second: Draw) -> bool:
 
 
 def _is_one_place_again(one: Place, other: Place) -> bool:
-    """The same code; or two cells of a notebook, of which each begins anew."""
+    """The same code; or two cells of a notebook, of which each begins from scratch."""
     if one.node is other.node:
         return True
     return bool(one.scope.cells) and one.scope.cell_of(one.node.start) != other.scope.cell_of(other.node.start)

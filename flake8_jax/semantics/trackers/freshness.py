@@ -11,7 +11,7 @@ maker       the run of a function in which a transform was applied. A result tha
             away: how often it is made and how often it is called have nothing to do with one another.
 
 Facts checked on JAX 0.10: ``jit`` and the bodies of ``scan``, ``cond`` and their kin are looked up by the identity of the
-function (a callable instance: by its hash); ``lax.map`` and ``nnx.jit`` wrap theirs anew each time; equinox compares
+function (a callable instance: by its hash); ``lax.map`` and ``nnx.jit`` wrap theirs in every call; equinox compares
 bound methods and its own transforms by what is in them.
 
 Limitations: how many iterations there are, caches behind library calls, closures that outlive their maker.
@@ -426,15 +426,15 @@ def _is_of_library(m: Machine, loop: LoopState) -> bool:
 
 
 def hands_on(loop: ir.For | ir.While, call: Any) -> bool:
-    """The call reads a variable that the same iteration binds anew in the statement of the call or behind it."""
-    anew: set[str] = set()
+    """The call reads a variable that the same iteration rebinds in the statement of the call or after it."""
+    bound_again: set[str] = set()
     for statement in loop.body:
         bound = bound_paths(statement, targets_of_loops=False)
         if statement.end > call.start:
-            anew |= bound
+            bound_again |= bound
         elif isinstance(statement, (ir.Assign, ir.AnnAssign)):
-            anew -= bound
-    return not anew.isdisjoint(paths_read(call))
+            bound_again -= bound
+    return not bound_again.isdisjoint(paths_read(call))
 
 
 def _runs_python(m: Machine, value: Value) -> bool:

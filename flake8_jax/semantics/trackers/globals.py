@@ -171,7 +171,7 @@ def emit_global(m: Machine, frame: Frame, node: Any, scope: ModuleScope, name: s
 def track_read(m: Machine, scope: ModuleScope, name: str, path: str, start: int) -> None:
     """Staged code that the top level of a module calls reads a variable at that place: once more, after it was rebound?"""
     if scope.state != RUNNING or any(loop.node.start <= start < loop.node.end for loop in m.path.loops):
-        return  # nobody calls it again, or it is defined anew in every iteration
+        return  # nothing calls it again, or every iteration redefines it
     first = m.trackers[GlobalReads].staged.setdefault((scope.path, name), {})
     rebindings, last = m.trackers[GlobalReads].rebindings.get((scope.path, name), (0, 0))
     shown = scope.path == path and scope.cell_of(start) == scope.cell_of(last) > 0

@@ -1,4 +1,4 @@
-"""Keys that come back to the head of a loop: where an iteration binds a key anew, the next one starts with another key.
+"""Keys that come back to the head of a loop: where an iteration rebinds a key, the next one starts with another key.
 
     key, sub = split(key)        the head's key stands for the one from before the loop, and for the one of each iteration;
     x = normal(key)       ─►     whatever used these used that, and the next iteration splits it

@@ -474,10 +474,10 @@ def _names_in(node: Any) -> set[str]:
 
 
 def _takes_the_place_of(second: ir.Stmt | None, first: ir.Stmt | None, body: list[ir.Stmt]) -> bool:
-    """Wherever the second assignment runs, nothing has read what the first one bound, and it binds that anew."""
+    """Wherever the second assignment runs, nothing has read what the first one bound, and it rebinds that."""
     names, others = _bound_by(first)
-    anew, _ = _bound_by(second)
-    if not names or others or not names <= anew or first is None or second is None:
+    bound_again, _ = _bound_by(second)
+    if not names or others or not names <= bound_again or first is None or second is None:
         return False
     if first is second or not names.isdisjoint(names_read(second.value)):  # type: ignore[union-attr]
         return False

@@ -1,6 +1,6 @@
 """Where the body of a function, or a module, reads its names: looked up once for each.
 
-Limitations: names that nested functions bind anew.
+Limitations: names that nested functions rebind.
 """
 
 from __future__ import annotations

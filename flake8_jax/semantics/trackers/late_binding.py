@@ -6,7 +6,7 @@ a loop thus reads the last value, whichever of them JAX traces or a caller calls
 Vocabulary
 ----------
 turn        one iteration of a loop, by its number among those that were run.
-varying     a variable that every iteration of a loop binds anew: its target, and what is computed from that.
+varying     a variable that every iteration of a loop rebinds: its target, and what is computed from that.
 late        a function runs after the turn that made it.
 kept        it was put into a container in its turn, so that functions of several turns are there. Of an unrolled loop each
             function is known by itself, and the values of its turn and of today are compared.

@@ -7,7 +7,7 @@ setting     a variable of the environment or an option of ``jax.config`` that co
 turn        a moment after which a setting comes too late. *imported*: ``JAX_…`` variables are read while JAX is imported,
             by this file or by another library. *started*: ``XLA_FLAGS``, the memory of the GPU and the platform are
             settled by the first array, compiled call or question for devices.
-process     which turns the running path has surely taken. Every module starts anew, and its functions start where its top
+process     which turns the running path has surely taken. Every module starts with none, and its functions start where its top
             level ended: whoever calls them has imported it.
 superseded  a late setting is after all of use: another path makes it in time, the same file starts another process
             (which inherits the environment), makes JAX forget its devices, or sets the option of that name as well.
@@ -185,7 +185,7 @@ def track_library_call(m: Machine, frame: Frame, node: Any, name: str, result: V
 
 
 def track_spawn(m: Machine, frame: Frame, name: str) -> None:
-    """A library function was called: one that starts another process, which inherits the environment, or JAX anew."""
+    """A library function was called: one that starts another process, which inherits the environment, or JAX itself."""
     if name.startswith(_SPAWNING):
         excuse(m, frame, "")
     elif name.startswith("jax.") and name.endswith(_FORGETTING):

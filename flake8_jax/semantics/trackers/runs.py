@@ -37,7 +37,7 @@ class Runs(Tracker):
     nothing, because of a limit. class_decorators: functions that decorate classes, with what they made of one;
     demands: parameters that can only be arrays, by function and whether it is read as eager code (``interpreter.usage``);
     giving_back: whether functions that decorate functions gave these back as they were. making:
-    functions whose runs make functions anew and so are not remembered, with their inputs, and how often these came again."""
+    functions whose runs make new functions and so are not remembered, with their inputs, and how often these came again."""
 
     def __init__(self, m: Machine) -> None:
         self.caps = LINT_CAPS

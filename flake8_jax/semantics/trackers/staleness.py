@@ -12,7 +12,7 @@ stale       the wrapper has read the cell, the cell was rebound, and the same ex
             JAX does not run that expression again.
 awaited     a method rebinds a cell of its object that a compiled method has read: the next call of the method is stale.
 
-Limitations: a call with other shapes or static arguments, which JAX traces anew; writes that nothing in the project makes;
+Limitations: a call with other shapes or static arguments, which JAX traces again; writes that nothing in the project makes;
 Flax modules that compiled code captures.
 """
 
@@ -288,7 +288,7 @@ def end_compiled(m: Machine, saved: WrapperKey | None) -> None:
 
 
 def _wrapper(tv: TransformedValue) -> WrapperKey:
-    """``jax.jit(f)`` finds what was compiled for ``f``; ``nnx.jit(f)`` begins anew."""
+    """``jax.jit(f)`` finds what was compiled for ``f``; ``nnx.jit(f)`` begins from scratch."""
     operand = tv.operand
     return _key(operand if isinstance(operand, FunctionValue) and not tv.name.startswith("flax.") else tv)
 
