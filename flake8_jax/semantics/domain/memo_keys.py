@@ -2,10 +2,10 @@
 
 Vocabulary
 ----------
-fingerprint hashable; objects with an identity (aliases) are numbered in order of first visit.
-cut         there was more to describe than the budget allows; the fingerprint then says nothing.
+memo key    hashable; objects with an identity (aliases) are numbered in order of first visit.
+cut         there was more to describe than the budget allows; the memoization key then says nothing.
 
-Limitations: what a callable closes over beyond the values that its fingerprint visits.
+Limitations: what a callable closes over beyond the values that its memoization key visits.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ def equivalent(a: Value, b: Value, depth: int = 6) -> bool:
         return True
     if type(a) is not type(b) or depth == 0:
         return False
-    return bool(fingerprint_one(a) == fingerprint_one(b))
+    return bool(memo_key_of(a) == memo_key_of(b))
 
 
 _TELLING = frozenset({LOADER, BATCH})
 """Labels that a function could tell."""
 
 
-class Fingerprint:
+class MemoKey:
     """Numbers the objects that it visits; ``objects`` are those with an identity, in the order of first visit.
     cut: there were more than the budget allowed. trace: the innermost one, which some of the objects are older than.
     labels: the conditions that tell alternatives of the values apart. timing: which readings of a clock they hold matters."""
@@ -255,36 +255,36 @@ class Fingerprint:
 
 _name_of_slot = itemgetter(0)
 
-_PLAIN: dict[type, Callable[[Fingerprint, Any], Any]] = {
-    Const: Fingerprint._const,
-    Static: Fingerprint._static,
-    External: Fingerprint._external,
-    HostArray: Fingerprint._host_array,
-    BuiltinValue: Fingerprint._builtin,
-    type(MISSING): Fingerprint._missing,
+_PLAIN: dict[type, Callable[[MemoKey, Any], Any]] = {
+    Const: MemoKey._const,
+    Static: MemoKey._static,
+    External: MemoKey._external,
+    HostArray: MemoKey._host_array,
+    BuiltinValue: MemoKey._builtin,
+    type(MISSING): MemoKey._missing,
 }
 """Values without an identity of their own: two that are alike are one."""
 
-_STRUCTURE: dict[type, Callable[[Fingerprint, Any], Any]] = {
-    Array: Fingerprint._array,
-    Tree: Fingerprint._tree,
-    Unknown: Fingerprint._unknown,
-    TupleValue: Fingerprint._tuple,
-    ListValue: Fingerprint._list,
-    DictValue: Fingerprint._dict,
-    Instance: Fingerprint._instance,
-    ExternalInstance: Fingerprint._external_instance,
-    FunctionValue: Fingerprint._function,
-    BoundMethod: Fingerprint._method,
-    PartialValue: Fingerprint._partial,
-    TransformedValue: Fingerprint._transformed,
-    UnionValue: Fingerprint._union,
-    GeneratorValue: Fingerprint._generator,
-    AtValue: Fingerprint._at,
+_STRUCTURE: dict[type, Callable[[MemoKey, Any], Any]] = {
+    Array: MemoKey._array,
+    Tree: MemoKey._tree,
+    Unknown: MemoKey._unknown,
+    TupleValue: MemoKey._tuple,
+    ListValue: MemoKey._list,
+    DictValue: MemoKey._dict,
+    Instance: MemoKey._instance,
+    ExternalInstance: MemoKey._external_instance,
+    FunctionValue: MemoKey._function,
+    BoundMethod: MemoKey._method,
+    PartialValue: MemoKey._partial,
+    TransformedValue: MemoKey._transformed,
+    UnionValue: MemoKey._union,
+    GeneratorValue: MemoKey._generator,
+    AtValue: MemoKey._at,
 }
 """Values with an identity; of one of another type nothing but that is described."""
 
 
-def fingerprint_one(value: Value) -> Any:
-    """The fingerprint of a single value, its key state left out."""
-    return Fingerprint().of(value)
+def memo_key_of(value: Value) -> Any:
+    """The memoization key of a single value, its key state left out."""
+    return MemoKey().of(value)

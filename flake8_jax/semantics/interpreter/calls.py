@@ -4,7 +4,7 @@ Vocabulary
 ----------
 arguments   evaluated arguments with their IR; ``star``/``double_star`` stand for what a ``*x``/``**x`` of unknown
             contents may add.
-context     one run of a function on one fingerprint of its inputs. There are only so many (``machine.Caps``): the
+context     one run of a function on one memoization key of its inputs. There are only so many (``machine.Caps``): the
             first half of the staged ones, and of the others, know their arguments' constants; then arguments are
             generalised; then the result is unknown. Entries, and runs that use up keys (which cannot be remembered),
             have a cap of their own, and so have functions that never gave a rule anything to say.

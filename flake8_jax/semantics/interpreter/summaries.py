@@ -293,7 +293,7 @@ def _allocation_of_copy(m: Machine, value: Value) -> int:
     return m.path.mode.trace if getattr(value, "made_in", UNKNOWN_TRACE) != UNKNOWN_TRACE else UNKNOWN_TRACE
 
 
-def _shared(m: Machine, mode: Mode, prints: memo_keys.Fingerprint) -> tuple[Any, ...]:
+def _shared(m: Machine, mode: Mode, prints: memo_keys.MemoKey) -> tuple[Any, ...]:
     """The inputs that are equal for all elements of a vmap around the running code, with that vmap."""
     found: list[Any] = []
     for number, value in enumerate(prints.objects):
@@ -318,7 +318,7 @@ _NO_LOOPS: frozenset[int] = frozenset()
 def inputs_of(m: Machine, func: FunctionValue, bound: dict[str, Value], mode: Mode) -> Inputs:
     """What a function is given by bound arguments, by what it closes over, and by how it runs."""
     loops = _NO_LOOPS if mode.staged or not m.path.loops else frozenset([id(loop) for loop in m.path.loops])
-    prints = memo_keys.Fingerprint(m.trackers[Keys].uses, loops=loops, trace=mode.trace)
+    prints = memo_keys.MemoKey(m.trackers[Keys].uses, loops=loops, trace=mode.trace)
     prints.presumed = mode.presumed
     if m.trackers[Variations].known and not mode.staged:
         prints.variations = m.trackers[Variations].known
