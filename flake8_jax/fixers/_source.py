@@ -143,11 +143,11 @@ class FixSource:
         self.program = program
         self._remembered: dict[tuple[str, int], Any] = {}
 
-    def remember(self, what: str, node: msgspec.Struct, supply: Callable[[], Found]) -> Found:
-        """What ``supply`` says of a node, asked once. Nothing may change what it gives."""
+    def remember(self, what: str, node: msgspec.Struct, compute: Callable[[], Found]) -> Found:
+        """What ``compute`` says of a node, asked once. Nothing may change what it gives."""
         key = (what, id(node))
         if key not in self._remembered:
-            self._remembered[key] = supply()
+            self._remembered[key] = compute()
         return typing.cast("Found", self._remembered[key])
 
     # --- text ------------------------------------------------------------------------------------

@@ -202,7 +202,7 @@ class _Proving:
             for number, raised in raised_at(current, self.build(base).places).items()
             if number not in self.verdicts
         }
-        culprits = _to_blame(found, self.fixes)
+        culprits = _regressing_fixes(found, self.fixes)
         guesses = [culprits] if culprits else [{n: raised} for n, raised in self.related(current, base).items()]
         for guess in guesses:
             helped = self.helped(base, guess, sure=bool(culprits))
@@ -528,7 +528,7 @@ def raised_at(replay: Replay, places: Mapping[int, Place]) -> dict[int, Message]
     return found
 
 
-def _to_blame(culprits: dict[int, Message], fixes: Mapping[int, Fix]) -> dict[int, Message]:
+def _regressing_fixes(culprits: dict[int, Message], fixes: Mapping[int, Fix]) -> dict[int, Message]:
     """Without fixes that merely change results, where another one stands at the same error."""
     serious = {id(raised) for number, raised in culprits.items() if not fixes[number].is_intended}
     return {

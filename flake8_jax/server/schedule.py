@@ -317,7 +317,7 @@ class Schedule:
         return task
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
-        """A task that nobody waits for must not fail unheard, nor anything wait for its answer."""
+        """A task that nobody waits for must not fail silently, nor anything wait for its answer."""
         self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
         if isinstance(error, (ConfigError, WorkerFailed)):

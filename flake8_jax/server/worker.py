@@ -69,7 +69,7 @@ class _Failed:
 
 
 _READY = "ready"
-_GLANCE = 1.0
+_POLL_SECONDS = 1.0
 """Seconds between two looks at whether a silent child still lives."""
 
 
@@ -80,7 +80,7 @@ class _Child:
 
     def receive(self) -> Any:
         """What the child sends. Raises EOFError where it has ended: processes that it started may keep its pipe open."""
-        while not self.pipe.poll(_GLANCE):
+        while not self.pipe.poll(_POLL_SECONDS):
             if self.has_ended() and not self.pipe.poll():
                 raise EOFError
         return self.pipe.recv()

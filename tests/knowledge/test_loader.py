@@ -64,8 +64,8 @@ def test_lookup_prefers_the_name_to_its_namespace(knowledge: Knowledge) -> None:
     assert isinstance(knowledge.lookup("jax.numpy.sum"), FunctionFact)
     assert isinstance(knowledge.lookup("flax.linen.Module"), ClassFact)
     assert knowledge.lookup("jax.numpy.pi") == "static"
-    unheard_of = knowledge.lookup("jax.numpy.some_future_function")
-    assert isinstance(unheard_of, NamespaceFact) and unheard_of.returns == "array"
+    unseen = knowledge.lookup("jax.numpy.some_future_function")
+    assert isinstance(unseen, NamespaceFact) and unseen.returns == "array"
     assert knowledge.lookup("mypackage.clip") is None
 
 

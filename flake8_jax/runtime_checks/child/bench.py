@@ -72,8 +72,8 @@ def _measure(
     functions = [first]
     if request.get("vs"):
         functions.append(_other(request, first))
-    heard = Compilations()
-    cases = [_case(functions, case, heard, request) for case in inputs]
+    compilations = Compilations()
+    cases = [_case(functions, case, compilations, request) for case in inputs]
     device = devices()[0]
     peaks = peak_of(device.platform, device.device_kind, any(_is_narrow(case) for case in inputs))
     return {
@@ -132,13 +132,15 @@ def _pin(wanted: int | None) -> int:
     return min(len(allowed), wanted or len(allowed))
 
 
-def _case(functions: list[Function], inputs: Inputs, heard: Compilations, request: Mapping[str, Any]) -> dict[str, Any]:
+def _case(
+    functions: list[Function], inputs: Inputs, compilations: Compilations, request: Mapping[str, Any]
+) -> dict[str, Any]:
     transfer = _transfer(inputs)
     facts: list[dict[str, Any]] = []
     results: list[Any] = []
     for function in functions:
         known = executables()
-        first, result, donates = _first_call(function, inputs, heard, request["roots"])
+        first, result, donates = _first_call(function, inputs, compilations, request["roots"])
         results.append(result)
         facts.append({**_identity(function), "first_call": first, "donates": donates, **_program(function, known)})
     agreement = _agreement(*results) if len(results) == 2 else None
@@ -146,7 +148,7 @@ def _case(functions: list[Function], inputs: Inputs, heard: Compilations, reques
     measures = ("wall", "processor") if _never_sleeps(functions, facts) else ("wall",)
     plan = _Plan(functions, inputs, [fact["donates"] for fact in facts], measures)
     cost = sum(fact["first_call"]["seconds"] for fact in facts)
-    epochs = _epochs(plan, cost, heard, request)
+    epochs = _epochs(plan, cost, compilations, request)
     for place, fact in enumerate(facts):
         own = [call for epoch in epochs for call in epoch.samples[place].calls()]
         fact.update(run=timing.summary(own), samples=own, calls=epochs[-1].calls[place])
@@ -187,7 +189,7 @@ class _Epoch:
     compiled: list[dict[str, dict[str, float]]]
 
 
-def _epochs(plan: _Plan, cost: float, heard: Compilations, request: Mapping[str, Any]) -> list[_Epoch]:
+def _epochs(plan: _Plan, cost: float, compilations: Compilations, request: Mapping[str, Any]) -> list[_Epoch]:
     """One where one function is timed. Of two, as many as compile within the budget, but enough for a claim, unless the process
     would be ended before. cost: seconds of the first calls."""
     jax: Any = import_jax()
@@ -205,10 +207,10 @@ def _epochs(plan: _Plan, cost: float, heard: Compilations, request: Mapping[str,
             own = fresh(own)
         sides = [_side(function, own, donates) for function, donates in zip(plan.functions, plan.donates)]
         calls = [timing.calls_for(side)[0] for side in sides]
-        heard.reset()
+        compilations.reset()
         samples = timing.rounds(sides, calls, most, budget / number, plan.measures)
         names = [function.event_names for function in plan.functions]
-        found.append(_Epoch(samples, calls, [heard.of(own_names) for own_names in names]))
+        found.append(_Epoch(samples, calls, [compilations.of(own_names) for own_names in names]))
     return found
 
 
@@ -285,17 +287,17 @@ def _per_call(events: list[dict[str, dict[str, float]]], calls: int) -> dict[str
 
 
 def _first_call(
-    function: Function, inputs: Inputs, heard: Compilations, roots: list[str]
+    function: Function, inputs: Inputs, compilations: Compilations, roots: list[str]
 ) -> tuple[dict[str, Any], Any, bool]:
     """What the first call costs, its result, and whether it takes the buffers of its inputs."""
     import jax
 
     own = fresh(inputs)
-    heard.reset()
+    compilations.reset()
     started = time.perf_counter()
     result = call(function, own, roots)
     seconds = time.perf_counter() - started
-    events = heard.of(function.event_names)
+    events = compilations.of(function.event_names)
     leaves = jax.tree_util.tree_leaves((own.args, own.kwargs))
     donates = any(isinstance(leaf, jax.Array) and leaf.is_deleted() for leaf in leaves)
     steps: dict[str, Any] = {step: values["seconds"] for step, values in events.items()}

@@ -55,11 +55,11 @@ def run(request: dict[str, Any], channel: Channel) -> None:
     except CommandError as error:
         channel.send("refused", text=str(error))
         raise SystemExit(2) from error
-    heard = _Compiling(places)
-    look = _Looking(request, places, heard)
+    compiling = _Compiling(places)
+    look = _Looking(request, places, compiling)
 
     def hook_in(jax: Any) -> None:
-        heard.install()
+        compiling.install()
         look.install(jax)
 
     OnImport(hook_in).install()
@@ -71,7 +71,7 @@ def run(request: dict[str, Any], channel: Channel) -> None:
         ended = {"status": 0, "failure": "", "stopped": True}
         channel.keep(
             lambda: [
-                {"kind": "result", "wall": time.perf_counter() - begun, **_sampled(sampler, heard), **nothing, **ended,
+                {"kind": "result", "wall": time.perf_counter() - begun, **_sampled(sampler, compiling), **nothing, **ended,
                  "versions": versions() if _has_backend() else {}}
             ]
         )  # fmt: skip
@@ -88,15 +88,15 @@ def run(request: dict[str, Any], channel: Channel) -> None:
     wall = time.perf_counter() - begun
     sampler.stop()
     ended = {"status": status, "failure": failure, "stopped": look.stopped, "versions": versions()}
-    channel.send("result", wall=wall, **_sampled(sampler, heard), **look.finish(), **ended)
+    channel.send("result", wall=wall, **_sampled(sampler, compiling), **look.finish(), **ended)
     channel.send("ended", **ended)
     sys.stdout.flush()
     raise SystemExit(status)
 
 
-def _sampled(sampler: Sampler, heard: _Compiling) -> dict[str, Any]:
+def _sampled(sampler: Sampler, compiling: _Compiling) -> dict[str, Any]:
     stacks = [[list(stack), activity, seconds] for (stack, activity), seconds in list(sampler.seconds.items())]
-    return {"samples": sampler.count, "stacks": stacks, "compilations": list(heard.events)}
+    return {"samples": sampler.count, "stacks": stacks, "compilations": list(compiling.events)}
 
 
 class _Compiling:
@@ -110,9 +110,9 @@ class _Compiling:
         """JAX is imported now: listen."""
         from jax import monitoring
 
-        monitoring.register_event_duration_secs_listener(self._heard)
+        monitoring.register_event_duration_secs_listener(self._on_event)
 
-    def _heard(self, event: str, seconds: float, **data: Any) -> None:
+    def _on_event(self, event: str, seconds: float, **data: Any) -> None:
         if event in _STEPS:
             stack = [[p.path, p.function, p.row] for p in reversed(self._places.stack(sys._getframe(1)))]
             self.events.append(
@@ -123,11 +123,11 @@ class _Compiling:
 class _Looking:
     """What is looked at from time to time between samples: the backend, its programs, and the arrays that live."""
 
-    def __init__(self, request: dict[str, Any], places: Places, heard: _Compiling) -> None:
+    def __init__(self, request: dict[str, Any], places: Places, compiling: _Compiling) -> None:
         self.stopped = False
         self._request = request
         self._places = places
-        self._heard = heard
+        self._compiling = compiling
         self._begun = time.perf_counter()
         self._tracing = ""
         self._trace_begun = self._traced = 0.0
@@ -175,8 +175,8 @@ class _Looking:
         import jax
 
         try:
-            if len(self._heard.events) != self._known:
-                self._known = len(self._heard.events)
+            if len(self._compiling.events) != self._known:
+                self._known = len(self._compiling.events)
                 client: Any = getattr(jax.devices()[0], "client", None)
                 known = {id(program) for program in self._programs}
                 new = [made for made in client.live_executables() if id(made) not in known]

@@ -191,14 +191,14 @@ class Compilations:
         if version() >= (0, 6, 1):  # events carry the name of the function since then
             from jax import monitoring
 
-            monitoring.register_event_duration_secs_listener(self._heard)
+            monitoring.register_event_duration_secs_listener(self._on_event)
         else:
             logger = logging.getLogger("jax._src.dispatch")
             logger.setLevel(logging.DEBUG)
             logger.propagate = False
             logger.addHandler(_Reading(self._events))
 
-    def _heard(self, event: str, duration_secs: float, **facts: Any) -> None:
+    def _on_event(self, event: str, duration_secs: float, **facts: Any) -> None:
         if event in _STEPS:
             self._events.append((_STEPS[event], str(facts.get("fun_name", "")), duration_secs))
 

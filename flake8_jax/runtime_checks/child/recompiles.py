@@ -40,7 +40,7 @@ def run(request: dict[str, Any], channel: Channel) -> None:
 
 
 def _compare(roots: list[str], function: Function, inputs: list[Inputs]) -> dict[str, Any]:
-    heard = Compilations()
+    compilations = Compilations()
     explained = _Explanations(function)
     names = function.event_names
     compiled_before: dict[str, Signature] = {}
@@ -49,12 +49,12 @@ def _compare(roots: list[str], function: Function, inputs: list[Inputs]) -> dict
         signature = signature_of(function.resolved.object, function.static, case.args, case.kwargs)
         own = fresh(case)
         known = executables()
-        heard.reset()
+        compilations.reset()
         explained.reset()
         started = time.perf_counter()
         call(function, own, roots)
         seconds = time.perf_counter() - started
-        steps = heard.of(names)
+        steps = compilations.of(names)
         counts = {step: int(facts["count"]) for step, facts in steps.items()}
         entry: dict[str, Any] = {
             "label": case.label,
@@ -71,7 +71,7 @@ def _compare(roots: list[str], function: Function, inputs: list[Inputs]) -> dict
             entry["compared_with"] = label
             entry["differences"] = [difference.as_data() for difference in differences]
             entry["explanation"] = explained.text() if label is not None else ""
-            entry["names"] = heard.compiled() if names is None else []
+            entry["names"] = compilations.compiled() if names is None else []
             made = compiled_since(known, function)
             entry["memory"] = memory_of(made) if made is not None else {}
             compiled_before[case.label] = signature

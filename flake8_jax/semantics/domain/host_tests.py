@@ -21,7 +21,7 @@ CHOOSING = {
     "jax.numpy.select": ("condlist", "choicelist", "default"),
 }
 """Functions that choose between values, both of which are computed: the parameters of the condition and of the values."""
-_TELLING = (ir.Compare, ir.BoolOp, ir.Attribute)
+_TESTS = (ir.Compare, ir.BoolOp, ir.Attribute)
 _ASKING = frozenset({"isinstance", "issubclass", "hasattr", "callable"})
 
 
@@ -35,7 +35,7 @@ def is_host_test(value: Value | None, node: Any, function: ir.Function | None) -
     if _asks_python(written):
         return True
     # for a parameter that is only declared to be a bool, some caller may pass an array
-    compared = isinstance(written, _TELLING) and isinstance(value, Static) and value.kind == "bool"
+    compared = isinstance(written, _TESTS) and isinstance(value, Static) and value.kind == "bool"
     return (compared or is_python_bool(value)) and not _compares_numbers(written)
 
 

@@ -63,7 +63,7 @@ def equivalent(a: Value, b: Value, depth: int = 6) -> bool:
     return bool(memo_key_of(a) == memo_key_of(b))
 
 
-_TELLING = frozenset({LOADER, BATCH})
+_DISTINGUISHED = frozenset({LOADER, BATCH})
 """Labels that a function could tell."""
 
 
@@ -175,7 +175,7 @@ class MemoKey:
         if self.presumed and value.parts and value.origin is not None:
             return ("?", *[(step, self.of(part)) for step, part in value.parts.items()])
         head = ("?", value.host_test, value.doubt, self._awaited(value))
-        return (*head, value.label) if value.label in _TELLING else head
+        return (*head, value.label) if value.label in _DISTINGUISHED else head
 
     def _tuple(self, value: TupleValue) -> Any:
         return ("T", id(value.cls), *[self.of(v) for v in value.elts])

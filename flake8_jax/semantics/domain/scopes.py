@@ -128,8 +128,9 @@ class Frame:
     start. ended: it returned outside of them.
     doubtful: whether the code is reached from here on depends on a test that only the host can decide. trace: number of
     the trace that it runs in, and so the allocation trace of its variables. attempts: so many ``try`` and ``with`` blocks
-    are open whose statements may be there for what they raise. unheard: a loop runs its body only to find the values at its
-    head, so loops in it run once. deep_loops: what the last run of a loop that is nested too deeply left behind, by its node.
+    are open whose statements may be there for what they raise. without_events: a loop runs its body only to find the values
+    at its head, so loops in it run once. deep_loops: what the last run of a loop that is nested too deeply left behind, by its
+    node.
     failed: the call that could not bind its arguments, if the running statement has one.
     host_choices: the outcomes of tests that chose NumPy where the other one chose JAX (``xp = jnp if use_jax else np``).
     """
@@ -155,8 +156,8 @@ class Frame:
         "slots",
         "trace",
         "undecided",
-        "unheard",
         "vague",
+        "without_events",
         "yields",
     )  # fmt: skip
 
@@ -183,6 +184,6 @@ class Frame:
         self.attempts = 0
         self.ended = False
         self.trace = 0
-        self.unheard = False
+        self.without_events = False
         self.failed: Any = None
         self.deep_loops: dict[int, Any] = {}

@@ -293,9 +293,9 @@ def bind_to(m: Machine, frame: Frame, node: Any, found: Found) -> Value:
 def _run_property(m: Machine, frame: Frame, node: Any, found: Found) -> Value:
     prop: PropertyValue = found.value
     reports = len(m.bus.emissions)
-    m.trackers[Freshness].sheltered += prop.cached
+    m.trackers[Freshness].caching_calls += prop.cached
     value = call(m, frame, node, prop.fget, Arguments([found.instance]))
-    m.trackers[Freshness].sheltered -= prop.cached
+    m.trackers[Freshness].caching_calls -= prop.cached
     if prop.cached:
         _keep_cached(m, frame, node, found, value, reports)
     return value

@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 display     ``[a, b]``, ``{k: v}``: an expression that lists what a container holds.
-quiet       evaluated for its value only: rules are not told (they were, or will be, by another evaluation).
+no events   evaluated for its value only: rules get no events (another evaluation emits them).
 
 Limitations: overloaded operators of library classes, string contents beyond constants, sets' elements.
 """
@@ -296,7 +296,7 @@ def _member(m: Machine, frame: Frame, node: ir.Attribute) -> Value:
     versions = m.trackers[ApiUses].versions
     if type(base) is External and versions is not None:
         if versions.histories.never_had(base.name, node.attr):
-            versions.unheard_of(m, frame.scope, node, base)
+            versions.missing_attribute(m, frame.scope, node, base)
         elif node.attr in m.trackers[ApiUses].parts:
             versions.attribute(m, frame.scope, node, base)
     track_member(m, frame.scope, node, base)
@@ -379,11 +379,13 @@ _INDEX_TRICKS = frozenset({"r_", "c_", "mgrid", "ogrid", "s_", "index_exp"})
 """Objects of NumPy and of JAX that make something of their index: ``jnp.r_[:3]``."""
 
 
-def load_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value, *, quiet: bool = False) -> Value:
+def load_item(
+    m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value, *, without_events: bool = False
+) -> Value:
     """``base[index]``."""
-    if not quiet and all(isinstance(b, DictValue) for b in joining.members_of(base)):
+    if not without_events and all(isinstance(b, DictValue) for b in joining.members_of(base)):
         emit_hash(m, frame, node.index, index, "dict-lookup")
-        quiet = True
+        without_events = True
     if isinstance(base, External) and base.name.rpartition(".")[2] in _INDEX_TRICKS:
         made = Unknown("index trick")
         if m.path.loops:
@@ -391,15 +393,15 @@ def load_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: 
         return made
     if isinstance(base, UnionValue):
         reports = len(m.bus.emissions)
-        items = [load_item(m, frame, node, b, index, quiet=quiet) for b in base.members]
+        items = [load_item(m, frame, node, b, index, without_events=without_events) for b in base.members]
         if joining.are_unlike(base.members):
             m.bus.drop_errors(reports)  # an array or several: whatever the index is, it is right for one of them
         return joining.union_of(items)
-    if not quiet and not isinstance(base, (AtValue, ClassValue, External)):
+    if not without_events and not isinstance(base, (AtValue, ClassValue, External)):
         _emit_index(m, frame, node, base, index, "load")
     _read_item(m, frame, node, base, index)
     if isinstance(base, AtValue):
-        if not quiet:
+        if not without_events:
             _emit_index(m, frame, node, base.base, index, "at")
         return AtValue(base.base, index)
     if isinstance(base, Instance):

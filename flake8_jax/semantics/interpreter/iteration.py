@@ -62,7 +62,7 @@ MAX_FUNCTIONS = 64
 _FUNCTIONS = (FunctionValue, BoundMethod, PartialValue, TransformedValue)
 
 
-Supply = Callable[[], Value]
+ElementFactory = Callable[[], Value]
 IterationMode = Union[IterationKind, Literal["no-events"]]
 """``no-events``: no event is emitted."""
 
@@ -78,7 +78,7 @@ def emit_iteration(
 
 def iterated(
     m: Machine, frame: Frame, node: Any, value: Value, how: IterationMode, loop: LoopState | None
-) -> Supply | None:
+) -> ElementFactory | None:
     """How to get the element of one iteration; None if there is surely none. how: what iterates."""
     if how != "no-events":
         emit_iteration(m, frame, node, value, how)
@@ -95,13 +95,13 @@ def iterated(
     return functools.partial(_next_element, m, loop, value, make_element)
 
 
-def _some_element(m: Machine, iterable: Value, make_element: Supply) -> Value:
+def _some_element(m: Machine, iterable: Value, make_element: ElementFactory) -> Value:
     element = make_element()
     members_taken(m, iterable, element)
     return element
 
 
-def _next_element(m: Machine, loop: LoopState, iterable: Value, make_element: Supply) -> Value:
+def _next_element(m: Machine, loop: LoopState, iterable: Value, make_element: ElementFactory) -> Value:
     element = make_element()
     m.journal.keep_alive.append(element)
     loop.elements.add(id(element))
@@ -125,7 +125,7 @@ def _any_element() -> Value:
     return Unknown("element")
 
 
-def _from_sequence(m: Machine, at: Iterating, value: TupleValue | ListValue) -> Supply | None:
+def _from_sequence(m: Machine, at: Iterating, value: TupleValue | ListValue) -> ElementFactory | None:
     known = known_elements(value)
     if known is None:
         assert isinstance(value, ListValue)
@@ -157,7 +157,7 @@ def _counted(m: Machine, loop: LoopState | None, element: Value) -> Value:
     return element
 
 
-def _from_generator(m: Machine, at: Iterating, value: GeneratorValue) -> Supply:
+def _from_generator(m: Machine, at: Iterating, value: GeneratorValue) -> ElementFactory:
     produced, loop = value.element, at.loop
     if loop is None:
         return lambda: joining.another(produced)
@@ -193,7 +193,7 @@ def parts_of(element: Value) -> tuple[Value, ...]:
     return element.elts if isinstance(element, TupleValue) else (element,)
 
 
-def _from_dict(m: Machine, at: Iterating, value: DictValue) -> Supply | None:
+def _from_dict(m: Machine, at: Iterating, value: DictValue) -> ElementFactory | None:
     keys = [k for k, _ in value.items()]
     if not keys and value.is_closed():
         return None
@@ -203,7 +203,7 @@ def _from_dict(m: Machine, at: Iterating, value: DictValue) -> Supply | None:
     return lambda: Static("str", guess=True)
 
 
-def _from_array(m: Machine, at: Iterating, value: Array) -> Supply:
+def _from_array(m: Machine, at: Iterating, value: Array) -> ElementFactory:
     ndim = value.ndim - 1 if value.ndim else None
     level, length = result_level(m, (value,)), boundary.row_length(value)
 
@@ -216,20 +216,20 @@ def _from_array(m: Machine, at: Iterating, value: Array) -> Supply:
     return next_row
 
 
-def _from_host_array(m: Machine, at: Iterating, value: HostArray) -> Supply:
+def _from_host_array(m: Machine, at: Iterating, value: HostArray) -> ElementFactory:
     return lambda: HostArray(value.dtype, value.ndim - 1 if value.ndim else None)
 
 
-def _from_static(m: Machine, at: Iterating, value: Static) -> Supply:
+def _from_static(m: Machine, at: Iterating, value: Static) -> ElementFactory:
     kind: StaticKind = "int" if value.kind == "shape" else "str" if value.kind == "str" else ""
     return lambda: Static(kind, guess=value.guess)
 
 
-def _from_const(m: Machine, at: Iterating, value: Const) -> Supply:
+def _from_const(m: Machine, at: Iterating, value: Const) -> ElementFactory:
     return lambda: Static("str", guess=not isinstance(value.value, str))
 
 
-def _from_union(m: Machine, at: Iterating, value: UnionValue) -> Supply | None:
+def _from_union(m: Machine, at: Iterating, value: UnionValue) -> ElementFactory | None:
     element_makers = [iterated(m, at.frame, at.node, v, "no-events", at.loop) for v in value.members]
     present = [s for s in element_makers if s is not None]
     if not present:
@@ -237,7 +237,7 @@ def _from_union(m: Machine, at: Iterating, value: UnionValue) -> Supply | None:
     return lambda: joining.union_of([s() for s in present])
 
 
-def _from_instance(m: Machine, at: Iterating, value: Instance) -> Supply | None:
+def _from_instance(m: Machine, at: Iterating, value: Instance) -> ElementFactory | None:
     """``__iter__`` gives the elements, or an object whose ``__next__`` does."""
     iterator = call_method(m, at.frame, at.node, value, "__iter__")
     if iterator is not None and iterator is not value and not isinstance(iterator, Instance):
@@ -246,15 +246,15 @@ def _from_instance(m: Machine, at: Iterating, value: Instance) -> Supply | None:
     return lambda: call_method(m, at.frame, at.node, owner, "__next__") or Unknown("element")
 
 
-def _from_unknown(m: Machine, at: Iterating, value: Unknown) -> Supply:
+def _from_unknown(m: Machine, at: Iterating, value: Unknown) -> ElementFactory:
     return (lambda: Unknown(BATCH)) if value.label == LOADER else _any_element
 
 
-def _from_tree(m: Machine, at: Iterating, value: Tree) -> Supply:
+def _from_tree(m: Machine, at: Iterating, value: Tree) -> ElementFactory:
     return lambda: Unknown("element of a pytree")
 
 
-_SOURCES: dict[type, Callable[[Machine, Iterating, Any], Supply | None]] = {
+_SOURCES: dict[type, Callable[[Machine, Iterating, Any], ElementFactory | None]] = {
     TupleValue: _from_sequence,
     ListValue: _from_sequence,
     GeneratorValue: _from_generator,

@@ -4,7 +4,7 @@ Vocabulary
 ----------
 head        the state at the start of an iteration; each pass over the body joins into it what the pass left behind, until
             nothing changes.
-heard       the last pass is the one that rules hear of: what they are told holds in every iteration.
+emitting    the last pass is the one that emits events: what they say holds in every iteration.
 unrolled    a loop over a few known elements that differ runs once for each.
 too deep    nested in so many loops of one function that it runs once and rules hear nothing of it. In passes that rules do
             not hear of, not even that: what its last run left behind stands for it.
@@ -51,8 +51,8 @@ from flake8_jax.semantics.trackers.variation import Variations, forget
 
 MAX_PASSES = 3
 
-MAX_HEARD_LOOPS = 3
-"""In loops that are nested more deeply, all passes but the last run the loops within them once, unheard by the rules."""
+MAX_EMITTING_LOOPS = 3
+"""In loops that are nested more deeply, all passes but the last run the loops within them once, without events."""
 
 MAX_NESTED_LOOPS = 6
 """Loops that stand in so many others of one function run once, and rules hear nothing of them."""
@@ -93,7 +93,7 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
     track_staged_loop(m, loop.node)
     m.path.passes += 1
     m.journal.keep_alive.append(loop)  # arrays remember the loop in which they were dispatched by its identity
-    doubtful, around, emitted = frame.doubtful, frame.unheard, len(m.bus.emissions)
+    doubtful, around, emitted = frame.doubtful, frame.without_events, len(m.bus.emissions)
     too_deep = len(frame.loops) >= MAX_NESTED_LOOPS
     before = frame.deep_loops.get(id(loop.node)) if around and too_deep else None
     if before is not None:
@@ -101,17 +101,17 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
         _repeat_deep(m, frame, loop, before)
         return
     left = len(frame.exits), len(frame.returns), len(frame.yields)
-    unheard = around or too_deep
+    without_events = around or too_deep
     if too_deep:
         m.bus.count("loops nested too deeply")
-    limit = 0 if unheard else MAX_PASSES if m.path.passes <= 2 else 1
+    limit = 0 if without_events else MAX_PASSES if m.path.passes <= 2 else 1
     loop.base = len(m.journal.entries)
     attempt, runs = 0, m.trackers[Runs]
     of_keys: list[Emission] = []
     while True:
         last, lost = attempt == limit, runs.lost
         # Each loop in here would run its body at least twice, and each loop in those.
-        frame.unheard = unheard or (not last and m.path.passes > MAX_HEARD_LOOPS)
+        frame.without_events = without_events or (not last and m.path.passes > MAX_EMITTING_LOOPS)
         mark, reports = len(m.journal.entries), len(m.bus.emissions)
         returns, yields = len(frame.returns), len(frame.yields)
         exits, function_exits = len(loop.exits), len(frame.exits)
@@ -136,11 +136,11 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
             # There surely is a first iteration, and this was it: the fixpoint starts behind it.
             loop.runs = False
             m.journal.merge(branches)
-            if not unheard:
+            if not without_events:
                 continue
             branches = [{}]
         changed = _widen_head(m, frame, loop, branches, give_up=attempt + 1 >= limit)
-        if last or (not changed and not frame.unheard):
+        if last or (not changed and not frame.without_events):
             m.bus.emissions += of_keys if runs.lost > lost else []
             break
         of_keys += _forget_reports(m, reports, first=attempt == 0)
@@ -155,7 +155,7 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
         writes = m.journal.since(loop.base)
         frame.deep_loops[id(loop.node)] = _DeepRun(writes, loop.exits[:], loop.again, *ended)
     m.path.passes -= 1
-    frame.unheard = around
+    frame.without_events = around
     _end_variations(m, loop)
 
 

@@ -142,9 +142,9 @@ def call_function_value(
     if m.path.conditions:
         held = held_of_captures(m, func) if func.closure is not None else frozenset()
         m.path.assumed = assumed | held | held_of_arguments(m, made.bound)
-    m.trackers[Freshness].sheltered += caches_result(func)
+    m.trackers[Freshness].caching_calls += caches_result(func)
     result = _run_or_repeat(m, func, Call(frame, node, args), made)
-    m.trackers[Freshness].sheltered -= caches_result(func)
+    m.trackers[Freshness].caching_calls -= caches_result(func)
     m.path.assumed = assumed
     if m.trackers[Replicas].running:
         track_call(m, fn, func.closure)
@@ -294,7 +294,7 @@ def _run(m: Machine, func: FunctionValue, at: Call, made: Invocation, inputs: In
     result = _result_of(m, inner, func.fn, flow)
     uses = m.trackers[Keys].uses
     if len(m.bus.emissions) > reports or (uses and any(slots is uses for slots, *_ in m.journal.entries[mark:])):
-        m.trackers[Runs].telling.add(id(func.fn))
+        m.trackers[Runs].reporting.add(id(func.fn))
     m.bus.keep_first_reports(reports)
     m.trackers.settle(mark, result)
     if inputs.plain and serial is None and shared == shared_by_elements(mode):

@@ -104,7 +104,7 @@ def _augmented(m: Machine, frame: Frame, node: ir.AugAssign) -> Flow:
     if isinstance(target, ir.Subscript):
         base = evaluate(m, frame, target.value)
         index = evaluate(m, frame, target.index)
-        old = load_item(m, frame, target, base, index, quiet=True)
+        old = load_item(m, frame, target, base, index, without_events=True)
         right = evaluate(m, frame, node.value)
         result = binary(m, frame, node, old, node.op, right)
         store_item(m, Change(frame, target, "item-augmented", base, result, op=node.op, itself=bool(node.op)), index)

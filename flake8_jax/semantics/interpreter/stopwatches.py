@@ -23,7 +23,7 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.clocks import CLOCKS, DeviceWork, begin_section, end_section
 
 _PROFILING = "jax.profiler.trace"
-_TELLING = frozenset({"print", "info", "debug", "log", "append", "format", "round"})
+_REPORTING = frozenset({"print", "info", "debug", "log", "append", "format", "round"})
 """Calls that only hand on what was measured."""
 
 
@@ -90,7 +90,7 @@ def _is_clock(m: Machine, scope: ModuleScope, node: Any) -> bool:
 
 def _is_harmless(m: Machine, scope: ModuleScope, call: ir.Call) -> bool:
     name = call.func.attr if isinstance(call.func, ir.Attribute) else getattr(call.func, "id", "")
-    return name in _TELLING or _is_clock(m, scope, call)
+    return name in _REPORTING or _is_clock(m, scope, call)
 
 
 def _is_name(node: ir.Expr, names: set[str]) -> bool:

@@ -293,10 +293,10 @@ def _allocation_of_copy(m: Machine, value: Value) -> int:
     return m.path.mode.trace if getattr(value, "made_in", UNKNOWN_TRACE) != UNKNOWN_TRACE else UNKNOWN_TRACE
 
 
-def _shared(m: Machine, mode: Mode, prints: memo_keys.MemoKey) -> tuple[Any, ...]:
+def _shared(m: Machine, mode: Mode, key: memo_keys.MemoKey) -> tuple[Any, ...]:
     """The inputs that are equal for all elements of a vmap around the running code, with that vmap."""
     found: list[Any] = []
-    for number, value in enumerate(prints.objects):
+    for number, value in enumerate(key.objects):
         root: Value | None = value
         while root is not None:
             root = canonical_key(root)
@@ -318,37 +318,37 @@ _NO_LOOPS: frozenset[int] = frozenset()
 def inputs_of(m: Machine, func: FunctionValue, bound: dict[str, Value], mode: Mode) -> Inputs:
     """What a function is given by bound arguments, by what it closes over, and by how it runs."""
     loops = _NO_LOOPS if mode.staged or not m.path.loops else frozenset([id(loop) for loop in m.path.loops])
-    prints = memo_keys.MemoKey(m.trackers[Keys].uses, loops=loops, trace=mode.trace)
-    prints.presumed = mode.presumed
+    key = memo_keys.MemoKey(m.trackers[Keys].uses, loops=loops, trace=mode.trace)
+    key.presumed = mode.presumed
     if m.trackers[Variations].known and not mode.staged:
-        prints.variations = m.trackers[Variations].known
+        key.variations = m.trackers[Variations].known
     parts = _manner(m, mode, in_loop=bool(loops))
-    timing = prints.timing = m.trackers[DeviceWork].timing
+    timing = key.timing = m.trackers[DeviceWork].timing
     for name, value in bound.items():
         if timing and type(value) is HostArray and value.readings:
             parts.append(value.readings)
-        prints.budget = memo_keys.MAX_NODES
-        parts.append((name, prints.of(value)))
+        key.budget = memo_keys.MAX_NODES
+        parts.append((name, key.of(value)))
     if func.closure is not None:
         for name, value in captured_values(m, func).items():
-            prints.budget = memo_keys.MAX_NODES
-            parts.append(("^" + name, prints.of(value)))
+            key.budget = memo_keys.MAX_NODES
+            parts.append(("^" + name, key.of(value)))
     if m.path.assumed:
-        parts.append(frozenset(c for c in m.path.assumed if not prints.numbers.keys().isdisjoint(mentioned(m, c))))
-    if prints.labels and (m.path.assumed or m.path.conditions):
-        parts.append(_parting(m.path.assumed.union(m.path.conditions), prints.labels))
+        parts.append(frozenset(c for c in m.path.assumed if not key.numbers.keys().isdisjoint(mentioned(m, c))))
+    if key.labels and (m.path.assumed or m.path.conditions):
+        parts.append(_parting(m.path.assumed.union(m.path.conditions), key.labels))
     if mode.mapped_axes:
-        parts.append(_shared(m, mode, prints))
+        parts.append(_shared(m, mode, key))
     used = bool(m.trackers[Keys].uses) and any(
-        canonical_key(v) in m.trackers[Keys].uses for v in prints.objects if isinstance(v, (Array, Opaque))
+        canonical_key(v) in m.trackers[Keys].uses for v in key.objects if isinstance(v, (Array, Opaque))
     )
     try:
         # Two hashes in place of the key itself: thousands of runs are remembered, and keys are large.
         hashes = tuple([hash(part) for part in parts])
         digest = (hash(hashes), hash(hashes[::-1]))
     except TypeError:
-        return Inputs(None, prints.objects, False)
-    return Inputs(digest, prints.objects, not used and not (mode.mapped_axes and prints.cut))
+        return Inputs(None, key.objects, False)
+    return Inputs(digest, key.objects, not used and not (mode.mapped_axes and key.cut))
 
 
 def _parting(now: frozenset[Condition], labels: set[Condition]) -> frozenset[Condition]:

@@ -58,12 +58,12 @@ class EventBus:
     def __init__(self, rules: tuple[Rule, ...], path: ExecutionPath) -> None:
         self.path = path
         self.listeners: dict[type, list[Rule]] = {}
-        self.hearing: dict[tuple[type, str], tuple[Rule, ...]] = {}
+        self.by_place: dict[tuple[type, str], tuple[Rule, ...]] = {}
         for rule in rules:
             for event in rule.events:
                 self.listeners.setdefault(event, []).append(rule)
                 for where in rule.where:
-                    self.hearing[event, where] = (*self.hearing.get((event, where), ()), rule)
+                    self.by_place[event, where] = (*self.by_place.get((event, where), ()), rule)
         self.presuming = self.raising_only = False
         self.recorded_before: frozenset[tuple[str, str, int]] = frozenset()
         self.names_wanted = self._names_of(NameUse)
@@ -80,7 +80,7 @@ class EventBus:
         for event, rules in self.listeners.items():
             self.listeners[event] = [rule for rule in rules if rule.presumed]
         self.listeners = {event: rules for event, rules in self.listeners.items() if rules}
-        self.hearing = {key: tuple(r for r in rules if r.presumed) for key, rules in self.hearing.items()}
+        self.by_place = {key: tuple(r for r in rules if r.presumed) for key, rules in self.by_place.items()}
 
     def wants(self, event: type) -> bool:
         return event in self.listeners
@@ -94,7 +94,7 @@ class EventBus:
         """The rules that may have something to say of a call that happens now."""
         mode = self.path.mode
         where = "staged" if mode.staged or mode.presumed else "loop" if self.path.loops else "eager"
-        return self.hearing.get((event, where), ())
+        return self.by_place.get((event, where), ())
 
     def emit(self, event: Any, rules: Iterable[Rule] | None = None, below: tuple[Link, ...] = ()) -> None:
         """Tell the rules that listen (or those given); keep what they say. A defect of a rule costs its report alone.

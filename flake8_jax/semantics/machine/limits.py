@@ -39,16 +39,16 @@ class Cut(msgspec.Struct, frozen=True):
 
 class Caps(msgspec.Struct, frozen=True):
     """How often one function is run on other inputs before what it gives is unknown: staged, eager, and without generalising
-    its arguments, as an entry or apart (on keys that are used: each pass over a loop brings others). quiet_staged,
-    quiet_eager: the same for a function none of whose runs has made a report or used a key, in a program that took more
+    its arguments, as an entry or apart (on keys that are used: each pass over a loop brings others). unreported_staged,
+    unreported_eager: the same for a function none of whose runs has made a report or used a key, in a program that took more
     than ``generous`` runs in all."""
 
     staged: int
     eager: int
     entries: int
     apart: int
-    quiet_staged: int
-    quiet_eager: int
+    unreported_staged: int
+    unreported_eager: int
     generous: int
 
 

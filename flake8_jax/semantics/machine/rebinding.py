@@ -35,7 +35,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
 )
 
-_SPEAKS = re.compile(
+_MAY_SET_NAMES = re.compile(
     r"setattr|\bpatch\b|globals\(\)|\b__dict__|\bvars\(|\b__class__\.|\btype\(self\)\."
     r"|(?m:^[ \t]*(?!self\.)\w+(?:\.\w+)+[ \t]*(?::[^=\n]*)?[-+*/|&]?=[^=])"
 )
@@ -79,7 +79,7 @@ def rebindings(scopes: Iterable[ModuleScope]) -> Rebindings:
     owned: dict[str, set[str]] = {}
     patched: set[tuple[str, str]] = set()
     for scope in scopes:
-        if _SPEAKS.search(scope.text):
+        if _MAY_SET_NAMES.search(scope.text):
             nodes = list(walk(scope.tree))
             owners = _owners(nodes)
             for owner, name in _set_in(nodes, owners, own_name(scope)):

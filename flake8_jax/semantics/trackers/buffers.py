@@ -88,8 +88,8 @@ def read(m: Machine, frame: Frame, node: Any, value: Value, *, depth: int = 1) -
 def read_by_library(m: Machine, frame: Frame, node: Any, name: str, values: list[Value]) -> None:
     """A library function is called on ``values``: does it look into them?"""
     last = name.rpartition(".")[2]
-    quiet = last in _DESCRIBING or (last in _HANDING_OUT and name.startswith("jax."))
-    if name in _READING or (not quiet and name.startswith(_READING_SPACES)):
+    is_harmless = last in _DESCRIBING or (last in _HANDING_OUT and name.startswith("jax."))
+    if name in _READING or (not is_harmless and name.startswith(_READING_SPACES)):
         only_arrays = name.startswith("builtins.")
         for value in values:
             if not only_arrays or isinstance(value, Array):

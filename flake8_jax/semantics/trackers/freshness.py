@@ -6,7 +6,7 @@ clock       counts the iterations of all loops. Functions, partials, bound metho
             time at which they were made.
 fresh       made after the running iteration of a loop began: the next iteration has another one, of which JAX knows
             nothing, however equal it is.
-sheltered   inside of something that runs once and keeps what it makes: a cached function, a constructor.
+caching     inside of something that runs once and keeps what it makes: a cached function, a constructor.
 maker       the run of a function in which a transform was applied. A result that is called when that is over was given
             away: how often it is made and how often it is called have nothing to do with one another.
 
@@ -68,26 +68,26 @@ _MADE = (FunctionValue, BoundMethod, PartialValue, TransformedValue, ExternalMet
 
 
 class Freshness(Tracker):
-    """clock: goes on with every iteration. sheltered: so many calls around keep what they make. choosing: so many calls
+    """clock: goes on with every iteration. caching_calls: so many calls around keep what they make. choosing: so many calls
     around lead to one of several functions. disguised: functions that a decorator has replaced. needs_python: functions
     that Python has to run for what they do besides. steady: what a call in a loop has made of nothing that the loop binds."""
 
     def __init__(self, m: Machine) -> None:
         self.path = m.path
         self.clock = 0
-        self.sheltered = 0
+        self.caching_calls = 0
         self.choosing = 0
         self.disguised: set[int] = set()
         self.needs_python: set[int] = set()
         self.steady: set[TransformedValue] = set()
 
     def enter(self) -> tuple[int, int]:
-        saved = self.sheltered, self.choosing
-        self.sheltered = self.choosing = 0
+        saved = self.caching_calls, self.choosing
+        self.caching_calls = self.choosing = 0
         return saved
 
     def leave(self, saved: Any, *, finished: bool) -> None:
-        self.sheltered, self.choosing = saved
+        self.caching_calls, self.choosing = saved
         if self.path.loops:  # what was made meanwhile is for good
             self.clock += 1
             for loop in self.path.loops:
@@ -109,7 +109,7 @@ def bound_in(loop: LoopState) -> set[str]:
 
 def now(m: Machine) -> int:
     """The allocation trace of a function object that is made now."""
-    return 0 if m.trackers[Freshness].sheltered else m.trackers[Freshness].clock
+    return 0 if m.trackers[Freshness].caching_calls else m.trackers[Freshness].clock
 
 
 def caches_result(function: FunctionValue) -> bool:
@@ -194,7 +194,7 @@ def _may_emit(m: Machine, *, rarely: bool = False) -> bool:
         not m.path.loops
         or m.path.mode.staged
         or m.path.mode.presumed
-        or m.trackers[Freshness].sheltered
+        or m.trackers[Freshness].caching_calls
         or (is_rare(m) and not (rarely and not any(loop.picked for loop in m.path.loops)))
         or m.trackers[Freshness].choosing
         or not m.bus.wants(Repetition)

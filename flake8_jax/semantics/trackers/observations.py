@@ -40,7 +40,7 @@ class Observations(Tracker):
     def _observe(self, frame: Frame, node: Any, value: Value | None) -> None:
         known = self.files.get(frame.scope.path)
         path = self._machine.path
-        if known is None or path.mode.presumed or frame.unheard:
+        if known is None or path.mode.presumed or frame.without_events:
             return
         runs = known.setdefault((node.start, node.end if value is not None else -1), {})
         guess = path.guesses > 0 or frame.doubtful or path.mode.optional

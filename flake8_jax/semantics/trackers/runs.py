@@ -4,7 +4,7 @@ Vocabulary
 ----------
 context     one function, staged or eager: runs on other inputs are counted for each; those of methods for each member.
 member      the subclass that a root runs for, where a family of them has methods that one run cannot follow.
-telling     a function of which some run has made a report or used up a key.
+reporting   a function of which some run made a report or consumed a key.
 decided     a function whose every path was run by callers.
 daring      a call for the error that it raises.
 """
@@ -50,7 +50,7 @@ class Runs(Tracker):
         self.demands: dict[tuple[int, bool], frozenset[str]] = {}
         self.giving_back: dict[int, bool] = {}
         self.class_decorators: dict[int, tuple[set[str], HashKind]] = {}
-        self.telling: set[int] = set()
+        self.reporting: set[int] = set()
         self.called_functions: set[int] = set()
         self.callees: set[int] = set()
         self.dared: set[int] = set()
@@ -71,8 +71,8 @@ class Runs(Tracker):
     def most(self, fn: int, *, staged: bool) -> int:
         """On so many other inputs a function runs."""
         most = self.caps.staged if staged else self.caps.eager
-        if self.runs >= self.caps.generous and fn not in self.telling:
-            return min(most, self.caps.quiet_staged if staged else self.caps.quiet_eager)
+        if self.runs >= self.caps.generous and fn not in self.reporting:
+            return min(most, self.caps.unreported_staged if staged else self.caps.unreported_eager)
         return most
 
     def may_run_again(self, fn: int, key: Any) -> bool:

@@ -314,7 +314,7 @@ def track_made(m: Machine, made: FunctionValue | TransformedValue) -> None:
 
 def track_attribute(m: Machine, frame: Frame, node: Any, base: Instance, name: str, value: Value) -> None:
     """Compiled code reads an attribute of an object."""
-    if node is None or type(value) not in _DATA or not _is_heard(m) or "pytree" in base.cls.traits:
+    if node is None or type(value) not in _DATA or not _is_emitting(m) or "pytree" in base.cls.traits:
         return
     if escapes_trace(m, base, m.path.mode.jitted) and not _is_called(frame, node):
         _track(m, frame, node, base.slots, name, value)
@@ -322,7 +322,7 @@ def track_attribute(m: Machine, frame: Frame, node: Any, base: Instance, name: s
 
 def track_enclosed(m: Machine, frame: Frame, node: ir.Name, value: Value) -> None:
     """Compiled code reads a variable that it does not bind itself."""
-    if type(value) not in _DATA or not _is_heard(m):
+    if type(value) not in _DATA or not _is_emitting(m):
         return
     around = frame.parent
     while around is not None:
@@ -333,7 +333,7 @@ def track_enclosed(m: Machine, frame: Frame, node: ir.Name, value: Value) -> Non
         around = around.parent
 
 
-def _is_heard(m: Machine) -> bool:
+def _is_emitting(m: Machine) -> bool:
     mode = m.path.mode
     return (
         m.trackers[Staleness].running is not None

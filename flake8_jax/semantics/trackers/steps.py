@@ -155,7 +155,7 @@ def look_back(m: Machine, value: Value, depth: int = 2) -> None:
         if step is not None and step.entry == _entry(m):
             steps.looked.add((id(step.node), step.parameter))
             if step.parameter in steps.names.get(id(step.node), ()):
-                _moot(m, step)
+                _supersede(m, step)
     if depth:
         for part in _parts(value):
             look_back(m, part, depth - 1)
@@ -168,7 +168,7 @@ def keep(m: Machine, value: Value, depth: int = 2) -> None:
         return
     for owner in _owners(value):
         steps.kept.add(owner)
-        _moot(m, steps.carried.get(owner))
+        _supersede(m, steps.carried.get(owner))
     if depth:
         for part in _parts(value):
             keep(m, part, depth - 1)
@@ -186,7 +186,7 @@ def hand_over(m: Machine, func: Value, values: list[Value]) -> None:
             if value not in steps.carried:
                 for part in _parts(value):
                     for owner in _owners(part):
-                        _moot(m, steps.carried.get(owner))
+                        _supersede(m, steps.carried.get(owner))
 
 
 def give_back(m: Machine, value: Value) -> None:
@@ -196,7 +196,7 @@ def give_back(m: Machine, value: Value) -> None:
             look_back(m, part, 0)
 
 
-def _moot(m: Machine, step: Step | None) -> None:
+def _supersede(m: Machine, step: Step | None) -> None:
     if step is not None and step.entry == _entry(m):
         m.bus.record_fact(KEPT, step.scope, step.node.start)
 
@@ -234,7 +234,7 @@ def _track_replaced(m: Machine, step: Step, slot: Slot | None, new: Value | None
     names = steps.names.setdefault(id(step.node), [])
     names += [step.parameter] if step.parameter not in names else []
     if (id(step.node), step.parameter) in steps.looked:
-        _moot(m, step)
+        _supersede(m, step)
     if new is not None:
         steps.carried.update(dict.fromkeys((canonical_key(new), *_held_arrays(new)), step))
     elif slot is not None:

@@ -181,7 +181,7 @@ class Updates(Tracker):
 
     def loop_leave(self, frame: Frame, loop: LoopState, at: ir.Expr, trips: int | None) -> None:
         advances = self.advances.pop(id(loop), None)
-        if advances and not frame.unheard and not may_be_staged(self.m, loop):
+        if advances and not frame.without_events and not may_be_staged(self.m, loop):
             for name in dict.fromkeys(advance.name for advance in advances):
                 self._emit_initial(frame, loop, name, [a for a in advances if a.name == name])
 

@@ -193,7 +193,7 @@ class Versions:
         if self._owner_stands(scope, raw) and not history.is_new_module(raw):
             self._use(m, scope, _Use(node, raw, span_of(node), postponed=postponed))
 
-    def unheard_of(self, m: Machine, scope: ModuleScope, node: ir.Attribute, owner: External) -> None:
+    def missing_attribute(self, m: Machine, scope: ModuleScope, node: ir.Attribute, owner: External) -> None:
         """``owner.attr`` is read, and no release has it. Only where the file's imports give the owner that one meaning: of a
         parameter, or of ``np`` that may be NumPy, nobody knows."""
         if (id(node), owner.name) in self._met or not self.is_wanted(scope):
