@@ -315,7 +315,8 @@ def _leading_imports(body: list[ir.Stmt]) -> list[ir.Import | ir.ImportFrom]:
 def _among(source: FixSource, others: list[ir.Import | ir.ImportFrom], statement: str) -> Edit:
     """Insert an import where it sorts among others, with an empty line to another section.
 
-    Where its section is not in order, it goes behind the last import of the same library, or else of the section.
+    Where its section is not in order, it goes among the imports of the same library if these are in order, or else behind the
+    last one of them or of the section.
     """
     order, newline = import_order(source), source.newline
     new = parsed_line(statement)
@@ -333,6 +334,9 @@ def _among(source: FixSource, others: list[ir.Import | ir.ImportFrom], statement
         return _after(source, section[-1], statement)
     root = new.module.partition(".")[0]
     alike = [s for s in section if _line(s).module.partition(".")[0] == root]
+    following = next((s for s in alike if order.key(_line(s)) > order.key(new)), None)
+    if following is not None and sorted(map(order.key, map(_line, alike))) == [order.key(_line(s)) for s in alike]:
+        return _checked(source, source.line_start(following.start), statement + newline, following)
     return _after(source, (alike or section)[-1], statement)
 
 

@@ -224,8 +224,8 @@ def _splits_off(source: FixSource, statement: ir.Stmt, imports: Imports) -> bool
 
 def split_of_the_rest(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Edit] | None:
     """``key, sub = split(sub)`` behind another such line and a use of ``sub``: ``key`` was meant to be split, which nothing
-    has used. ``key, _ = split(key)`` behind another one: the use of ``key`` takes the unused half instead. None where the code
-    is another."""
+    has used. ``key, sub = split(key)`` behind another one: the use of ``key`` takes the unused half instead, which is ``_`` in
+    some files. None where the code is another."""
     again = source.statement(second)
     if not isinstance(second, ir.Name) or not isinstance(again, ir.Assign):
         return None
@@ -239,11 +239,13 @@ def split_of_the_rest(source: FixSource, first: ir.Expr, second: ir.Expr) -> lis
     around = source.functions(second)
     inside = walk(around[0] if around else source.module)
     between = [n for n in inside if isinstance(n, ir.Name) and n.id in names and before.end <= n.start < again.start]
+    alone = [n for n in between if n.id == second.id] == [first]
     if rest == "_":
-        alone = [n for n in between if n.id == second.id] == [first]
         return _swapped(source, before, first) if alone and names[0] == second.id else None
     if rest == second.id or any(n.id == rest for n in between):
         return None
+    if names[0] == second.id:
+        return [Edit(first.start, first.end, rest)] if alone else None
     return [Edit(second.start, second.end, rest)]
 
 

@@ -155,6 +155,8 @@ class _Lines:
             before = max(map(_width, self.rows))
             if max(map(_width, rows)) <= (width if before <= width else before + _A_NAME):
                 return rows
+        if follows and len(rows) == 1 and longest <= width + _A_NAME and self.source.has_long_lines:
+            return rows
         new = self._in_width(text)
         return rows if new is None else self._with_comment_above(new, text, moved=not follows)
 

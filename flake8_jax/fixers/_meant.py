@@ -29,7 +29,7 @@ from flake8_jax.fixers._source import FixSource
 from flake8_jax.semantics.domain.equal_draws import is_copy, mentions_equal_draws
 from flake8_jax.semantics.events.events import Intent, KeyUse
 
-_MEANT: frozenset[Intent] = frozenset(["same-data", "paired", "parts", "evaluation"])
+_MEANT: frozenset[Intent] = frozenset(["same-data", "paired", "parts", "evaluation", "alternatives"])
 _COMPARING = re.compile(r"assert|allclose|isclose|array_equal|array_equiv|assertEqual|tree_all|chex\.")
 _INVERSE = re.compile(r"(?:^|_)(?:inverse|inv|invert|undo|reverse|un|de)_?(?=[a-z])")
 _OPPOSITES = (("encode", "decode"), ("encrypt", "decrypt"), ("forward", "backward"), ("forward", "inverse"))
@@ -39,7 +39,7 @@ _RANKING = frozenset({"min", "max", "argmin", "argmax", "nanargmin", "nanargmax"
 
 
 def may_be_meant(event: KeyUse) -> bool:
-    """The analysis found a reason for equal draws: a comparison, a pair, an evaluation."""
+    """The analysis found a reason for equal draws: a comparison, a pair, an evaluation, a choice between the two."""
     return event.intent in _MEANT
 
 

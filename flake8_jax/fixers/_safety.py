@@ -14,10 +14,11 @@ What is traced is in ``_staging``, what one name alone refers to in ``_reference
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._callers import binders, names, scope_of
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import STATEMENTS, FixSource, Use
@@ -164,6 +165,23 @@ def takes_no_attribute(source: FixSource, target: ir.Attribute) -> bool:
     found = [s for s in definition.body if isinstance(s, ir.FunctionDef) and s.function.name == target.attr]
     texts = [source.slice(d) for s in found for d in s.decorators]
     return bool(found) and texts == ["property"]
+
+
+def may_be_host_attribute(source: FixSource, target: ir.Attribute) -> bool:
+    """The file gives an attribute of this name an array of NumPy."""
+    return any(is_surely_host_array(source, value) for value in _given_to_attributes(source, target.attr))
+
+
+def _given_to_attributes(source: FixSource, name: str) -> Iterator[ir.Expr]:
+    """What statements assign to ``object.name``, or to the name in the body of a class."""
+    for statement in walk(source.module):
+        if not isinstance(statement, (ir.Assign, ir.AnnAssign)) or statement.value is None:
+            continue
+        in_class = isinstance(source.parent(statement), ir.ClassDef)
+        for target in statement.targets if isinstance(statement, ir.Assign) else [statement.target]:
+            named = isinstance(target, ir.Attribute) and target.attr == name
+            if named or (in_class and isinstance(target, ir.Name) and target.id == name):
+                yield statement.value
 
 
 def _freezes(imports: Imports, decorator: ir.Expr) -> bool:

@@ -241,6 +241,11 @@ class FixSource:
         usual = lengths[-_SEVERAL] if len(lengths) >= _SEVERAL else 0
         return max(self.style.line_length, min(usual, _LONGEST))
 
+    @property
+    def has_long_lines(self) -> bool:
+        """Nobody asked for a length of lines, and the file's are longer than what formatters write by default."""
+        return not self.style.is_asked and self.line_length > self.style.line_length
+
     # --- strings and comments --------------------------------------------------------------------
 
     @functools.cached_property

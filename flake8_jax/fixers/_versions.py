@@ -36,6 +36,8 @@ from flake8_jax.semantics.events.events import ApiUse
 
 _SPEAKING = ("jit", "vmap", "grad", "shard_map", "make_mesh", "set_mesh", "Array", "Device")
 """Names of ``jax`` that need no other name in a file."""
+_OF_PJIT = ("fun", "in_axis_resources", "out_axis_resources")
+"""Options that ``jax.jit`` does not have."""
 
 
 def replaced(event: ApiUse, source: FixSource) -> Fix | None:
@@ -117,7 +119,8 @@ def _read(source: FixSource, node: ir.Attribute, name: str) -> tuple[Edit, ...]:
     edits = [Edit(node.start, node.end, spelled), *imports.edits]
     module = load_histories().module_of(name + "." if load_histories().is_module(name) else name)
     if module is not None and not module[1] and spelled == name and not _is_imported(source, module[0]):
-        edits.append(add_import(source, f"import {module[0]}", node.start))
+        # It binds the name of the library as well.
+        edits = [edits[0], add_import(source, f"import {module[0]}", node.start)]
     return tuple(dict.fromkeys(edits))
 
 
@@ -252,7 +255,7 @@ def _has_known_shardings(source: FixSource, call: ir.Call) -> bool:
     Raises:
         Refused: it surely does not take them, or a sharding names no mesh.
     """
-    if sum(not a.keyword for a in call.args) > 1 or any(a.keyword == "fun" for a in call.args):
+    if sum(not a.keyword for a in call.args) > 1 or any(a.keyword in _OF_PJIT for a in call.args):
         raise Refused
     if any(a.star for a in call.args):
         return False

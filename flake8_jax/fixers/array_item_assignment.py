@@ -25,7 +25,7 @@ from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._masks import selected
 from flake8_jax.fixers._references import is_local_array, is_read_after
-from flake8_jax.fixers._safety import is_kernel, selects_each_item_once, takes_no_attribute
+from flake8_jax.fixers._safety import is_kernel, may_be_host_attribute, selects_each_item_once, takes_no_attribute
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.fixers._staging import is_surely_array
 from flake8_jax.fixers._updates import rebindable
@@ -114,7 +114,9 @@ def _decided(fix: Fix, source: FixSource, target: ir.Subscript, statement: ir.As
     """
     array = target.value
     if not isinstance(array, ir.Name):
-        if isinstance(array, ir.Attribute) and takes_no_attribute(source, array):
+        if isinstance(array, ir.Attribute) and (
+            takes_no_attribute(source, array) or may_be_host_attribute(source, array)
+        ):
             raise Refused
         return decided(fix, safe=False, otherwise=OWNER)
     if not is_local_array(source, array, statement):

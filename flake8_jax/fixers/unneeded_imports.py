@@ -105,9 +105,11 @@ def _without(source: FixSource, statement: ir.Stmt, names: list[ir.ImportedName]
     left = [n for n in statement.names if not any(n is one for one in names)]
     if not left:
         return [_whole_lines(source, statement)]
-    text = ", ".join(source.text[n.start : n.end] for n in left)
-    first, last = statement.names[0], statement.names[-1]
-    return [Edit(first.start, last.end, text)]
+    edits = [Edit(left[-1].end, statement.names[-1].end, "")] if left[-1] is not statement.names[-1] else []
+    for name, following in zip(statement.names, statement.names[1:]):
+        if name.start < left[-1].start and not any(name is one for one in left):
+            edits.append(Edit(name.start, following.start, ""))
+    return edits
 
 
 def _whole_lines(source: FixSource, statement: ir.Stmt) -> Edit:

@@ -47,6 +47,10 @@ def test_the_files_own_names_are_used(imports: str, spelling: str) -> None:
             "from __future__ import annotations\n\nimport jax.numpy as jnp\nHERE\n",
         ),
         ("import jax\nHERE\n", "import jax\nimport jax.numpy as jnp\nHERE\n"),
+        (
+            "import numpy\nimport jax.scipy\nfrom jax import jit\nimport flax\nHERE\n",
+            "import numpy\nimport jax.numpy as jnp\nimport jax.scipy\nfrom jax import jit\nimport flax\nHERE\n",
+        ),
         ("import os\nimport numpy as np\nHERE\n", "import os\nimport jax.numpy as jnp\nimport numpy as np\nHERE\n"),
         ("import os  # a\n\nHERE\n", "import os  # a\n\nimport jax.numpy as jnp\n\nHERE\n"),
         ("import os\r\nimport sys\r\nHERE\r\n", "import os\r\nimport sys\r\n\r\nimport jax.numpy as jnp\r\nHERE\r\n"),

@@ -79,6 +79,19 @@ def test_a_line_that_was_too_long_may_stay_so(tmp_path: Path) -> None:
     assert "    y = jnp.sin(x)  + jnp.cos(x) * jnp.tanh(x) + jnp.exp(x)\n" in after
 
 
+def test_a_file_of_long_lines_without_a_formatter(tmp_path: Path) -> None:
+    long = "    total = jnp.sum(x * scale) + jnp.sum(x * threshold) + jnp.sum(scale * threshold) + jnp.mean(x)\n"
+    program = (
+        HEAD
+        + 3 * long
+        + "    return np.tanh(x * scale) + jnp.sum(x * threshold) + jnp.sum(scale * threshold) + np.sin(x)\n"
+    )
+    after = fixed(tmp_path, program.replace("import jax\n", "import jax\nimport numpy as np\n", 1))
+    assert (
+        "    return jnp.tanh(x * scale) + jnp.sum(x * threshold) + jnp.sum(scale * threshold) + jnp.sin(x)\n" in after
+    )
+
+
 def test_the_quotes_of_the_file(tmp_path: Path) -> None:
     program = "import jax\n\n\n@jax.jit\ndef f(x, n):\n    '''Sum.'''\n    y = {'a': x}\n    for _ in range(n):\n"
     program += "        y['a'] = y['a'] + 1\n    return y\n\n\nNAME = \"x\"\n"
@@ -104,6 +117,11 @@ def test_two_fixes_in_a_line_that_only_both_make_too_long(tmp_path: Path) -> Non
 
 
 NUMPY = "import jax\nimport jax.numpy as jnp\nimport numpy as np\n\n\n@jax.jit\ndef f(x):\n    return np.sin(x)\n"
+
+
+def test_an_import_over_several_rows_keeps_them(tmp_path: Path) -> None:
+    program = "from jax import pmap, grad, \\\n    vmap\n\n\ndef main(f, x):\n    return pmap(f)(grad(vmap(f))(x))\n"
+    assert "from jax import grad, \\\n    vmap\n" in fixed(tmp_path, program)
 
 
 def test_an_import_that_nothing_needs_any_more_goes(tmp_path: Path) -> None:
