@@ -10,9 +10,9 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import children
 from flake8_jax.fixers._announced import ON_HOST, decided
+from flake8_jax.fixers._conditions import runs_only_traced
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, Refused
-from flake8_jax.fixers._staging import runs_only_traced
 
 _EQUIVALENTS = {
     "jax.numpy.prod": "math.prod",

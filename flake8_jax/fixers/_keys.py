@@ -12,6 +12,7 @@ Limitations: keys that are stored in containers between the uses, uses in differ
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import msgspec
 
@@ -170,14 +171,16 @@ def _spare_subkey(source: FixSource, statement: ir.Stmt, key: str, imports: Impo
     if not isinstance(before, ir.Assign) or not around or not _is_split(before, imports):
         return None
     target = before.targets[0]
-    if not isinstance(target, ir.Tuple) or len(target.elts) != 2:
+    if not isinstance(target, ir.Tuple) or len(target.elts) < 2:
         return None
-    rest, spare = target.elts
-    if not isinstance(rest, ir.Name) or rest.id != key or not isinstance(spare, ir.Name):
+    rest, *others = target.elts
+    if not isinstance(rest, ir.Name) or rest.id != key:
         return None
-    mentioned = [n for n in walk(around[-1]) if isinstance(n, ir.Name) and n.id == spare.id]
-    read = mentioned != [spare] if spare.id != "_" else spare.id in uses(*around[0].body).reads
-    return None if read else spare
+    if len(others) == 1 and isinstance(others[0], ir.Name) and others[0].id == "_":
+        return None if "_" in uses(*around[0].body).reads else others[0]
+    mentions = Counter(n.id for n in walk(around[-1]) if isinstance(n, ir.Name))
+    spare = [one for one in others if isinstance(one, ir.Name) and one.id != "_" and mentions[one.id] == 1]
+    return spare[0] if len(spare) == 1 else None
 
 
 def _is_split(statement: ir.Assign, imports: Imports) -> bool:

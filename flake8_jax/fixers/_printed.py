@@ -6,16 +6,12 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Fix
 from flake8_jax.fixers._announced import NEVER_RUN, NO_EXPORT, PRINTED_ARRAYS, decided
 from flake8_jax.fixers._callers import binders, scope_of
+from flake8_jax.fixers._conditions import is_surely_traced, may_be_exported, may_be_traced_alone
 from flake8_jax.fixers._source import FixSource, Refused
-from flake8_jax.fixers._staging import is_surely_traced
 from flake8_jax.semantics.domain.values import ClassValue, Const, External, Static, TupleValue, Value
 
 _LARGEST = 2**31 - 1
 _ENOUGH = 1 << 64
-_EXPORTS = r"\bjax(\.experimental)?(\.export\b|\s+import\b.*\b(export|jax2tf)\b|\.jax2tf\b)"
-_NEVER_RUN = r"\b(eval_shape|make_jaxpr|linear_transpose)\b|\.lower\(\s*[^)\s]"
-"""What traces a function without running it: its ``print`` ran while JAX traced, but ``jax.debug.print`` never does. Unlike
-``jitted.lower(x)``, ``str.lower()`` takes no argument."""
 _INSPECTING = frozenset({"type", "id", "hash", "vars", "dir"})
 
 
@@ -23,9 +19,9 @@ def decided_print(fix: Fix, source: FixSource, nodes: list[ir.Expr]) -> Fix:
     """The fix, safe where the fields are traced in every run (or small numbers that say something of a traced array)."""
     traced = [is_surely_traced(source, node) for node in nodes]
     certain = any(traced) and all(t or _is_small(source, node) for t, node in zip(traced, nodes, strict=True))
-    if certain and source.program is not None and source.program.says(_EXPORTS):
+    if certain and may_be_exported(source):
         return decided(fix, safe=False, otherwise=NO_EXPORT)
-    if certain and source.program is not None and source.program.says(_NEVER_RUN):
+    if certain and may_be_traced_alone(source):
         return decided(fix, safe=False, otherwise=NEVER_RUN)
     return decided(fix, safe=certain, otherwise=PRINTED_ARRAYS)
 

@@ -1,15 +1,6 @@
-"""When a fix is safe: small questions that all fixers share. Each answers yes only where it is certain.
+"""Small questions about values and places. Each answers yes only where it is certain; ``_conditions`` says what they are for.
 
-Vocabulary
-----------
-safe        the fixed program gives the same values, dtypes and effects for every caller; where the old one raised, the
-            new one does what the old one meant. A fix that cannot promise this is unsafe, and its message says what may
-            change. A fix after which the program surely raises, or surely computes something else, is not offered.
-surely      in every run of the program, as far as its text shows.
-
-All answers come from the text of the project, not from one path through it: the finding itself was made on one path.
-
-What is traced is in ``_staging``, what one name alone refers to in ``_references``. Limitations: see those, and ``_callers``.
+Limitations: see ``_staging`` and ``_callers``.
 """
 
 from __future__ import annotations

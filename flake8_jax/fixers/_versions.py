@@ -27,11 +27,12 @@ from flake8_jax.fixers._announced import (
 )
 from flake8_jax.fixers._callers import names as names_of
 from flake8_jax.fixers._callers import scope_of
+from flake8_jax.fixers._conditions import every_release_has, is_patched
 from flake8_jax.fixers._imports import Imports, add_import
 from flake8_jax.fixers._names import identifiers
 from flake8_jax.fixers._source import FixSource, Refused
 from flake8_jax.knowledge import load
-from flake8_jax.knowledge.history import Change, load_histories
+from flake8_jax.knowledge.history import load_histories
 from flake8_jax.semantics.events.events import ApiUse
 
 _SPEAKING = ("jit", "vmap", "grad", "shard_map", "make_mesh", "set_mesh", "Array", "Device")
@@ -57,28 +58,13 @@ def replaced(event: ApiUse, source: FixSource) -> Fix | None:
         return None
     if is_patched(source, last):
         return decided(fix, safe=False, otherwise=REPLACED_IN_TESTS)
-    if not _all_have(event, change):
+    if not every_release_has(event, change):
         return decided(fix, safe=False, otherwise=LACKED_BEFORE)
     judge = _SAME_CALLS.get(event.name)
     if judge is None:
         return fix
     certain, otherwise = judge
     return decided(fix, safe=all(certain(source, use) for use in _uses(event, source)), otherwise=otherwise)
-
-
-def _all_have(event: ApiUse, change: Change) -> bool:
-    """Every supported release surely has the replacement. A project that names no lowest release may run with an old one, in
-    which the old name works. This counts unless the newest release has removed the old name."""
-    return event.support.lowest is not None or change.since == () or event.verdict == "removed"
-
-
-def is_patched(source: FixSource, last: str) -> bool:
-    """The project puts something else in the place of a name: ``mock.patch("jax.host_id")``, ``patch.object(jax, "host_id")``,
-    ``monkeypatch.setattr(jax, "host_id", …)``. What stands there under another name is not replaced."""
-    literal = rf"""["'](?:\w+\.)*{re.escape(last)}["']"""
-    return source.program is not None and source.program.says(
-        rf"\b(?:patch|patch\.object|setattr)\s*\([^()\n]{{0,200}}\s*[^()\n]{{0,200}}{literal}"
-    )
 
 
 def renamed(event: ApiUse, source: FixSource, name: str, announced: Announced | None = None) -> Fix | None:

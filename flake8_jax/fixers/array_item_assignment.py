@@ -21,13 +21,21 @@ from flake8_jax.fixers._announced import (
     WRAPS,
     decided,
 )
+from flake8_jax.fixers._conditions import (
+    evaluates_in_any_order,
+    is_kernel,
+    is_local_array,
+    is_read_after,
+    is_signed,
+    is_surely_array,
+    may_be_host_attribute,
+    selects_each_item_once,
+    takes_no_attribute,
+)
 from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._masks import selected
-from flake8_jax.fixers._references import is_local_array, is_read_after
-from flake8_jax.fixers._safety import is_kernel, may_be_host_attribute, selects_each_item_once, takes_no_attribute
 from flake8_jax.fixers._source import FixSource, Refused, repair
-from flake8_jax.fixers._staging import is_surely_array
 from flake8_jax.fixers._updates import rebindable
 from flake8_jax.semantics.domain.masks import holds_traced_mask
 from flake8_jax.semantics.domain.values import SliceValue, TupleValue, Value, holds_tracer
@@ -125,32 +133,14 @@ def _decided(fix: Fix, source: FixSource, target: ir.Subscript, statement: ir.As
         if not is_surely_array(source, array):
             return decided(fix, safe=False, otherwise=NUMPY_CALLER)
         return decided(fix, safe=False, otherwise=OTHER_REFERENCES)
-    if isinstance(statement, ir.Assign) and not _any_order(target.index, statement.value, Imports(source, target)):
+    if isinstance(statement, ir.Assign) and not evaluates_in_any_order(
+        target.index, statement.value, Imports(source, target)
+    ):
         return decided(fix, safe=False, otherwise=INDEX_FIRST)
-    if isinstance(statement, ir.AugAssign) and statement.op == "-" and not _is_signed(statement.value):
+    if isinstance(statement, ir.AugAssign) and statement.op == "-" and not is_signed(statement.value):
         return decided(fix, safe=False, otherwise=NEGATIVE)
     once = isinstance(statement, ir.Assign) or selects_each_item_once(source, target.index)
     return decided(fix, safe=once, otherwise=TWICE)
-
-
-def _any_order(index: ir.Expr, value: ir.Expr, imports: Imports) -> bool:
-    """It is the same whether the index or the value is computed first, as far as the text tells."""
-    if effect(index, imports) is not Effect.PURE:
-        return isinstance(value, (ir.Constant, ir.Name))
-    return effect(value, imports) is not Effect.EFFECT or isinstance(index, (ir.Constant, ir.Slice))
-
-
-def _is_signed(value: ir.Expr) -> bool:
-    """A number that is written out, or a result of arithmetic with a float."""
-    if isinstance(value, ir.Constant):
-        return value.kind in ("int", "float")
-    if isinstance(value, ir.UnaryOp):
-        return value.op == "-" and _is_signed(value.operand)
-    if not isinstance(value, ir.BinOp):
-        return False
-    sides = (value.left, value.right)
-    floats = any(isinstance(side, ir.Constant) and side.kind == "float" for side in sides)
-    return value.op == "/" or floats or any(isinstance(side, ir.BinOp) and _is_signed(side) for side in sides)
 
 
 def _augmented(source: FixSource, target: ir.Subscript, statement: ir.AugAssign) -> tuple[str, str] | None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import BUILTIN, OF_MATH, SORTED, unsafe
+from flake8_jax.fixers._conditions import is_called_by_name
 from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._host_calls import MATH
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._safety import is_called_by_name
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.domain.values import Array, GeneratorValue, ListValue, TupleValue, UnionValue, Value
 from flake8_jax.semantics.events.events import LibraryCall

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import CAST, unsafe
+from flake8_jax.fixers._conditions import is_called_by_name
 from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._flow import follow
 from flake8_jax.fixers._host_arithmetic import on_host, reads_only_shapes
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._safety import is_called_by_name
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.semantics.domain.values import Array, Tree, UnionValue, Value
 from flake8_jax.semantics.events.events import LibraryCall

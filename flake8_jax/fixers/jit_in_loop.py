@@ -17,10 +17,10 @@ from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import ONCE, unsafe
 from flake8_jax.fixers._comments import comments_above
+from flake8_jax.fixers._conditions import stays_the_same
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import fresh, uses
 from flake8_jax.fixers._source import FixSource, Refused, repair
-from flake8_jax.fixers._unchanged import stays_the_same
 from flake8_jax.semantics.domain.code import bound_paths, path_of, paths_read
 from flake8_jax.semantics.events.events import Repetition
 

@@ -11,6 +11,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import OTHER_DRAWS, unsafe
+from flake8_jax.fixers._conditions import are_meant_to_be_equal, may_be_meant
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._keys import (
     evaluated_once,
@@ -24,7 +25,6 @@ from flake8_jax.fixers._keys import (
     split_for_both,
     split_of_the_rest,
 )
-from flake8_jax.fixers._meant import are_meant_to_be_equal, may_be_meant
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.events.events import KeyUse
 

@@ -11,6 +11,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import OTHER_DRAWS, unsafe
+from flake8_jax.fixers._conditions import is_joint_in_loop, is_measured, is_ranked, is_said_to_be_equal, may_be_meant
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._keys import (
     evaluated_once,
@@ -21,7 +22,6 @@ from flake8_jax.fixers._keys import (
     plain_arguments,
     split_before,
 )
-from flake8_jax.fixers._meant import is_joint_in_loop, is_measured, is_ranked, is_said_to_be_equal, may_be_meant
 from flake8_jax.fixers._names import fresh, target_names, uses
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.events.events import KeyUse

@@ -14,10 +14,10 @@ from collections.abc import Iterable
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Fix
 from flake8_jax.fixers._callers import binders, names, scope_of
+from flake8_jax.fixers._conditions import is_bound, is_new_array, keeps_no_reference
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._jit_site import donate
 from flake8_jax.fixers._names import target_names
-from flake8_jax.fixers._references import is_bound, is_new_array, keeps_no_reference
 from flake8_jax.fixers._source import FixSource, Use, repair
 from flake8_jax.semantics.events.events import UndonatedStep
 

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import NUMBERS_ONLY, decided
+from flake8_jax.fixers._conditions import is_surely_array, is_surely_host_array_of_numbers, may_be_tree
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._safety import is_surely_host_array_of_numbers, may_be_tree
 from flake8_jax.fixers._source import FixSource, repair
-from flake8_jax.fixers._staging import is_surely_array
 from flake8_jax.semantics.domain.values import Array, HostArray, Tree
 from flake8_jax.semantics.events.events import NanComparison
 

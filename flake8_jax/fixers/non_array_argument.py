@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import ONE_SHAPE, decided
+from flake8_jax.fixers._conditions import is_array_or_number
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._jit_site import make_static
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.values import (
-    Array,
     BoundMethod,
     Const,
     External,
     FunctionValue,
-    HostArray,
     Static,
     TransformedValue,
     Value,
@@ -55,16 +54,8 @@ def _converted(event: LibraryCall, source: FixSource) -> Fix | None:
     opening = f"{imports.spell('jax.numpy.asarray')}("
     edits = (Edit(node.start, node.start, opening), Edit(node.end, node.end, ")"), *imports.edits)
     elements = elements_of(operand.value)
-    safe = bool(elements) and all(_is_array_or_number(element) for element in elements)
+    safe = bool(elements) and all(is_array_or_number(element) for element in elements)
     return decided(Fix("Convert it with `jnp.asarray`", "safe", edits), safe=safe, otherwise=ONE_SHAPE)
-
-
-def _is_array_or_number(value: Value) -> bool:
-    if isinstance(value, Const):
-        return isinstance(value.value, (bool, int, float, complex))
-    return isinstance(value, (Array, HostArray)) or (
-        isinstance(value, Static) and value.kind in ("int", "float", "bool")
-    )
 
 
 def _can_be_static(value: Value) -> bool:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from flake8_jax.core.findings import Fix
 from flake8_jax.fixers._announced import ARRAYS_ONLY, JAX_DTYPES, NO_EMPTY, decided
+from flake8_jax.fixers._conditions import holds_surely_a_tracer, is_called_by_name
 from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._equivalents import equivalent_call
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._safety import is_called_by_name
 from flake8_jax.fixers._source import FixSource, repair
-from flake8_jax.fixers._staging import holds_surely_a_tracer
 from flake8_jax.knowledge import load
 from flake8_jax.semantics.events.events import LibraryCall
 

@@ -24,10 +24,10 @@ from dataclasses import dataclass, field
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._conditions import is_called_by_name
 from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._printed import decided_print, refuse_static
-from flake8_jax.fixers._safety import is_called_by_name
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall
 

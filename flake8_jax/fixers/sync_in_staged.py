@@ -12,11 +12,10 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import NO_WAIT, decided
+from flake8_jax.fixers._conditions import is_called_by_name, is_surely_traced
 from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._safety import is_called_by_name
 from flake8_jax.fixers._source import FixSource, repair
-from flake8_jax.fixers._staging import is_surely_traced
 from flake8_jax.fixers.host_item import drop_method
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall
 

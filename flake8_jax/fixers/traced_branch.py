@@ -10,15 +10,14 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import CHOOSES, LOGIC, unsafe
 from flake8_jax.fixers._branches import convert_if, convert_ternary
+from flake8_jax.fixers._conditions import is_surely_array, may_be_tree
 from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._expressions import Effect, Kind, condition, effect, is_boolean, is_repeatable, test_root
 from flake8_jax.fixers._flow import is_inspected
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._loops import convert_while
-from flake8_jax.fixers._safety import may_be_tree
 from flake8_jax.fixers._selection import Setting, setting
 from flake8_jax.fixers._source import FixSource, Refused, repair
-from flake8_jax.fixers._staging import is_surely_array
 from flake8_jax.fixers._static import split
 from flake8_jax.semantics.events.events import TruthTest
 

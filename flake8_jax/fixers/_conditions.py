@@ -1,0 +1,148 @@
+"""The conditions of fixes: a named predicate for each. All fixers take them from here, and ``docs/fixing.md`` names them.
+
+Vocabulary
+----------
+safe        the fixed program gives the same values, dtypes and effects for every caller; where the old one raised, the
+            new one does what the old one meant. A fix that cannot promise this is unsafe, and its message says what may
+            change. A fix after which the program surely raises, or surely computes something else, is not offered.
+surely      in every run of the program, as far as its text shows.
+
+All answers come from the text of the project, not from one path through it: the finding itself was made on one path.
+The analyses behind them stand apart: what is traced in ``_staging``, what one name alone refers to in ``_references``,
+what loops change in ``_unchanged``, which draws are meant to be equal in ``_meant``, what a function does with a list
+in ``_list_uses``.
+
+Limitations: see those modules, and ``_callers``.
+"""
+
+from __future__ import annotations
+
+import re
+
+from flake8_jax.core import ir
+from flake8_jax.fixers._expressions import Effect, effect
+from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._list_uses import Use, use_of_list
+from flake8_jax.fixers._meant import (
+    are_meant_to_be_equal,
+    is_joint_in_loop,
+    is_measured,
+    is_ranked,
+    is_said_to_be_equal,
+    may_be_meant,
+)
+from flake8_jax.fixers._references import is_bound, is_local_array, is_new_array, is_read_after, keeps_no_reference
+from flake8_jax.fixers._safety import (
+    is_called_by_name,
+    is_kernel,
+    is_surely_host_array_of_numbers,
+    may_be_host_attribute,
+    may_be_tree,
+    selects_each_item_once,
+    takes_no_attribute,
+)
+from flake8_jax.fixers._source import FixSource
+from flake8_jax.fixers._staging import holds_surely_a_tracer, is_surely_array, is_surely_traced, runs_only_traced
+from flake8_jax.fixers._unchanged import stays_the_same
+from flake8_jax.knowledge.history import Change
+from flake8_jax.semantics.domain.values import Array, Const, HostArray, Static, Value
+from flake8_jax.semantics.events.events import ApiUse
+
+__all__ = [
+    "Use",
+    "are_meant_to_be_equal",
+    "evaluates_in_any_order",
+    "every_release_has",
+    "holds_surely_a_tracer",
+    "is_array_or_number",
+    "is_bound",
+    "is_called_by_name",
+    "is_joint_in_loop",
+    "is_kernel",
+    "is_local_array",
+    "is_measured",
+    "is_new_array",
+    "is_patched",
+    "is_ranked",
+    "is_read_after",
+    "is_said_to_be_equal",
+    "is_signed",
+    "is_surely_array",
+    "is_surely_host_array_of_numbers",
+    "is_surely_traced",
+    "keeps_no_reference",
+    "may_be_exported",
+    "may_be_host_attribute",
+    "may_be_meant",
+    "may_be_traced_alone",
+    "may_be_tree",
+    "runs_only_traced",
+    "selects_each_item_once",
+    "stays_the_same",
+    "takes_no_attribute",
+    "use_of_list",
+]
+
+_EXPORTS = r"\bjax(\.experimental)?(\.export\b|\s+import\b.*\b(export|jax2tf)\b|\.jax2tf\b)"
+_NEVER_RUN = r"\b(eval_shape|make_jaxpr|linear_transpose)\b|\.lower\(\s*[^)\s]"
+"""What traces a function without running it: its ``print`` ran while JAX traced, but ``jax.debug.print`` never does. Unlike
+``jitted.lower(x)``, ``str.lower()`` takes no argument."""
+
+
+# --- what the whole project says -------------------------------------------------------------------
+
+
+def may_be_exported(source: FixSource) -> bool:
+    """The project exports functions, which may not call the host then."""
+    return source.program is not None and source.program.says(_EXPORTS)
+
+
+def may_be_traced_alone(source: FixSource) -> bool:
+    """The project traces functions without running them."""
+    return source.program is not None and source.program.says(_NEVER_RUN)
+
+
+def every_release_has(event: ApiUse, change: Change) -> bool:
+    """Every supported release surely has the replacement. A project that names no lowest release may run with an old one, in
+    which the old name works. This counts unless the newest release has removed the old name."""
+    return event.support.lowest is not None or change.since == () or event.verdict == "removed"
+
+
+def is_patched(source: FixSource, last: str) -> bool:
+    """The project puts something else in the place of a name: ``mock.patch("jax.host_id")``, ``patch.object(jax, "host_id")``,
+    ``monkeypatch.setattr(jax, "host_id", …)``. What stands there under another name is not replaced."""
+    literal = rf"""["'](?:\w+\.)*{re.escape(last)}["']"""
+    return source.program is not None and source.program.says(
+        rf"\b(?:patch|patch\.object|setattr)\s*\([^()\n]{{0,200}}\s*[^()\n]{{0,200}}{literal}"
+    )
+
+
+# --- values and expressions ------------------------------------------------------------------------
+
+
+def is_array_or_number(value: Value) -> bool:
+    if isinstance(value, Const):
+        return isinstance(value.value, (bool, int, float, complex))
+    return isinstance(value, (Array, HostArray)) or (
+        isinstance(value, Static) and value.kind in ("int", "float", "bool")
+    )
+
+
+def evaluates_in_any_order(index: ir.Expr, value: ir.Expr, imports: Imports) -> bool:
+    """It is the same whether the index or the value is computed first, as far as the text tells."""
+    if effect(index, imports) is not Effect.PURE:
+        return isinstance(value, (ir.Constant, ir.Name))
+    return effect(value, imports) is not Effect.EFFECT or isinstance(index, (ir.Constant, ir.Slice))
+
+
+def is_signed(value: ir.Expr) -> bool:
+    """A number that is written out, or a result of arithmetic with a float."""
+    if isinstance(value, ir.Constant):
+        return value.kind in ("int", "float")
+    if isinstance(value, ir.UnaryOp):
+        return value.op == "-" and is_signed(value.operand)
+    if not isinstance(value, ir.BinOp):
+        return False
+    sides = (value.left, value.right)
+    floats = any(isinstance(side, ir.Constant) and side.kind == "float" for side in sides)
+    return value.op == "/" or floats or any(isinstance(side, ir.BinOp) and is_signed(side) for side in sides)
