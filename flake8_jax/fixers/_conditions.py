@@ -28,6 +28,7 @@ from flake8_jax.fixers._meant import (
     is_joint_in_loop,
     is_measured,
     is_ranked,
+    is_said_to_be_bad,
     is_said_to_be_equal,
     may_be_meant,
 )
@@ -65,6 +66,7 @@ __all__ = [
     "is_patched",
     "is_ranked",
     "is_read_after",
+    "is_said_to_be_bad",
     "is_said_to_be_equal",
     "is_signed",
     "is_surely_array",

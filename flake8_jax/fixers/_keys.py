@@ -168,7 +168,7 @@ def _spare_subkey(source: FixSource, statement: ir.Stmt, key: str, imports: Impo
     place = source.place(statement)
     before = place.block[place.index - 1] if place.index else None
     around = source.functions(statement)
-    if not isinstance(before, ir.Assign) or not around or not _is_split(before, imports):
+    if not isinstance(before, ir.Assign) or not _is_split(before, imports):
         return None
     target = before.targets[0]
     if not isinstance(target, ir.Tuple) or len(target.elts) < 2:
@@ -177,10 +177,14 @@ def _spare_subkey(source: FixSource, statement: ir.Stmt, key: str, imports: Impo
     if not isinstance(rest, ir.Name) or rest.id != key:
         return None
     if len(others) == 1 and isinstance(others[0], ir.Name) and others[0].id == "_":
-        return None if "_" in uses(*around[0].body).reads else others[0]
-    mentions = Counter(n.id for n in walk(around[-1]) if isinstance(n, ir.Name))
+        return None if not around or "_" in uses(*around[0].body).reads else others[0]
+    mentions = Counter(n.id for n in walk(around[-1] if around else source.module) if isinstance(n, ir.Name))
     spare = [one for one in others if isinstance(one, ir.Name) and one.id != "_" and mentions[one.id] == 1]
-    return spare[0] if len(spare) == 1 else None
+    if len(spare) != 1 or (
+        not around and (source.program is None or source.program.imported_elsewhere(source, spare[0].id))
+    ):
+        return None
+    return spare[0]
 
 
 def _is_split(statement: ir.Assign, imports: Imports) -> bool:

@@ -35,6 +35,9 @@ _INVERSE = re.compile(r"(?:^|_)(?:inverse|inv|invert|undo|reverse|un|de)_?(?=[a-
 _OPPOSITES = (("encode", "decode"), ("encrypt", "decrypt"), ("forward", "backward"), ("forward", "inverse"))
 _JOINT = re.compile(r"crop|flip|rotat|jitter|augment|shuffle|permut|(?<!time_)(?<!bit_)shift(?!ed_)", re.IGNORECASE)
 _CLOCK = re.compile(r"\b(?:time|perf_counter|monotonic|process_time|timer|default_timer)(?:_ns)?\(\)|\bBenchmark\b")
+_BAD = re.compile(
+    r"\b(?:do not|don['’]?t|never) do (?:this|that|it)\b|\bbad (?:example|practice|idea)|\banti-?pattern", re.IGNORECASE
+)
 _RANKING = frozenset({"min", "max", "argmin", "argmax", "nanargmin", "nanargmax", "sorted", "argsort"})
 
 
@@ -43,8 +46,19 @@ def may_be_meant(event: KeyUse) -> bool:
     return event.intent in _MEANT
 
 
+def is_said_to_be_bad(source: FixSource, node: ir.Node) -> bool:
+    """A comment in the function around, or next to the statement, says that the code is an example of what not to do."""
+    return _BAD.search(_text_around(source, node)) is not None
+
+
 def is_said_to_be_equal(source: FixSource, node: ir.Node) -> bool:
-    """The function around, or else the lines around, speak of equal draws."""
+    """The function around, or else the lines around, speak of equal draws, or of what not to do."""
+    text = _text_around(source, node)
+    return mentions_equal_draws(text) or _BAD.search(text) is not None
+
+
+def _text_around(source: FixSource, node: ir.Node) -> str:
+    """The function around a node, or else its statement, with the comments above."""
     around = source.functions(node)
     statement = source.statement(node)
     start, end = statement.start, statement.end
@@ -54,7 +68,7 @@ def is_said_to_be_equal(source: FixSource, node: ir.Node) -> bool:
     start = source.line_start(start)
     while start and source.text[source.line_start(start - 1) : start].lstrip().startswith("#"):
         start = source.line_start(start - 1)
-    return mentions_equal_draws(source.text[start : source.line_end(end)])
+    return source.text[start : source.line_end(end)]
 
 
 def are_meant_to_be_equal(source: FixSource, first: ir.Expr, second: ir.Expr) -> bool:
@@ -66,7 +80,7 @@ def are_meant_to_be_equal(source: FixSource, first: ir.Expr, second: ir.Expr) ->
         return False
     if _are_inverse(_name(one.func), _name(other.func)) or _is_joint(source, one, other):
         return True
-    if _is_made_again(source, second) or _is_copied(source, first, second):
+    if _is_made_again(source, second) or _is_copied(source, first, second) or _is_repeated(source, first, second):
         return True
     return _is_antithetic(source, one, other) or _meet(source, one, other)
 
@@ -109,6 +123,12 @@ def _is_copied(source: FixSource, first: ir.Expr, second: ir.Expr) -> bool:
     if not isinstance(one, ir.Assign) or not isinstance(other, ir.Assign):
         return False
     return is_copy(_name(one.targets[0]), _name(other.targets[0]))
+
+
+def _is_repeated(source: FixSource, first: ir.Expr, second: ir.Expr) -> bool:
+    """``print(draw(key))`` stands there twice: it shows that the draws are equal."""
+    one, other = source.statement(first), source.statement(second)
+    return one is not other and isinstance(one, ir.ExprStmt) and source.slice(one) == source.slice(other)
 
 
 def is_joint_in_loop(source: FixSource, loop: ir.Node, key: ir.Expr) -> bool:

@@ -17,7 +17,7 @@ from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import ONCE, unsafe
 from flake8_jax.fixers._comments import comments_above
-from flake8_jax.fixers._conditions import stays_the_same
+from flake8_jax.fixers._conditions import is_said_to_be_bad, stays_the_same
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import fresh, uses
 from flake8_jax.fixers._source import FixSource, Refused, repair
@@ -34,7 +34,7 @@ def fix(event: Repetition, source: FixSource) -> Fix | None:
     loops = _loops_around(source, at)
     statement = source.statement(at)
     outermost = next((loop for loop in reversed(loops) if isinstance(loop, (ir.For, ir.While))), statement)
-    if not loops:
+    if not loops or is_said_to_be_bad(source, at):
         return None
     if isinstance(statement, ir.FunctionDef) and any(d is at for d in statement.decorators):
         _check(source, statement, statement, loops)
