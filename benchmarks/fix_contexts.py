@@ -1,11 +1,11 @@
-"""Fixes in contexts drawn at random: does a program show anything else after its repair?
+"""Fixes in contexts drawn at random: does a program show anything else after its fix?
 
     python benchmarks/fix_contexts.py 2000 [--unsafe] [--seed 1] [--rule JAX201] [--keep FOLDER]
 
 Programs are those of ``tests/fixers/contexts.py``: a line with a finding, the callers of its function, and their inputs.
 Each is run on JAX before and after ``jaxlint --fix``, and everything that it shows is compared (``comparing.py`` says how).
-Prints what differs, with the repaired file, and how many programs a fix changed, by rule. With ``--unsafe``, programs are
-repaired with ``--unsafe-fixes`` and may differ in what the messages of the fixes announce, and in nothing else.
+Prints what differs, with the fixed file, and how many programs a fix changed, by rule. With ``--unsafe``, programs are
+fixed with ``--unsafe-fixes`` and may differ in what the messages of the fixes announce, and in nothing else.
 
 Exit code: 0; 1 where a program differs.
 """
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "support"), str(ROOT)]
 
 from fixers.comparing import differences, lost_comments, unannounced  # noqa: E402
-from fixers.contexts import Made, announced, drawn, repaired  # noqa: E402
+from fixers.contexts import Made, announced, drawn, fixed  # noqa: E402
 from fixers.sites import SAFE, UNSAFE  # noqa: E402
 from support.jax_programs import Program, run_all  # noqa: E402
 
@@ -45,7 +45,7 @@ def main() -> int:
         made = {one.name: one for one in drawn(sites, args.count, args.seed)}
         said = {name: announced(one, folder / name) if args.unsafe else May.NOTHING for name, one in made.items()}
         after = {
-            name: repaired(one, folder / name, *options) if may is not None else one.files
+            name: fixed(one, folder / name, *options) if may is not None else one.files
             for (name, one), may in zip(made.items(), said.values(), strict=True)
         }
         changed = {name: one for name, one in made.items() if after[name] != one.files}

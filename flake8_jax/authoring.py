@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from flake8_jax.core.findings import Edit, Fix, Step
 from flake8_jax.core.registry import NodeReport, Report, Subscription, rule
-from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._source import FixSource, fixer
 from flake8_jax.rules._tracers import contains_tracer, is_reportable, quote, raises_on_host
 from flake8_jax.semantics.domain.values import Array, Const, External, Unknown, Value, is_traced_array, is_tracer
 from flake8_jax.semantics.events.events import (
@@ -54,11 +54,11 @@ __all__ = [
     "Unknown",
     "Value",
     "contains_tracer",
+    "fixer",
     "is_reportable",
     "is_traced_array",
     "is_tracer",
     "quote",
     "raises_on_host",
-    "repair",
     "rule",
 ]

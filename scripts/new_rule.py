@@ -140,11 +140,11 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
-from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._source import FixSource, fixer
 from flake8_jax.semantics.events.events import LibraryCall
 
 
-@repair("{name}")
+@fixer("{name}")
 def fix(event: LibraryCall, source: FixSource) -> Fix | None:
     func = event.at.func
     if not isinstance(func, ir.Attribute):

@@ -52,8 +52,8 @@ def index(rules: Iterable[RuleInfo]) -> str:
             group = rule.code[:4]
             parts.append(f"\n## {group}xx: {GROUPS[group]}\n\n{_COLUMNS}")
         level = f"{rule.level}, opt-in" if rule.opt_in else rule.level
-        repair = {"never": "–"}.get(rule.fixable, rule.fixable)
-        parts.append(f"| {rule.code} | `{rule.name}` | {level} | {repair} | {_escaped(rule.summary)} |\n")
+        fix = {"never": "–"}.get(rule.fixable, rule.fixable)
+        parts.append(f"| {rule.code} | `{rule.name}` | {level} | {fix} | {_escaped(rule.summary)} |\n")
     return "".join(parts)
 
 

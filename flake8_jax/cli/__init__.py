@@ -16,7 +16,7 @@ troubles    what a run could not look at or finish, on standard error.
                           └─ bench, verify, mre … ─ running, linted ─► runtime_checks
     all of them ─ said ─► text without control characters ─ process ─► streams, signals
 
-Exit statuses: 0 clean or all repaired, 1 findings, 2 a wrong call or configuration, output that cannot be written, or a failure
+Exit statuses: 0 clean or all fixed, 1 findings, 2 a wrong call or configuration, output that cannot be written, or a failure
 of our own; 130 after Ctrl-C, 143 after SIGTERM.
 """
 

@@ -1,6 +1,6 @@
-"""``jaxlint check``: lint, and repair where asked to.
+"""``jaxlint check``: lint, and fix where asked to.
 
-With ``-`` the program comes on standard input under the name ``--stdin-filename``; with ``--fix`` its repaired text
+With ``-`` the program comes on standard input under the name ``--stdin-filename``; with ``--fix`` its fixed text
 is all that goes to standard output, whatever else happens, since editors put it in place of the user's file.
 """
 
@@ -37,11 +37,11 @@ from flake8_jax.settings.resolver import Resolver
 from flake8_jax.settings.tables import ConfigError
 
 if TYPE_CHECKING:
+    from flake8_jax.fixing.passes import Outcome
     from flake8_jax.history.baseline import Judged
     from flake8_jax.pipeline.backend import Backend
     from flake8_jax.pipeline.lowering import Problem
     from flake8_jax.pipeline.workspace import PhaseProgress, Question, Workspace
-    from flake8_jax.repair.passes import Outcome
     from flake8_jax.runtime_checks.profile import Profile
 
 
@@ -284,16 +284,16 @@ def _run(call: _Call) -> int:
 
 
 def _fix(call: _Call) -> int:
-    """Repair in memory, then write, or print the patch, or print the source that came on standard input."""
+    """Fix in memory, then write, or print the patch, or print the source that came on standard input."""
     from flake8_jax.cli.output import unified_diff
-    from flake8_jax.repair.passes import repair
+    from flake8_jax.fixing.passes import apply_fixes
 
     args, stdin = call.args, call.stdin
     only = None
     if args.since is not None or args.baseline is not None:
         new = _new_only(call, call.workspace.check(call.question))
         only = {(item.path, item.code, item.finding.start) for item in new.diagnostics}
-    outcome = repair(call.workspace, call.question, only=only)
+    outcome = apply_fixes(call.workspace, call.question, only=only)
     report = outcome.report
     if args.diff:
         for change in report.changes:
@@ -305,48 +305,48 @@ def _fix(call: _Call) -> int:
             print(f"Would fix {fixed} problem{'s' if fixed != 1 else ''}.", file=sys.stderr)
         return max(_trouble_status(report), 1 if report.changes else 0)
     if stdin is not None:
-        refused = _print_repaired(stdin, outcome.texts[stdin.path])
+        refused = _print_fixed(stdin, outcome.texts[stdin.path])
     else:
         refused = _write(report.changes)
     status = _finish(call, _as_written(call, outcome, refused) if refused else report)
     return 2 if refused else status
 
 
-def _print_repaired(stdin: _Stdin, text: str) -> dict[str, str]:
-    """Print the repaired source; the given one where the repaired one cannot be encoded, and then why, by path."""
-    from flake8_jax.repair.writing import NotWritten, encoded_like
+def _print_fixed(stdin: _Stdin, text: str) -> dict[str, str]:
+    """Print the fixed source; the given one where the fixed one cannot be encoded, and then why, by path."""
+    from flake8_jax.fixing.writing import NotWritten, encoded_like
 
     try:
-        repaired = encoded_like(stdin.data, stdin.text, text, stdin.path) if text != stdin.text else stdin.data
+        written = encoded_like(stdin.data, stdin.text, text, stdin.path) if text != stdin.text else stdin.data
     except NotWritten as error:
         _print_source(stdin.data)
         return {stdin.path: f"{stdin.path}: left as it is: {error}"}
-    _print_source(repaired)
+    _print_source(written)
     return {}
 
 
 def _as_written(call: _Call, outcome: Outcome, refused: Mapping[str, str]) -> RunReport:
     """The report on the files as they are now, where some could not be written: their findings are still there."""
-    from flake8_jax.repair.passes import without_fixes
+    from flake8_jax.fixing.passes import without_fixes
 
-    repaired = outcome.report
+    tried = outcome.report
     reverted = {
         (p, code, start if p in refused else outcome.left[p, code, start]) for p, code, start in outcome.reverted
     }
     report = without_fixes(call.workspace.check(call.question), reverted)
-    messages = dict.fromkeys((*report.messages, *repaired.messages, *refused.values()))
+    messages = dict.fromkeys((*report.messages, *tried.messages, *refused.values()))
     return msgspec.structs.replace(
         report,
         messages=tuple(messages),
-        fixed=tuple(item for item in repaired.fixed if item.path not in refused),
-        withdrawn=repaired.withdrawn,
-        changes=tuple(change for change in repaired.changes if change.path not in refused),
+        fixed=tuple(item for item in tried.fixed if item.path not in refused),
+        withdrawn=tried.withdrawn,
+        changes=tuple(change for change in tried.changes if change.path not in refused),
     )
 
 
 def _write(changes: Sequence[Change]) -> dict[str, str]:
     """Write the changes; returns why, by path, for each that could not be written."""
-    from flake8_jax.repair.writing import NotWritten, replace_text
+    from flake8_jax.fixing.writing import NotWritten, replace_text
 
     refused: dict[str, str] = {}
     for change in changes:
@@ -482,7 +482,7 @@ def _trouble_status(report: RunReport) -> int:
 
 def _add_noqa(call: _Call) -> int:
     """Append ``# noqa: CODES`` to the line of every finding."""
-    from flake8_jax.repair.noqa import add_noqa
+    from flake8_jax.fixing.noqa import add_noqa
 
     if call.stdin is not None:
         raise ConfigError("--add-noqa changes files; it cannot be used with standard input")

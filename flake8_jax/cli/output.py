@@ -25,16 +25,16 @@ def _counted(number: int, noun: str, plural: str = "") -> str:
 
 
 def summary(report: RunReport, view: View) -> str:
-    """The closing lines: how much was found, repaired, and could be."""
+    """The closing lines: how much was found, fixed, and could be."""
     left = len(report.diagnostics)
-    repaired = sum(item.count for item in report.fixed)
+    fixed = sum(item.count for item in report.fixed)
     hidden_by_baseline = f"{_counted(report.known, 'problem')} in the baseline not shown.\n" if report.known else ""
-    if left == 0 and repaired == 0:
+    if left == 0 and fixed == 0:
         if any(troubles_of(report)):
             return f"Found no problems, but some files or rules were not checked.\n{hidden_by_baseline}"
         return f"All checks passed!\n{hidden_by_baseline}" if report.checked else "Found no files to check.\n"
-    if repaired:
-        lines = [f"Found {_counted(left + repaired, 'problem')} ({repaired} fixed, {left} remaining)."]
+    if fixed:
+        lines = [f"Found {_counted(left + fixed, 'problem')} ({fixed} fixed, {left} remaining)."]
     else:
         lines = [f"Found {_counted(left, 'problem')}."]
     usable = sum(view.would_fix(item.finding) for item in report.diagnostics)
@@ -64,7 +64,7 @@ def statistics(report: RunReport, output_format: str, view: View) -> str:
 
 
 def fixes_shown(report: RunReport, view: View) -> str:
-    """What was repaired, file by file."""
+    """What was fixed, file by file."""
     lines: list[str] = []
     for path in dict.fromkeys(item.path for item in report.fixed):
         lines.append(f"{view.styled(view.shown(path), 'path')}:")

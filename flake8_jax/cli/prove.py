@@ -1,4 +1,4 @@
-"""``jaxlint prove``: lint, repair a copy, run the user's command with and without the fixes, and compare the results."""
+"""``jaxlint prove``: lint, fix a copy, run the user's command with and without the fixes, and compare the results."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from flake8_jax.runtime_checks.speed import sentence
 from flake8_jax.settings.tables import ConfigError
 
 if TYPE_CHECKING:
+    from flake8_jax.fixing.passes import Origin, Outcome
     from flake8_jax.pipeline.backend import Backend
     from flake8_jax.pipeline.workspace import Question, Workspace
-    from flake8_jax.repair.passes import Origin, Outcome
 
 _EPILOG = """\
 The command after `--` is yours. It runs in copies of the project (without version control, caches and virtual environments;
@@ -136,21 +136,21 @@ class _Variants:
         self.question = question
         self.unsafe = unsafe
         self._made: dict[frozenset[int], Outcome] = {}
-        outcome = self._repaired(None)
+        outcome = self._with_fixes(None)
         self.whole = outcome.report
         applied = set(outcome.applied)
         found = dict.fromkeys(origin for item in report.diagnostics if (origin := origin_of(item)) in applied)
         self.numbers: dict[Origin, int] = {origin: number for number, origin in enumerate(found)}
         self._rows = {origin_of(item): item.end_row - item.row for item in report.diagnostics}
 
-    def _repaired(self, only: frozenset[Origin] | None) -> Outcome:
-        from flake8_jax.repair.passes import repair
+    def _with_fixes(self, only: frozenset[Origin] | None) -> Outcome:
+        from flake8_jax.fixing.passes import apply_fixes
 
-        return repair(self.workspace, self.question, unsafe=self.unsafe, only=only)
+        return apply_fixes(self.workspace, self.question, unsafe=self.unsafe, only=only)
 
     def outcome(self, applied: frozenset[int]) -> Outcome:
         if applied not in self._made:
-            self._made[applied] = self._repaired(
+            self._made[applied] = self._with_fixes(
                 frozenset(origin for origin, number in self.numbers.items() if number in applied)
             )
         return self._made[applied]
@@ -184,7 +184,7 @@ class _Variants:
 
 
 def _encoded(change: Change) -> bytes:
-    from flake8_jax.repair.writing import NotWritten, encoded_like
+    from flake8_jax.fixing.writing import NotWritten, encoded_like
 
     with open(change.path, "rb") as file:
         data = file.read()
@@ -200,7 +200,7 @@ def origin_of(item: Diagnostic) -> Origin:
 
 def write(changes: Sequence[Change]) -> tuple[str, ...]:
     """Write the changes; what was refused, a sentence each."""
-    from flake8_jax.repair.writing import NotWritten, replace_text
+    from flake8_jax.fixing.writing import NotWritten, replace_text
 
     refused = []
     for change in changes:

@@ -1,4 +1,4 @@
-"""What jaxlint says: findings, the evidence for them, and the edits that would repair them.
+"""What jaxlint says: findings, the evidence for them, and the edits that would fix them.
 
 Vocabulary
 ----------

@@ -169,7 +169,7 @@ Build = Callable[[Any, Any], "Fix | Refusal | None"]
 
 @dataclass(frozen=True, slots=True)
 class Fixer:
-    """One repair, for the findings of the rule called ``rule``."""
+    """One fix, for the findings of the rule called ``rule``."""
 
     rule: str
     build: Build
@@ -243,8 +243,8 @@ def rule(  # noqa: PLR0913 - data
     return mark
 
 
-def fixer(rule_name: str) -> Callable[[Build], Build]:
-    """Declare ``def fix(event, source: FixSource) -> Fix | None`` to repair findings of ``rule_name``."""
+def mark_fixer(rule_name: str) -> Callable[[Build], Build]:
+    """Declare ``def fix(event, source: FixSource) -> Fix | None`` to fix findings of ``rule_name``."""
 
     def mark(build: Build) -> Build:
         setattr(build, _FIXER_MARK, Fixer(rule_name, build))

@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 diagnostic  a finding that survived suppression and selection, placed: rows and columns instead of offsets.
-report      one run: the diagnostics, what was repaired, and what went wrong around them.
+report      one run: the diagnostics, what was fixed, and what went wrong around them.
 
 Rows and columns are 1-based, columns count code points, ends are exclusive. In a notebook, they count
 within the cell.
@@ -74,8 +74,8 @@ class Diagnostic(msgspec.Struct, frozen=True):
         return self.finding.code
 
 
-class Repair(msgspec.Struct, frozen=True):
-    """``count`` findings of one rule were repaired in one file (``withdrawn``: tried, then taken back)."""
+class FixCount(msgspec.Struct, frozen=True):
+    """``count`` findings of one rule were fixed in one file (``withdrawn``: tried, then reverted)."""
 
     path: str
     code: str
@@ -85,7 +85,7 @@ class Repair(msgspec.Struct, frozen=True):
 
 
 class Change(msgspec.Struct, frozen=True):
-    """The text of a file before and after the repairs, without byte-order mark."""
+    """The text of a file before and after the fixes, without byte-order mark."""
 
     path: str
     before: str
@@ -109,8 +109,8 @@ class RunReport(msgspec.Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...] = ()
     texts: dict[str, str] = {}
     rules: dict[str, RuleInfo] = {}
-    fixed: tuple[Repair, ...] = ()
-    withdrawn: tuple[Repair, ...] = ()
+    fixed: tuple[FixCount, ...] = ()
+    withdrawn: tuple[FixCount, ...] = ()
     changes: tuple[Change, ...] = ()
     messages: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ Vocabulary
 announced   the fix's message says so: the last sentence of it, behind a semicolon.
 difference  something that a program shows after the fix and did not show before, sorted by ``May``.
 
-Where the old program raised the error that the finding is about, the new one may do anything: that is the repair. The tests run
+Where the old program raised the error that the finding is about, the new one may do anything, as intended. The tests run
 programs before and after their fixes, and look up here whether each difference was announced.
 """
 

@@ -1,4 +1,4 @@
-"""All files of the project beside the one under repair, and who mentions a function.
+"""All files of the project beside the one being fixed, and who mentions a function.
 
 Vocabulary
 ----------

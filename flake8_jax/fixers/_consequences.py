@@ -1,7 +1,7 @@
-"""What a repair has to bring along: where a call raised, and now gives a tracer, the code behind it is reached.
+"""What a fix has to bring along: where a call raised, and now gives a tracer, the code behind it is reached.
 
 ``norm = np.linalg.norm(g)`` becomes ``jnp.linalg.norm(g)``; ``np.exp(norm)`` and ``if norm > 1`` below it would now be
-mistakes of their own. Repair and consequences are one atomic fix: first the calls that the value passes, then, on
+mistakes of their own. Its edits and their consequences are one atomic fix: first the calls that the value passes, then, on
 the text that results, the tests that depend on it.
 
 Limitations: see ``_flow``. What cannot be converted is left; whoever applies the fix sees that it brings a finding.

@@ -9,7 +9,7 @@ effect      it surely changes something (``append``, ``print``, ``:=``); it is n
 array       arithmetic shows that the value is an array or a number. tree: a tuple, list or dict. unfit: no JAX
             value at all (a string, None, a function).
 
-Kinds are judged from the text alone and only choose between two repairs; both are unsafe.
+Kinds are judged from the text alone and only choose between two fixes; both are unsafe.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ Vocabulary
 carries     an expression that is traced because a part of it is: arithmetic, comparisons, items, array methods, calls
             of array libraries.
 host call   a call that would raise on the tracer: NumPy, ``math``, ``float``, ``.item()``. *passed*: the value goes
-            through it, so it has to be repaired as well.
+            through it, so it has to be fixed as well.
 inspected   the program asks what the value is: by ``isinstance``, ``type`` or ``is True``, or in a text that it goes on
             with (an f-string, ``str(…)``). A tracer gives another answer than a number. A text that is printed, logged or
             raised does not count.

@@ -1,4 +1,4 @@
-"""The file under repair: its text and its IR, side by side.
+"""The file being fixed: its text and its IR, side by side.
 
 Vocabulary
 ----------
@@ -6,7 +6,7 @@ slice       the source text of a node, byte for byte. Parentheses around an expr
 place       where a statement stands: the block (list of statements) that holds it, its index there, its owner.
 suite       the statements below a header line; a *one-line suite* stands on the header's own line.
 carried     a comment inside a replaced range that is put back next to the replacement.
-refused     the pattern is not fully understood, so there is no fix: helpers raise ``Refused`` and ``repair`` turns
+refused     the pattern is not fully understood, so there is no fix: helpers raise ``Refused`` and ``fixing`` turns
             that into None.
 
 All offsets are code points into the text, end exclusive.
@@ -31,7 +31,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix, Refusal
 from flake8_jax.core.nodes import children, walk
-from flake8_jax.core.registry import Build, fixer
+from flake8_jax.core.registry import Build, mark_fixer
 from flake8_jax.core.style import DEFAULT_STYLE, CodeStyle
 from flake8_jax.knowledge.history import Support
 
@@ -55,7 +55,7 @@ class Declined(Refused):
     """There is no fix, and the message of the finding ends in the reason: the text of this exception."""
 
 
-def repair(rule_name: str) -> Callable[[Callable[[Event, FixSource], Fix | None]], Build]:
+def fixer(rule_name: str) -> Callable[[Callable[[Event, FixSource], Fix | None]], Build]:
     """Declare a fixer whose helpers may raise ``Refused``."""
 
     def wrap(build: Callable[[Event, FixSource], Fix | None]) -> Build:
@@ -68,7 +68,7 @@ def repair(rule_name: str) -> Callable[[Callable[[Event, FixSource], Fix | None]
             except Refused:
                 return None
 
-        return fixer(rule_name)(attempt)
+        return mark_fixer(rule_name)(attempt)
 
     return wrap
 

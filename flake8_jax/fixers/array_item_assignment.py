@@ -35,7 +35,7 @@ from flake8_jax.fixers._conditions import (
 from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._masks import selected
-from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.fixers._updates import rebindable
 from flake8_jax.semantics.domain.masks import holds_traced_mask
 from flake8_jax.semantics.domain.values import SliceValue, TupleValue, Value, holds_tracer
@@ -44,7 +44,7 @@ from flake8_jax.semantics.events.events import Store
 _METHODS = {"+": "add", "*": "multiply", "/": "divide", "**": "power"}
 
 
-@repair("array-item-assignment")
+@fixer("array-item-assignment")
 def fix(event: Store, source: FixSource) -> Fix | None:
     target = event.at
     if not isinstance(target, ir.Subscript):

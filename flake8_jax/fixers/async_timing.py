@@ -20,7 +20,7 @@ from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import WAITS, unsafe
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import target_names, uses
-from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.semantics.events.events import Timed
 
 _WAIT = "jax.block_until_ready"
@@ -28,7 +28,7 @@ _HOLDING = (ir.BinOp, ir.UnaryOp, ir.Tuple, ir.List, ir.Subscript, ir.Attribute,
 _LOOPS = (ir.For, ir.While, ir.Comprehension, ir.Function)
 
 
-@repair("async-timing")
+@fixer("async-timing")
 def fix(event: Timed, source: FixSource) -> Fix | None:
     work = event.pending
     if work is None or source.functions(work)[:1] != source.functions(event.at)[:1]:

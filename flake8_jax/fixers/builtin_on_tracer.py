@@ -12,7 +12,7 @@ from flake8_jax.fixers._conditions import is_called_by_name
 from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._host_calls import MATH
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.semantics.domain.values import Array, GeneratorValue, ListValue, TupleValue, UnionValue, Value
 from flake8_jax.semantics.events.events import LibraryCall
 
@@ -30,8 +30,8 @@ _VIEWS = frozenset(["values", "keys", "items"])
 _SPECIAL = {"erf": "erf", "erfc": "erfc", "lgamma": "gammaln", "gamma": "gamma"}
 
 
-@repair("builtin-on-tracer")
-def repaired(event: LibraryCall, source: FixSource) -> Fix | None:
+@fixer("builtin-on-tracer")
+def fixed(event: LibraryCall, source: FixSource) -> Fix | None:
     if not is_called_by_name(event, source):
         return None
     imports = Imports(source, event.at)

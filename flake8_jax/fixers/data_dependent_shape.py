@@ -14,7 +14,7 @@ from flake8_jax.fixers._announced import COUNTED, MASKED, REPLACED, unsafe
 from flake8_jax.fixers._expressions import Effect, condition, effect
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._masks import selected
-from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._source import FixSource, fixer
 from flake8_jax.semantics.domain.values import Array
 from flake8_jax.semantics.events.events import Indexing, LibraryCall, MethodCall
 
@@ -22,7 +22,7 @@ _WHERE = frozenset(["sum", "mean", "prod", "any", "all", "std", "var"])
 _EXTREME = frozenset(["max", "min"])
 
 
-@repair("data-dependent-shape")
+@fixer("data-dependent-shape")
 def fix(event: Indexing | LibraryCall | MethodCall, source: FixSource) -> Fix | None:
     if not isinstance(event, Indexing) or isinstance(event.at.index, ir.Tuple):
         return None

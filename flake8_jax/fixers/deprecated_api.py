@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from flake8_jax.core.findings import Fix
-from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._source import FixSource, fixer
 from flake8_jax.fixers._versions import replaced
 from flake8_jax.semantics.events.events import ApiUse
 
 
-@repair("deprecated-api")
+@fixer("deprecated-api")
 def fix(event: ApiUse, source: FixSource) -> Fix | None:
     return replaced(event, source)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import UPDATED, unsafe
-from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._source import FixSource, fixer
 from flake8_jax.fixers._updates import rebindable
 from flake8_jax.semantics.events.events import Discarded
 
 
-@repair("discarded-update")
+@fixer("discarded-update")
 def fix(event: Discarded, source: FixSource) -> Fix | None:
     array = _updated(event.at)
     statement = source.statement(event.at)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import WINDOWS, unsafe
-from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._source import FixSource, fixer
 from flake8_jax.semantics.events.events import LibraryCall
 from flake8_jax.semantics.events.pools import POOLS, sliding_window
 
 
-@repair("flax-collections")
+@fixer("flax-collections")
 def fix(event: LibraryCall, source: FixSource) -> Fix | None:
     if event.name not in POOLS or sliding_window(event) is None or any(a.star for a in event.at.args):
         return None

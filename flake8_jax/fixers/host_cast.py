@@ -9,14 +9,14 @@ from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._flow import follow
 from flake8_jax.fixers._host_arithmetic import on_host, reads_only_shapes
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._source import FixSource, fixer
 from flake8_jax.semantics.domain.values import Array, Tree, UnionValue, Value
 from flake8_jax.semantics.events.events import LibraryCall
 
 _CASTS = {"builtins.float": "float", "builtins.int": "int", "builtins.bool": "bool", "builtins.complex": "complex"}
 
 
-@repair("host-cast")
+@fixer("host-cast")
 def on_the_host(event: LibraryCall, source: FixSource) -> Fix | None:
     """``int(jnp.prod(jnp.array(x.shape)))`` is a size: it has to stay a Python number."""
     call = event.at
@@ -27,7 +27,7 @@ def on_the_host(event: LibraryCall, source: FixSource) -> Fix | None:
     return on_host(source, call)
 
 
-@repair("host-cast")
+@fixer("host-cast")
 def by_astype(event: LibraryCall, source: FixSource) -> Fix | None:
     call = event.at
     kind = _CASTS.get(event.name)

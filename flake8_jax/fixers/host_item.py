@@ -8,13 +8,13 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import NO_ITEM, unsafe
 from flake8_jax.fixers._consequences import with_consequences
-from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.semantics.events.events import MethodCall
 
 _CONTINUED = re.compile(r"[ \t]*\\\r?\n[ \t]*\Z")
 
 
-@repair("host-item")
+@fixer("host-item")
 def fix(event: MethodCall, source: FixSource) -> Fix | None:
     if event.method != "item" or event.at.args or not event.used:
         return None

@@ -5,11 +5,11 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import FLOATS, unsafe
-from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._source import FixSource, fixer
 from flake8_jax.semantics.events.events import TransformCall
 
 
-@repair("integer-grad")
+@fixer("integer-grad")
 def fix(event: TransformCall, source: FixSource) -> Fix | None:
     edits = []
     for position in event.differentiated or ():

@@ -20,7 +20,7 @@ from flake8_jax.fixers._comments import comments_above
 from flake8_jax.fixers._conditions import is_said_to_be_bad, stays_the_same
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import fresh, uses
-from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.semantics.domain.code import bound_paths, path_of, paths_read
 from flake8_jax.semantics.events.events import Repetition
 
@@ -28,7 +28,7 @@ _HARMLESS = ("jax.", "functools.", "equinox.", "flax.")
 _LOOPS = (ir.For, ir.While, ir.Comprehension)
 
 
-@repair("jit-in-loop")
+@fixer("jit-in-loop")
 def fix(event: Repetition, source: FixSource) -> Fix | None:
     at = event.at
     loops = _loops_around(source, at)

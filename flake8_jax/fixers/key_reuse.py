@@ -25,7 +25,7 @@ from flake8_jax.fixers._keys import (
     split_for_both,
     split_of_the_rest,
 )
-from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.semantics.events.events import KeyUse
 
 _HARMLESS = frozenset(f"jax.random.{name}" for name in ("fold_in", "key_data", "clone", "key_impl"))
@@ -34,7 +34,7 @@ _EARLIER = "Split the key before its first use"
 _MESSAGE = "Split the key and pass a new key to each use"
 
 
-@repair("key-reuse")
+@fixer("key-reuse")
 def fix(event: KeyUse, source: FixSource) -> Fix | None:
     earlier = event.earlier
     if earlier is None or earlier.scope is not event.context.scope or event.carried or is_taken_from_batch(event):
@@ -91,7 +91,7 @@ def _shared(source: FixSource, event: KeyUse) -> ir.Expr:
 def _used_between(source: FixSource, first: ir.Expr, second: ir.Expr) -> bool:
     """Whether another call takes the key between the two uses.
 
-    That use has a finding of its own: once it is repaired, this one collides with it and no longer with the first.
+    That use has a finding of its own: once it is fixed, this one collides with it and no longer with the first.
     """
     for argument in source.arguments_between(first.end, second.start, source.slice(second)):
         call = source.parent(argument)

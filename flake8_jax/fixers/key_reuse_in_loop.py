@@ -23,14 +23,14 @@ from flake8_jax.fixers._keys import (
     split_before,
 )
 from flake8_jax.fixers._names import fresh, target_names, uses
-from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.semantics.events.events import KeyUse
 
 _SPLIT = "Split the key in every iteration"
 _FOLD = "Fold the loop index into the key"
 
 
-@repair("key-reuse-in-loop")
+@fixer("key-reuse-in-loop")
 def fix(event: KeyUse, source: FixSource) -> Fix | None:
     key = event.key_node
     if is_taken_from_batch(event) or may_be_meant(event):

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import BOUND_EARLY, unsafe
-from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._source import FixSource, fixer
 from flake8_jax.semantics.events.events import LateBinding
 
 
-@repair("late-bound-closure")
+@fixer("late-bound-closure")
 def fix(event: LateBinding, source: FixSource) -> Fix | None:
     function, name = event.function, event.name
     if any(p.kind != "positional" for p in function.params):

@@ -18,14 +18,14 @@ from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import TAKES_EFFECT, unsafe
 from flake8_jax.fixers._names import uses
-from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.semantics.events.events import Setting
 
 _MOVABLE = (ir.Assign, ir.AugAssign, ir.ExprStmt)
 _SIDE_EFFECTS = (ir.NamedExpr, ir.Yield, ir.YieldFrom, ir.Await)
 
 
-@repair("late-configuration")
+@fixer("late-configuration")
 def fix(event: Setting, source: FixSource) -> Fix | None:
     if not event.late or not event.direct or event.since is None or event.since.scope is not event.context.scope:
         return None

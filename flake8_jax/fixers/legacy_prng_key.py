@@ -7,14 +7,14 @@ from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import TYPED_KEY, unsafe
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.semantics.events.events import NameUse
 
 _OLD = "jax.random.PRNGKey"
 _MESSAGE = "Use `jax.random.key`"
 
 
-@repair("legacy-prng-key")
+@fixer("legacy-prng-key")
 def fix(event: NameUse, source: FixSource) -> Fix | None:
     node = event.at
     if isinstance(node, ir.Attribute) and node.attr == "PRNGKey":

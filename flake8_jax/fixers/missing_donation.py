@@ -18,7 +18,7 @@ from flake8_jax.fixers._conditions import is_bound, is_new_array, keeps_no_refer
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._jit_site import donate
 from flake8_jax.fixers._names import target_names
-from flake8_jax.fixers._source import FixSource, Use, repair
+from flake8_jax.fixers._source import FixSource, Use, fixer
 from flake8_jax.semantics.events.events import UndonatedStep
 
 _SHARING = frozenset(
@@ -28,7 +28,7 @@ _SHARING = frozenset(
 _FILLING = frozenset({"zeros_like", "ones_like", "full_like", "array"})
 
 
-@repair("missing-donation")
+@fixer("missing-donation")
 def fix(event: UndonatedStep, source: FixSource) -> Fix | None:
     if event.function is None or event.site.scope.path != source.path:
         return None

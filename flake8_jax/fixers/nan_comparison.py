@@ -9,12 +9,12 @@ from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import NUMBERS_ONLY, decided
 from flake8_jax.fixers._conditions import is_surely_array, is_surely_host_array_of_numbers, may_be_tree
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._source import FixSource, fixer
 from flake8_jax.semantics.domain.values import Array, HostArray, Tree
 from flake8_jax.semantics.events.events import NanComparison
 
 
-@repair("nan-comparison")
+@fixer("nan-comparison")
 def fix(event: NanComparison, source: FixSource) -> Fix | None:
     node = event.value_node
     if node is None or event.op not in ("==", "!="):

@@ -10,7 +10,7 @@ from flake8_jax.fixers._announced import ONE_SHAPE, decided
 from flake8_jax.fixers._conditions import is_array_or_number
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._jit_site import make_static
-from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.values import (
     BoundMethod,
@@ -25,7 +25,7 @@ from flake8_jax.semantics.events.events import LibraryCall, TransformCall
 from flake8_jax.semantics.events.sequence_operands import elements_of, sequence_operand
 
 
-@repair("non-array-argument")
+@fixer("non-array-argument")
 def fix(event: TransformCall | LibraryCall, source: FixSource) -> Fix | None:
     if isinstance(event, LibraryCall):
         return _converted(event, source)

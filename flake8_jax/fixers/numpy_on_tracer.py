@@ -12,7 +12,7 @@ from flake8_jax.fixers._conditions import holds_surely_a_tracer, is_called_by_na
 from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._equivalents import equivalent_call
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._source import FixSource, fixer
 from flake8_jax.knowledge import load
 from flake8_jax.semantics.events.events import LibraryCall
 
@@ -43,7 +43,7 @@ _WIDE = frozenset({"int64", "uint64", "float64", "complex128", "double", "int_",
 """Those that JAX makes half as wide by default."""
 
 
-@repair("numpy-on-tracer")
+@fixer("numpy-on-tracer")
 def fix(event: LibraryCall, source: FixSource) -> Fix | None:
     call = event.at
     equivalent = _equivalent(event)

@@ -17,14 +17,14 @@ from flake8_jax.fixers._comments import comments_above
 from flake8_jax.fixers._imports import Imports, add_import, joined
 from flake8_jax.fixers._names import identifiers
 from flake8_jax.fixers._pmaps import PMAP, Pmap, pmap_at
-from flake8_jax.fixers._source import Comment, Declined, FixSource, repair
+from flake8_jax.fixers._source import Comment, Declined, FixSource, fixer
 from flake8_jax.knowledge.history import Support, load_histories
 from flake8_jax.semantics.events.events import NameUse
 
 _NEW, _OLD = "jax.shard_map", "jax.experimental.shard_map.shard_map"
 
 
-@repair("pmap")
+@fixer("pmap")
 def fix(event: NameUse, source: FixSource) -> Fix | None:
     if event.name != PMAP:
         return None

@@ -28,7 +28,7 @@ from flake8_jax.fixers._conditions import is_called_by_name
 from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._printed import decided_print, refuse_static
-from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall
 
 _RESERVED = frozenset(["fmt", "ordered", "partitioned", "args", "kwargs", "skip_format_check"])
@@ -36,7 +36,7 @@ _CONVERSION = re.compile(r"%(?:%|(?P<flags>[-+ 0#]*)(?P<width>\d*)(?P<precision>
 _LITERAL = re.compile(r"(?P<prefix>[A-Za-z]*)(?P<quote>\"\"\"|'''|\"|')(?P<body>.*)(?P=quote)\Z", re.DOTALL)
 
 
-@repair("print-in-staged")
+@fixer("print-in-staged")
 def fix(event: LibraryCall | MethodCall, source: FixSource) -> Fix | None:
     if not isinstance(event, LibraryCall) or event.name != "builtins.print" or not is_called_by_name(event, source):
         return None

@@ -10,14 +10,14 @@ import difflib
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import OTHER_NAME, unsafe
-from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.semantics.domain.values import BoundMethod, FunctionValue
 from flake8_jax.semantics.events.events import RootMet
 
 _OPTIONS = ("static_argnames", "donate_argnames")
 
 
-@repair("static-arg-mismatch")
+@fixer("static-arg-mismatch")
 def fix(event: RootMet, source: FixSource) -> Fix | None:
     function = event.operand.func if isinstance(event.operand, BoundMethod) else event.operand
     if not isinstance(event.at, ir.Call) or not isinstance(function, FunctionValue):
@@ -48,7 +48,7 @@ def _nearest(source: FixSource, node: ir.Constant, names: list[str]) -> str:
     """The parameter with the nearest name.
 
     Raises:
-        Refused: none is near, or the name is written with escapes or another prefix: then no name of the call is repaired.
+        Refused: none is near, or the name is written with escapes or another prefix: then no name of the call is fixed.
     """
     nearest = difflib.get_close_matches(str(node.value), names, n=1)
     if not nearest or source.slice(node)[1:-1] != node.value:

@@ -15,12 +15,12 @@ from flake8_jax.fixers._announced import NO_WAIT, decided
 from flake8_jax.fixers._conditions import is_called_by_name, is_surely_traced
 from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._source import FixSource, fixer
 from flake8_jax.fixers.host_item import drop_method
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall
 
 
-@repair("sync-in-staged")
+@fixer("sync-in-staged")
 def fix(event: LibraryCall | MethodCall, source: FixSource) -> Fix | None:
     found = _dropped(event, source)
     if found is None:

@@ -6,13 +6,13 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import OLDER
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._source import FixSource, fixer
 from flake8_jax.fixers._versions import renamed
 from flake8_jax.knowledge.history import load_histories
 from flake8_jax.semantics.events.events import ApiUse
 
 
-@repair("too-new-api")
+@fixer("too-new-api")
 def fix(event: ApiUse, source: FixSource) -> Fix | None:
     if event.keyword is None and isinstance(event.at, ir.Call):
         return _partial(event.at, source)

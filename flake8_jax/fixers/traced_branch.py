@@ -17,14 +17,14 @@ from flake8_jax.fixers._flow import is_inspected
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._loops import convert_while
 from flake8_jax.fixers._selection import Setting, setting
-from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.fixers._static import split
 from flake8_jax.semantics.events.events import TruthTest
 
 _PLAIN = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.Return, ir.ExprStmt, ir.Argument, ir.Tuple, ir.List, ir.Dict)
 
 
-@repair("traced-branch")
+@fixer("traced-branch")
 def fix(event: TruthTest, source: FixSource) -> Fix | None:
     root = test_root(source, event.at)
     # Each operand of ``a and b and …`` is a finding of its own, and all of them have the same fix.

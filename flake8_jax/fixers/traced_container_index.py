@@ -10,7 +10,7 @@ from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import LOOKUP, unsafe
 from flake8_jax.fixers._flow import follow
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._source import FixSource, fixer
 from flake8_jax.knowledge import load
 from flake8_jax.semantics.domain.values import Const, HostArray, ListValue, Static, TupleValue, Value
 from flake8_jax.semantics.events.events import Indexing
@@ -20,7 +20,7 @@ _MAKERS = frozenset(
 )
 
 
-@repair("traced-container-index")
+@fixer("traced-container-index")
 def fix(event: Indexing, source: FixSource) -> Fix | None:
     if event.mode != "load" or not _stacks(event.base):
         return None

@@ -9,12 +9,12 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Fix
 from flake8_jax.fixers._jit_site import make_static, parameters_behind
 from flake8_jax.fixers._loops import convert_for_range
-from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._source import FixSource, fixer
 from flake8_jax.semantics.domain.values import holds_tracer
 from flake8_jax.semantics.events.events import LibraryCall
 
 
-@repair("traced-range")
+@fixer("traced-range")
 def into_fori_loop(event: LibraryCall, source: FixSource) -> Fix | None:
     loop = source.parent(event.at)
     if not isinstance(loop, ir.For) or loop.iter is not event.at:
@@ -22,7 +22,7 @@ def into_fori_loop(event: LibraryCall, source: FixSource) -> Fix | None:
     return convert_for_range(source, loop)
 
 
-@repair("traced-range")
+@fixer("traced-range")
 def into_static_argument(event: LibraryCall, source: FixSource) -> Fix | None:
     bounds = [n for v, n in zip(event.args, event.nodes, strict=True) if n is not None and holds_tracer(v)]
     names = list(dict.fromkeys(name for bound in bounds for name in parameters_behind(source, bound)))

@@ -9,12 +9,12 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Fix
 from flake8_jax.fixers._host_arithmetic import on_host
 from flake8_jax.fixers._jit_site import make_static, parameters_behind
-from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._source import FixSource, fixer
 from flake8_jax.semantics.domain.values import ListValue, TupleValue, Value, holds_tracer
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall
 
 
-@repair("traced-shape")
+@fixer("traced-shape")
 def by_math(event: LibraryCall | MethodCall, source: FixSource) -> Fix | None:
     if isinstance(event, LibraryCall) and event.name == "builtins.int":
         return on_host(source, event.at)
@@ -22,7 +22,7 @@ def by_math(event: LibraryCall | MethodCall, source: FixSource) -> Fix | None:
     return on_host(source, traced[0]) if len(traced) == 1 else None
 
 
-@repair("traced-shape")
+@fixer("traced-shape")
 def by_static_argument(event: LibraryCall | MethodCall, source: FixSource) -> Fix | None:
     names = list(dict.fromkeys(n for node in _traced_sizes(event) for n in parameters_behind(source, node)))
     return make_static(source, source.enclosing_function(event.at), names) if names else None

@@ -11,12 +11,12 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import CLAMPS, WRAPS, unsafe
 from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.semantics.domain.values import Array, Tree
 from flake8_jax.semantics.events.events import Slicing
 
 
-@repair("traced-slice")
+@fixer("traced-slice")
 def fix(event: Slicing, source: FixSource) -> Fix | None:
     part = event.slice
     if part.step is not None or not isinstance(event.base, (Array, Tree)):

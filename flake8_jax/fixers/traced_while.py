@@ -6,11 +6,11 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Fix
 from flake8_jax.fixers._expressions import test_root
 from flake8_jax.fixers._loops import convert_while
-from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._source import FixSource, fixer
 from flake8_jax.semantics.events.events import TruthTest
 
 
-@repair("traced-while")
+@fixer("traced-while")
 def fix(event: TruthTest, source: FixSource) -> Fix | None:
     root = event.at if isinstance(event.at, ir.While) else test_root(source, event.at)
     loop = root if isinstance(root, ir.While) else source.parent(root)

@@ -11,12 +11,12 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import LIST_OR_TUPLE, decided
 from flake8_jax.fixers._conditions import Use, use_of_list
-from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.semantics.domain.values import Array, DictValue, HostArray, ListValue, Value
 from flake8_jax.semantics.events.events import TransformCall
 
 
-@repair("unhashable-static")
+@fixer("unhashable-static")
 def fix(event: TransformCall, source: FixSource) -> Fix | None:
     if event.statics is None:
         return None

@@ -7,11 +7,11 @@ import difflib
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import OTHER_NAME, unsafe
-from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._source import FixSource, fixer
 from flake8_jax.semantics.events.events import MeshMismatch
 
 
-@repair("unknown-mesh-axis")
+@fixer("unknown-mesh-axis")
 def fix(event: MeshMismatch, source: FixSource) -> Fix | None:
     if event.twice or not isinstance(event.at, ir.Call):
         return None

@@ -14,7 +14,7 @@ from flake8_jax.fixers._announced import COUNTS
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._loops import convert_for_range, start_of
 from flake8_jax.fixers._names import target_names, uses
-from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.knowledge import load
 from flake8_jax.semantics.domain.values import Array, Const, Static, Tree, UnionValue, Value
 from flake8_jax.semantics.events.events import UnrolledLoop
@@ -22,7 +22,7 @@ from flake8_jax.semantics.events.events import UnrolledLoop
 _TAKES_COUNTER = (ir.BinOp, ir.UnaryOp, ir.Tuple, ir.Call, ir.Subscript)
 
 
-@repair("unrolled-loop")
+@fixer("unrolled-loop")
 def fix(event: UnrolledLoop, source: FixSource) -> Fix | None:
     loop = source.parent(event.at)
     if not isinstance(loop, ir.For) or loop.iter is not event.at or not isinstance(event.at, ir.Call):

@@ -16,7 +16,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import STABLE, unsafe
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.semantics.domain.values import Array, Recipe, Unknown, Value
 from flake8_jax.semantics.events import instabilities
 from flake8_jax.semantics.events.events import Computation
@@ -30,7 +30,7 @@ _OPTIONS = ("axis", "keepdims", "where")
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A formula under repair. whole: its expression; drawn: the operations of its calls, by identity of the node."""
+    """A formula being fixed. whole: its expression; drawn: the operations of its calls, by identity of the node."""
 
     whole: ir.Node
     drawn: dict[int, str]
@@ -98,7 +98,7 @@ def _is_none(node: ir.Expr) -> bool:
     return isinstance(node, ir.Constant) and node.kind == "none"
 
 
-@repair("unstable-expression")
+@fixer("unstable-expression")
 def fix(event: Computation, source: FixSource) -> Fix | None:
     found = instabilities.instability(event)
     rewrite = _REWRITTEN.get(found.better) if found is not None else None

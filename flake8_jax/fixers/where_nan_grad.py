@@ -5,7 +5,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import GUARDED, unsafe
-from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._source import FixSource, fixer
 from flake8_jax.semantics.events.events import Computation
 from flake8_jax.semantics.events.singularities import guarded_singularity
 
@@ -13,7 +13,7 @@ LONGEST_GUARD = 60
 """Characters of a condition that may be written twice."""
 
 
-@repair("where-nan-grad")
+@fixer("where-nan-grad")
 def fix(event: Computation, source: FixSource) -> Fix | None:
     if event.name not in ("where", "select"):
         return None

@@ -5,11 +5,11 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import ONE_BRANCH, unsafe
-from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._source import FixSource, fixer
 from flake8_jax.semantics.events.events import LibraryCall
 
 
-@repair("where-on-static")
+@fixer("where-on-static")
 def fix(event: LibraryCall, source: FixSource) -> Fix | None:
     call = event.at
     if event.name == "jax.numpy.select" or len(call.args) != 3 or any(a.star or a.keyword for a in call.args):

@@ -75,7 +75,7 @@ class FunctionFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
         ``converts`` raises TracerArrayConversionError (``math``: TypeError or ConcretizationTypeError);
         ``dispatches`` calls the array's own method and works, giving what the array would give;
         ``static`` looks only at shape or dtype and works; ``inert`` does not look at it at all.
-    equivalent: the jax.numpy name that does the same on tracers, for repairs.
+    equivalent: the jax.numpy name that does the same on tracers, for fixes.
     impure: what it does to the world: ``time``, ``random``, ``io``, ``environment``, ``print``, ``log``.
     sync: it waits for or copies device values: ``device_get``, ``block_until_ready``, ``copy_to_host_async``,
         ``item`` (``.item()``, ``.tolist()``).

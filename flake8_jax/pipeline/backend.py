@@ -80,7 +80,7 @@ UNUSED_NOQA = RuleInfo(
     summary="A `# noqa` comment with JAX codes suppresses nothing.",
     doc=(
         "A `# noqa` comment with JAX codes suppresses nothing.\n\n"
-        "The code was repaired, or the comment never helped; it hides the next mistake on its line. "
+        "The code was fixed, or the comment never helped; it hides the next mistake on its line. "
         "Opt-in. Comments without codes, and codes of other linters, are left alone.\n"
     ),
     opt_in=True,

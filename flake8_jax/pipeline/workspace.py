@@ -7,7 +7,7 @@ question    paths, unsaved texts, and whether comments may suppress.
 project run the analysis of one project for one question; its findings are neither selected nor suppressed yet.
 
 Each file is linted under its nearest configuration, and each configuration is one project: paths of several
-projects in one question lead to several runs. Fixes are applied in ``repair``.
+projects in one question lead to several runs. Fixes are applied in ``fixing``.
 """
 
 from __future__ import annotations

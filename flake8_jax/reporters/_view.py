@@ -54,7 +54,7 @@ class View:
         return f"./{shown}" if starts_a_command(shown) else shown
 
     def would_fix(self, finding: Finding) -> bool:
-        """Whether ``--fix`` would repair the finding."""
+        """Whether ``--fix`` would fix the finding."""
         fix = finding.fix
         return fix is not None and (fix.applicability == "safe" or self.unsafe_fixes)
 

@@ -1,5 +1,5 @@
 """``concise``: one line a finding, ``path:row:column: CODE [*] message``, the shape that ruff prints. ``[*]`` marks what
-``--fix`` repairs.
+``--fix`` applies.
 
 Where the finding was run on JAX, the verdict follows in brackets.
 """

@@ -1,6 +1,6 @@
 """``rdjson``: the Reviewdog Diagnostic Format in one document. Columns count UTF-8 bytes, as that format does.
 
-Every suggestion of that format is a repair of its own, offered beside the others, so a fix is one suggestion, whatever
+Every suggestion of that format is a fix of its own, offered beside the others, so a fix is one suggestion, whatever
 number of edits it has: ``jnp.sin`` without the import that it needs would be worse than nothing.
 """
 

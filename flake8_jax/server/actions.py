@@ -1,4 +1,4 @@
-"""Code actions: repair a finding or all of them, silence one, explain one.
+"""Code actions: fix a finding or all of them, silence one, explain one.
 
 Vocabulary
 ----------
@@ -57,7 +57,7 @@ def touched(said: Iterable[Diagnostic], start: int, end: int) -> list[Diagnostic
 def quick_fixes(
     view: View, said: Sequence[Diagnostic], fixable: Collection[str], *, resolves: bool, versioned: bool
 ) -> list[types.CodeAction]:
-    """One action for each of these findings that has a repair."""
+    """One action for each of these findings that has a fix."""
     found: list[types.CodeAction] = []
     for item in said:
         fix = item.finding.fix

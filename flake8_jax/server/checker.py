@@ -25,12 +25,12 @@ import msgspec
 
 from flake8_jax.core.call_graph import CallGraph, FunctionName
 from flake8_jax.core.findings import Edit, Finding, Positions
-from flake8_jax.core.report import Diagnostic, Repair, line_starts, place
+from flake8_jax.core.report import Diagnostic, FixCount, line_starts, place
+from flake8_jax.fixing.passes import apply_fixes
 from flake8_jax.pipeline.backend import AnalysisResult, Analyze, Backend, default_backend
 from flake8_jax.pipeline.cache import Cache, digest
 from flake8_jax.pipeline.discovery import Walker, context_files
 from flake8_jax.pipeline.workspace import ProjectRun, Question, Workspace, cache_directory
-from flake8_jax.repair.passes import repair
 from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
 from flake8_jax.server.functions import Known, Record, known_functions
 from flake8_jax.server.merging import difference, line_edits, merged, moved_finding, rows_added
@@ -164,11 +164,11 @@ class Focused:
 
 
 @dataclass(frozen=True)
-class Repaired:
-    """The edits that repair a buffer, and the repairs that did not hold."""
+class BufferFixes:
+    """The edits that fix a buffer, and the fixes that did not hold."""
 
     edits: tuple[Edit, ...]
-    withdrawn: tuple[Repair, ...] = ()
+    withdrawn: tuple[FixCount, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -446,28 +446,28 @@ class FocusedChecker:
         return [(code, list(insert_noqa(text, {row: [code]}, module))) for code, row in rows]
 
     def fixable(self, path: str) -> frozenset[str]:
-        """The codes that may be repaired in a file. Raises ConfigError."""
+        """The codes that may be fixed in a file. Raises ConfigError."""
         with self._only:
             settings = self.workspace.resolver.settings_for(os.path.dirname(path))
             return frozenset(self.workspace.selection(settings).fixable)
 
-    def repaired(
+    def fixed(
         self,
         path: str,
         snapshot: Snapshot,
         reaching: Collection[str],
         only: tuple[str, int] | None,
         unsafe: bool | None,
-    ) -> Repaired:
-        """Repair one buffer; ``only`` the finding with this code at this offset. Raises ConfigError."""
+    ) -> BufferFixes:
+        """Fix one buffer; ``only`` the finding with this code at this offset. Raises ConfigError."""
         with self._only:
             self._entries = frozenset({path, *sorted(reaching)[:MOST_REACHING]})
             self._skipped = frozenset()
             question = Question((path,), snapshot.texts, force_exclude=True)
             chosen = None if only is None else {(path, *only)}
-            outcome = repair(self.workspace, question, unsafe=unsafe, only=chosen)
+            outcome = apply_fixes(self.workspace, question, unsafe=unsafe, only=chosen)
         before = snapshot.texts[path]
-        return Repaired(tuple(line_edits(before, outcome.texts.get(path, before))), outcome.report.withdrawn)
+        return BufferFixes(tuple(line_edits(before, outcome.texts.get(path, before))), outcome.report.withdrawn)
 
 
 def carried(then: Then, text: str) -> list[Diagnostic]:

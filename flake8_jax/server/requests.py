@@ -179,7 +179,7 @@ async def _fix_all(ls: Server, buffer: Buffer, view: View, only: list[str] | Non
 
 
 async def resolve(ls: Server, params: types.CodeAction) -> types.CodeAction:
-    """The action with its edit; without one where the text has changed since, or the repair does not hold."""
+    """The action with its edit; without one where the text has changed since, or the fix does not hold."""
     data: dict[str, Any] = params.data if isinstance(params.data, dict) else {}
     buffer = ls.documents.get(str(data.get("uri")))
     if params.edit is not None or buffer is None or data.get("version") != buffer.version:
@@ -187,14 +187,14 @@ async def resolve(ls: Server, params: types.CodeAction) -> types.CodeAction:
     code, start = data.get("code", ""), data.get("start", 0)
     if not isinstance(code, str) or not isinstance(start, int) or ("code" in data) != ("start" in data):
         raise JsonRpcInvalidParams("`data` of a code action has to be what the server sent")
-    params.edit = await _repair(ls, buffer, (code, start) if code else None)
+    params.edit = await _edit_of_fixes(ls, buffer, (code, start) if code else None)
     return params
 
 
-async def _repair(ls: Server, buffer: Buffer, only: tuple[str, int] | None) -> types.WorkspaceEdit | None:
-    """The edit that repairs a buffer, or one finding in it."""
+async def _edit_of_fixes(ls: Server, buffer: Buffer, only: tuple[str, int] | None) -> types.WorkspaceEdit | None:
+    """The edit that fixes a buffer, or one finding in it."""
     work = partial(
-        FocusedChecker.repaired,
+        FocusedChecker.fixed,
         path=buffer.path,
         snapshot=ls.schedule.snapshot(),
         reaching=ls.schedule.reaching(buffer.path),
@@ -204,14 +204,14 @@ async def _repair(ls: Server, buffer: Buffer, only: tuple[str, int] | None) -> t
     if ls.documents.get(buffer.uri) is not buffer:
         return None
     try:
-        repaired = await _on_worker(ls, buffer, work)
+        fixed = await _on_worker(ls, buffer, work)
     except ConfigError as error:
         ls.trouble(str(error), True)
         return None
-    for item in repaired.withdrawn:
+    for item in fixed.withdrawn:
         if only is not None and item.code == only[0]:
             ls.trouble(f"{item.code}: the fix was reverted: {item.reason}", True)
-    edits = repaired.edits
+    edits = fixed.edits
     return actions.workspace_edit(ls.view(buffer), edits, versioned=_versioned(ls)) if edits else None
 
 
@@ -319,7 +319,7 @@ async def apply_autofix(ls: Server, *arguments: Any) -> bool:
     buffer = ls.documents.get(str(given.get("uri", "")))
     if buffer is None or given.get("version", buffer.version) != buffer.version:
         return False
-    edit = await _repair(ls, buffer, None)
+    edit = await _edit_of_fixes(ls, buffer, None)
     present = ls.documents.get(buffer.uri)
     if edit is None or present is None or present.version != buffer.version:
         return False

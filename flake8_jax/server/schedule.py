@@ -76,7 +76,7 @@ class State:
 @dataclass(frozen=True)
 class Listeners:
     """Whom to tell. shown: a buffer has new diagnostics. finished: a whole answer is there. trouble: a sentence, and
-    whether it is the user's to repair. busy: a whole analysis runs. learned: the records of functions are new."""
+    whether it is the user's to fix. busy: a whole analysis runs. learned: the records of functions are new."""
 
     shown: Callable[[Buffer, tuple[Diagnostic, ...]], None]
     finished: Callable[[bool], None]

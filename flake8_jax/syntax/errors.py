@@ -2,7 +2,7 @@
 
 Vocabulary
 ----------
-problem     something wrong with the file that the user can repair; it becomes a message at a place.
+problem     something wrong with the file that the user can fix; it becomes a message at a place.
 internal    something wrong with this package; it names the node so that it can be reported.
 """
 

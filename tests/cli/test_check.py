@@ -1,4 +1,4 @@
-"""``jaxlint check``: statuses, output, input that is wrong, repairs, standard input."""
+"""``jaxlint check``: statuses, output, input that is wrong, fixes, standard input."""
 
 from __future__ import annotations
 
@@ -244,7 +244,7 @@ def test_nearest_configuration_wins_whole(project: Project) -> None:
     assert len(project.codes("--config", "sub/jaxlint.toml", ".")) == 2
 
 
-# --- repairs -------------------------------------------------------------------------------------
+# --- fixes -------------------------------------------------------------------------------------
 
 
 def test_fix(project: Project) -> None:
@@ -328,7 +328,7 @@ def stuck(v):
 def g(x):
     return stuck(float(x))
 """
-REPAIRED = (
+FIXED = (
     ("v if v > 0 else 0.0", "jnp.where(v > 0, v, 0.0)"),
     (
         "    if v > 10:\n        return relu(v)\n    return 2.0 * v\n",
@@ -342,7 +342,7 @@ def test_a_fix_goes_with_those_of_what_it_uncovers(project: Project) -> None:
     path = project.write("a.py", UNCOVERING)
     assert project.lint("--fix", "--unsafe-fixes", "--no-cache") == 1
     wanted = UNCOVERING
-    for before, after in REPAIRED:
+    for before, after in FIXED:
         wanted = wanted.replace(before, after)
     assert path.read_text() == wanted
     assert "was reverted" in project.err  # of ``g``: what it uncovers has no fix
@@ -418,11 +418,11 @@ def test_a_file_that_changes_while_it_is_linted_stays(
     project: Project, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
     path = project.write("a.py", JAX + "np.sin\n")
-    passes = importlib.import_module("flake8_jax.repair.passes")
-    repair = passes.repair
+    passes = importlib.import_module("flake8_jax.fixing.passes")
+    apply_fixes = passes.apply_fixes
 
     def meanwhile(*arguments: object, **options: object) -> object:
-        outcome = repair(*arguments, **options)
+        outcome = apply_fixes(*arguments, **options)
         path.unlink()
         if change == "a folder":
             path.mkdir()
@@ -430,7 +430,7 @@ def test_a_file_that_changes_while_it_is_linted_stays(
             path.write_text(JAX + "np.sin\nnp.sin\n")
         return outcome
 
-    monkeypatch.setattr(passes, "repair", meanwhile)
+    monkeypatch.setattr(passes, "apply_fixes", meanwhile)
     assert project.check("--fix", "--output-format", "concise") == 2
     assert "a.py: left as it is" in project.err
     if change == "edited":
@@ -499,7 +499,7 @@ def test_stdin(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("data", [b"import jax\r\nx = 1\r\n", b"import jax\ndef f(:\n", b"\xff\xfe", b""])
-def test_stdin_with_fix_echoes_what_it_cannot_repair(
+def test_stdin_with_fix_echoes_what_it_cannot_fix(
     project: Project, monkeypatch: pytest.MonkeyPatch, data: bytes
 ) -> None:
     feed(monkeypatch, data)

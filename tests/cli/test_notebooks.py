@@ -1,4 +1,4 @@
-"""Notebooks: findings in their cells, repairs written back, and nothing else in the file touched."""
+"""Notebooks: findings in their cells, fixes written back, and nothing else in the file touched."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_the_snippet_shows_the_cell_as_it_is(folder: Path, capsys: pytest.Captur
 
 @pytest.mark.parametrize("layout", [{}, {"indent": 2}, {"indent": None}, {"ensure_ascii": True}])
 @pytest.mark.parametrize("lines", [True, False])
-def test_only_the_repaired_lines_change(
+def test_only_the_fixed_lines_change(
     folder: Path, capsys: pytest.CaptureFixture[str], layout: dict[str, Any], lines: bool
 ) -> None:
     before = write(folder / "a.ipynb", notebook(SETUP, BRANCH, SHELL, lines=lines), **layout)

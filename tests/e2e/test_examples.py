@@ -1,4 +1,4 @@
-"""The example project: repaired as its README says, it runs on JAX; as it is shipped, it does not."""
+"""The example project: fixed as its README says, it runs on JAX; as it is shipped, it does not."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_as_it_is_it_fails_where_jaxlint_says(examples: Path) -> None:
 
 @pytest.mark.jax
 @pytest.mark.skipif(shutil.which("patch") is None, reason="there is no patch program")
-def test_repaired_it_runs(examples: Path) -> None:
+def test_fixed_it_runs(examples: Path) -> None:
     fixed = run(python("-m", "flake8_jax", "--fix", "--unsafe-fixes", "."), examples)
     assert fixed.returncode == 1, "some repairs are left to people"
     patched = run(["patch", "-s", "-p1", "-i", "by_hand.patch"], examples)

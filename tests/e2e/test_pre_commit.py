@@ -63,7 +63,7 @@ def test_a_changed_helper_is_judged_by_the_whole_project(project: Path, tmp_path
     assert f"{path}:{row}" in done.stdout and code in done.stdout
 
 
-def test_repairs_fail_the_commit_so_that_they_are_looked_at(project: Path, tmp_path: Path) -> None:
+def test_fixes_fail_the_commit_so_that_they_are_looked_at(project: Path, tmp_path: Path) -> None:
     path = project / "pkg" / "clip.py"
     path.write_text("import numpy as np\n\n\ndef clip(x, limit):\n    return np.sin(x)\n")
     command = python("-m", "pre_commit", "run", "jaxlint-fix", "--files", "pkg/clip.py")
@@ -96,8 +96,8 @@ def test_a_notebook_is_linted(project: Path, tmp_path: Path) -> None:
     assert "a b.ipynb:cell 3:3:8: JAX101" in done.stdout
 
 
-def test_a_commit_fails_where_a_notebook_was_repaired(project: Path, tmp_path: Path) -> None:
-    """The real commit: refused with the notebook repaired on disk, accepted when that is staged."""
+def test_a_commit_fails_where_a_notebook_was_fixed(project: Path, tmp_path: Path) -> None:
+    """The real commit: refused with the notebook fixed on disk, accepted when that is staged."""
     environment = {"PRE_COMMIT_HOME": str(tmp_path / "home"), "SKIP": "jaxlint"}
     installed_hook = run(python("-m", "pre_commit", "install"), project, **environment)
     assert installed_hook.returncode == 0, installed_hook.stdout + installed_hook.stderr

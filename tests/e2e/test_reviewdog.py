@@ -1,4 +1,4 @@
-"""The real reviewdog reads what we write: places, repairs, and which of them are in a change.
+"""The real reviewdog reads what we write: places, fixes, and which of them are in a change.
 
 It is run where it is installed. GitHub is played by a server on this machine.
 """
@@ -29,7 +29,7 @@ pytestmark = [
 
 SCHEMA = json.loads((ROOT / "tests" / "reporters" / "data" / "rdjson.schema.json").read_text())
 FAR = "far.py"
-"""Its repair needs an import that is far from it."""
+"""Its fix needs an import that is far from it."""
 NAMES = [FAR, "plain.py", "a b.py", "ä 日本.py", 'quo"te.py', "a,b:c%0A.py", "$(x);`y`.py", "<b>&.py", "dir/ü/x.py"]
 OLD = (
     "import jax\nimport jax.numpy as jnp\n\n\ndef helper(x):\n    if x > 0:\n        return x\n    return -x\n"
@@ -210,7 +210,7 @@ def github(project: Path) -> Iterator[GitHub]:
 
 
 @needs_reviewdog
-def test_a_suggestion_applied_is_our_repair(project: Path, github: GitHub) -> None:
+def test_a_suggestion_applied_is_our_fix(project: Path, github: GitHub) -> None:
     """Whoever clicks on "commit suggestion" gets what ``--fix`` writes, bytes and all, or is offered nothing."""
     environment = {
         "REVIEWDOG_GITHUB_API_TOKEN": "none", "GITHUB_API": f"http://127.0.0.1:{github.server_port}/",

@@ -1,4 +1,4 @@
-"""What differs between a program and the same one after its repair, where only the repair should, or what it announces.
+"""What differs between a program and the same one after its fix, where only the fix should, or what it announces.
 
 A case that raised because JAX has no such operation on a tracer or an immutable array may do anything now; one that
 raised for another reason raises the same. All other cases show the same, to the last bit. Text that JAX printed of a
@@ -41,7 +41,7 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str
 
 
 def is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether a case shows the same, or showed the mistake that was repaired."""
+    """Whether a case shows the same, or showed the mistake that was fixed."""
     if "raised" in one:
         of_tracer = any(word in f"{one['raised']}: {one.get('says')}" for word in _OF_TRACERS)
         return of_tracer or one["raised"] == other.get("raised")

@@ -89,7 +89,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Made:
-    """A program: its files, and the rule whose findings are repaired. meant: functions that are added to ``main.py`` where it
+    """A program: its files, and the rule whose findings are fixed. meant: functions that are added to ``main.py`` where it
     is run, and that jaxlint does not see: each would be one more caller."""
 
     rule: str
@@ -98,7 +98,7 @@ class Made:
     meant: str = ""
 
     def run_with(self, files: dict[str, str]) -> dict[str, str]:
-        """The files to run, before or after the repair."""
+        """The files to run, before or after the fix."""
         return {**files, "main.py": files["main.py"] + self.meant}
 
 
@@ -173,7 +173,7 @@ def _definition(site: Site, form: str) -> str:
     return f"{decorator}def target(x):\n{inside}"
 
 
-def repaired(made: Made, folder: Path, *options: str) -> dict[str, str]:
+def fixed(made: Made, folder: Path, *options: str) -> dict[str, str]:
     """The files of a program after ``jaxlint --fix`` with its rule alone."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in made.files.items():

@@ -1,4 +1,4 @@
-"""Reading the fixtures: programs before and after their repair.
+"""Reading the fixtures: programs before and after their fix.
 
 A file ``fixtures/RULE.txt`` holds cases. ``#### name`` opens one with the program before; ``#### becomes`` opens the
 program after; without it the program must stay as it is. ``#### becomes, safe`` says that safe fixes alone lead there,

@@ -1,4 +1,4 @@
-"""A program before and after its repair, on JAX; see ``support/jax_child.py``."""
+"""A program before and after its fix, on JAX; see ``support/jax_child.py``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def run(folder: Path, values: str) -> str:
         jax.block_until_ready(got)
     jax.effects_barrier()
     if values == "raises before":
-        return "" if raises(folder) else "the program before its repair raises nothing"
+        return "" if raises(folder) else "the program before its fix raises nothing"
     if values == "same":
         with jax.disable_jit():
             same(got, load(folder / "before.py").main())

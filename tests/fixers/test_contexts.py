@@ -11,7 +11,7 @@ import pytest
 from support.jax_programs import Program, Runner, run_all
 
 from fixers.comparing import changed, differences, lost_comments, unannounced
-from fixers.contexts import HEAD, Made, announced, drawn, repaired
+from fixers.contexts import HEAD, Made, announced, drawn, fixed
 from fixers.sites import SAFE, UNSAFE
 from flake8_jax.fixers._announced import May
 
@@ -25,22 +25,22 @@ def observed(name: str, files: dict[str, str]) -> Program:
 @pytest.mark.jax
 def test_safe_fixes_in_every_context(tmp_path: Path) -> None:
     """A fixed sample; ``benchmarks/fix_contexts.py`` draws thousands."""
-    repairs: dict[str, tuple[Made, dict[str, str]]] = {}
+    fixes: dict[str, tuple[Made, dict[str, str]]] = {}
     for made in drawn(SAFE, len(SAFE), seed=2):
-        files = repaired(made, tmp_path / made.name)
+        files = fixed(made, tmp_path / made.name)
         if files != made.files:
-            repairs[made.name] = made, files
-    assert len(repairs) >= 15, "too few fixes to say anything of them"
+            fixes[made.name] = made, files
+    assert len(fixes) >= 15, "too few fixes to say anything of them"
     shown = run_all(
         [
             observed(f"{name}/{when}", files)
-            for name, (made, after) in repairs.items()
+            for name, (made, after) in fixes.items()
             for when, files in (("before", made.files), ("after", after))
         ],
         tmp_path,
     )
     trouble = []
-    for name, (made, after) in repairs.items():
+    for name, (made, after) in fixes.items():
         found = differences(shown[f"{name}/before"], shown[f"{name}/after"])
         found += [line for file, text in made.files.items() for line in lost_comments(text, after[file])]
         trouble += [f"{made.rule} {name}\n{after['main.py']}\n{line}" for line in found]
@@ -50,24 +50,24 @@ def test_safe_fixes_in_every_context(tmp_path: Path) -> None:
 @pytest.mark.jax
 def test_unsafe_fixes_change_what_they_announce(tmp_path: Path) -> None:
     """A fixed sample; ``benchmarks/fix_contexts.py --unsafe`` draws thousands."""
-    repairs: dict[str, tuple[Made, dict[str, str], May]] = {}
+    fixes: dict[str, tuple[Made, dict[str, str], May]] = {}
     sites = (*UNSAFE[::2], *SAFE[::6])  # what is safe for some callers is unsafe for others
     for made in drawn(sites, len(sites), seed=3):
         may = announced(made, tmp_path / made.name)
-        files = repaired(made, tmp_path / made.name, "--unsafe-fixes") if may is not None else made.files
+        files = fixed(made, tmp_path / made.name, "--unsafe-fixes") if may is not None else made.files
         if may is not None and files != made.files:
-            repairs[made.name] = made, files, may
-    assert len(repairs) >= 25, "too few fixes to say anything of them"
+            fixes[made.name] = made, files, may
+    assert len(fixes) >= 25, "too few fixes to say anything of them"
     shown = run_all(
         [
             observed(f"{name}/{when}", made.run_with(files))
-            for name, (made, after, _) in repairs.items()
+            for name, (made, after, _) in fixes.items()
             for when, files in (("before", made.files), ("after", after))
         ],
         tmp_path,
     )
     trouble = []
-    for name, (made, after, may) in repairs.items():
+    for name, (made, after, may) in fixes.items():
         found = unannounced(shown[f"{name}/before"], shown[f"{name}/after"], may)
         found += [line for file, text in made.files.items() for line in lost_comments(text, after[file])]
         trouble += [f"{made.rule} {name}\n{after['main.py']}\n{line}" for line in found]

@@ -1,4 +1,4 @@
-"""Every fixture is repaired by the whole of jaxlint, and what comes out computes what went in, on JAX."""
+"""Every fixture is fixed by the whole of jaxlint, and what comes out computes what went in, on JAX."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from flake8_jax.cli import main
 
 CASES = all_cases()
 IDS = [f"{case.rule}/{case.name}" for case in CASES]
-Repaired = Callable[[Case], str]
-"""The text of a case after its repair, with its rule alone."""
+Fixed = Callable[[Case], str]
+"""The text of a case after its fix, with its rule alone."""
 
 
 @pytest.fixture(scope="session")
-def repaired(tmp_path_factory: pytest.TempPathFactory) -> Repaired:
+def fixed(tmp_path_factory: pytest.TempPathFactory) -> Fixed:
     """After ``jaxlint --fix --unsafe-fixes``."""
-    return functools.partial(_text_of, functools.cache(functools.partial(repair, tmp_path_factory, "--unsafe-fixes")))
+    return functools.partial(_text_of, functools.cache(functools.partial(fix, tmp_path_factory, "--unsafe-fixes")))
 
 
 @pytest.fixture(scope="session")
-def repaired_safely(tmp_path_factory: pytest.TempPathFactory) -> Repaired:
+def fixed_safely(tmp_path_factory: pytest.TempPathFactory) -> Fixed:
     """After ``jaxlint --fix``."""
-    return functools.partial(_text_of, functools.cache(functools.partial(repair, tmp_path_factory)))
+    return functools.partial(_text_of, functools.cache(functools.partial(fix, tmp_path_factory)))
 
 
-def _text_of(repaired_project: Callable[[str, str], dict[str, str]], case: Case) -> str:
-    return repaired_project(*project_of(case))[case.name]
+def _text_of(fixed_project: Callable[[str, str], dict[str, str]], case: Case) -> str:
+    return fixed_project(*project_of(case))[case.name]
 
 
 ALONE = {"run-without-jit", "unwrapped", "exported", "traced-and-never-run", "fake-pmap", "several-processes"}
@@ -41,12 +41,12 @@ ALONE = {"run-without-jit", "unwrapped", "exported", "traced-and-never-run", "fa
 
 
 def project_of(case: Case) -> tuple[str, str]:
-    """Cases of one project are repaired together: those of a rule, or one alone."""
+    """Cases of one project are fixed together: those of a rule, or one alone."""
     return case.rule, case.name if case.name in ALONE else ""
 
 
-def repair(folders: pytest.TempPathFactory, *project_and_options: str) -> dict[str, str]:
-    """The texts of a project's cases after their repair, by name."""
+def fix(folders: pytest.TempPathFactory, *project_and_options: str) -> dict[str, str]:
+    """The texts of a project's cases after their fix, by name."""
     *options, rule, name = project_and_options
     mine = [case for case in CASES if project_of(case) == (rule, name)]
     folder = folders.mktemp(rule)
@@ -77,9 +77,9 @@ def as_written(case: Case) -> str:
 
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)
-def test_text(case: Case, repaired: Repaired) -> None:
+def test_text(case: Case, fixed: Fixed) -> None:
     wanted = case.after if case.after is not None else case.before
-    got = repaired(case)
+    got = fixed(case)
     if case.name.startswith("crlf"):
         assert got.count("\r\n") == got.count("\n")
         got = got.replace("\r\n", "\n")
@@ -90,9 +90,9 @@ SAFETY = [case for case in CASES if case.safety]
 
 
 @pytest.mark.parametrize("case", SAFETY, ids=[f"{case.rule}/{case.name}" for case in SAFETY])
-def test_safety(case: Case, repaired_safely: Repaired) -> None:
+def test_safety(case: Case, fixed_safely: Fixed) -> None:
     assert case.safety in ("safe", "unsafe")
-    assert repaired_safely(case) == (case.after if case.safety == "safe" else case.before)
+    assert fixed_safely(case) == (case.after if case.safety == "safe" else case.before)
 
 
 PROGRAMS = [

@@ -28,7 +28,7 @@ STEP = next(case for case in CASES if case.name == "data parallel step")
 
 
 def spoiled(name: str) -> Program:
-    """The repaired step with one defect."""
+    """The fixed step with one defect."""
     old, new = SPOILED[name]
     assert STEP.after is not None
     assert old in STEP.after

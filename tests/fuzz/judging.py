@@ -22,10 +22,10 @@ from pathlib import Path
 
 from flake8_jax.cli import main
 from flake8_jax.core.report import RunReport
+from flake8_jax.fixing.noqa import add_noqa
+from flake8_jax.fixing.passes import apply_fixes
 from flake8_jax.pipeline.backend import INVALID_SYNTAX, Backend, default_backend
 from flake8_jax.pipeline.workspace import Question, Workspace
-from flake8_jax.repair.noqa import add_noqa
-from flake8_jax.repair.passes import repair
 from flake8_jax.reporters import View, formats, render
 from flake8_jax.settings.options import Options
 from flake8_jax.settings.resolver import Resolver
@@ -98,9 +98,9 @@ def _without_defects(report: RunReport, texts: Mapping[str, str]) -> None:
     """Raises Broken where something failed, or where a finding is not inside of its file."""
     for who, path, trace in report.crashes:
         raise Broken(f"{who} failed on {os.path.basename(path)}: {trace.strip().rpartition(chr(10))[2]}", trace)
-    for repaired in report.withdrawn:
-        if any(reason in repaired.reason for reason in _OURS):
-            raise Broken(f"a fix of {repaired.code} was taken back: {repaired.reason}")
+    for withdrawn in report.withdrawn:
+        if any(reason in withdrawn.reason for reason in _OURS):
+            raise Broken(f"a fix of {withdrawn.code} was taken back: {withdrawn.reason}")
     for item in report.diagnostics:
         text = texts[item.path]
         finding = item.finding
@@ -116,7 +116,7 @@ def _without_defects(report: RunReport, texts: Mapping[str, str]) -> None:
 
 def _fix(workspace: Workspace, question: Question) -> bool:
     """Fix until nothing changes; the result parses, and is fixed."""
-    outcome = repair(workspace, question)
+    outcome = apply_fixes(workspace, question)
     _without_defects(outcome.report, outcome.texts)
     for change in outcome.report.changes:
         if compiles(change.before) and not compiles(change.after):
@@ -124,7 +124,7 @@ def _fix(workspace: Workspace, question: Question) -> bool:
         breaks = set(_breaks(change.before))
         if len(breaks) == 1 and set(_breaks(change.after)) != breaks:
             raise Broken("the fixed file has other line ends", change.after)
-    again = repair(workspace, Question(question.paths, outcome.texts))
+    again = apply_fixes(workspace, Question(question.paths, outcome.texts))
     _without_defects(again.report, again.texts)
     for change in again.report.changes:
         raise Broken("a second --fix changes more", f"{change.before}\n#### becomes\n{change.after}")

@@ -14,7 +14,7 @@ import pytest
 
 from flake8_jax.cli.output import fixes_shown, statistics, summary, troubles, withdrawn_shown
 from flake8_jax.core.findings import Edit, Finding, Fix, Positions, Step, Verdict
-from flake8_jax.core.report import Repair, RunReport, line_starts, place
+from flake8_jax.core.report import FixCount, RunReport, line_starts, place
 from flake8_jax.reporters import View, formats, render
 
 ROOT = "/work"
@@ -201,8 +201,9 @@ def everywhere(text: str) -> RunReport:
     item = place(finding, Positions(line_starts(source)), 1)
     return RunReport(
         diagnostics=(item,), texts={path: source}, root=ROOT, messages=(text,), notes=(text,), missing=(path,),
-        crashes=((text, path, f"Traceback\n  File\nValueError: {text}"),), fixed=(Repair(path, "JAX101", "traced-branch", 1),),
-        withdrawn=(Repair(path, "JAX101", "traced-branch", 1, text),),
+        crashes=((text, path, f"Traceback\n  File\nValueError: {text}"),),
+        fixed=(FixCount(path, "JAX101", "traced-branch", 1),),
+        withdrawn=(FixCount(path, "JAX101", "traced-branch", 1, text),),
     )  # fmt: skip
 
 

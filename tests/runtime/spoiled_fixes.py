@@ -1,9 +1,9 @@
-"""Fixes spoiled on purpose, for ``jaxlint prove``: programs that run on JAX, and what is done to the repaired text.
+"""Fixes spoiled on purpose, for ``jaxlint prove``: programs that run on JAX, and what is done to the fixed text.
 
 Each program has findings whose fixes are right; ``spoils`` has what a wrong fix might have done besides or instead. So
 ``prove`` has to accept the fixes of every program as they are, and none of the spoiled ones.
 
-spoil   what is spoiled, a part of the repaired text, and what stands in its place.
+spoil   what is spoiled, a part of the fixed text, and what stands in its place.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class Spoil(NamedTuple):
-    """``old`` occurs once in the repaired text."""
+    """``old`` occurs once in the fixed text."""
 
     what: str
     old: str

@@ -1,4 +1,4 @@
-"""``jaxlint prove`` on a program whose fixes are spoiled between repair and run."""
+"""``jaxlint prove`` on a program whose fixes are spoiled between fix and run."""
 
 from __future__ import annotations
 

@@ -15,9 +15,9 @@ from support.backend import fake_backend
 
 from flake8_jax.cli.check import run as check
 from flake8_jax.cli.prove import run
+from flake8_jax.fixing.passes import apply_fixes
 from flake8_jax.pipeline.backend import Backend
 from flake8_jax.pipeline.workspace import Question, Workspace
-from flake8_jax.repair.passes import repair
 from flake8_jax.runtime_checks.project_copy import CopyError, copy_project, outermost
 from flake8_jax.runtime_checks.speed import confirmed, judged, sentence
 from flake8_jax.settings.resolver import Resolver
@@ -153,7 +153,7 @@ print(good(), bad(jnp.ones(3)), meant(jnp.ones(3)))
 
 
 def without_numpy(text: str) -> str:
-    """The repaired program: nothing needs NumPy any more."""
+    """The fixed program: nothing needs NumPy any more."""
     return text.replace("np.sin", "jnp.sin").replace("import numpy as np\n", "")
 
 
@@ -222,16 +222,16 @@ def test_a_command_that_is_no_python_is_refused(project: Project, capsys: pytest
 # --- the parts -----------------------------------------------------------------------------------------------------
 
 
-def test_repairs_of_some_findings_alone(project: Project) -> None:
+def test_fixes_of_some_findings_alone(project: Project) -> None:
     path = str(project.root / "main.py")
     text = "import jax\n# np.sin UNSAFE np.sin\n"
     (project.root / "main.py").write_text(text)
     workspace = Workspace(fake_backend(), Resolver(str(project.root)), use_cache=False)
     second, unsafe = text.rindex("np.sin"), text.index("UNSAFE")
     question = Question((path,), {})
-    whole = repair(workspace, question, unsafe=True)
+    whole = apply_fixes(workspace, question, unsafe=True)
     assert len(whole.applied) == 3 and whole.left == {}
-    some = repair(workspace, question, unsafe=True, only={(path, "JAX703", unsafe)})
+    some = apply_fixes(workspace, question, unsafe=True, only={(path, "JAX703", unsafe)})
     assert some.report.changes[0].after == text.replace("UNSAFE", "okay")
     assert some.applied == ((path, "JAX703", unsafe),)
     assert some.left[path, "JAX203", second] == second - 2  # "okay" is shorter by two

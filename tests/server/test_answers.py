@@ -110,9 +110,9 @@ def test_what_only_the_whole_project_shows_stays() -> None:
     assert merged(NOTHING, 0, [far], [], []) == [far]
 
 
-def test_what_the_edit_repaired_goes_and_what_it_broke_comes() -> None:
-    repaired, fresh = _finding("JAX101", 5), _finding("JAX203", 9)
-    assert merged(NOTHING, 0, [repaired], [repaired], [fresh]) == [fresh]
+def test_what_the_edit_fixed_goes_and_what_it_broke_comes() -> None:
+    fixed, fresh = _finding("JAX101", 5), _finding("JAX203", 9)
+    assert merged(NOTHING, 0, [fixed], [fixed], [fresh]) == [fresh]
 
 
 def test_two_files_with_the_same_text_both_have_its_findings(tmp_path: Path) -> None:

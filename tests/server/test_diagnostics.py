@@ -21,7 +21,7 @@ PULL: dict[str, Any] = {
 EMOJI = "import jax\n\n\n@jax.jit\ndef step(x):\n    return '🙂', int(x)\n"
 
 
-def test_findings_are_sent_while_the_user_types_and_go_when_they_are_repaired(start: Start) -> None:
+def test_findings_are_sent_while_the_user_types_and_go_when_they_are_fixed(start: Start) -> None:
     session = start({"a.py": BRANCH})
     uri = session.open("a.py")
     first = session.client.published(uri)
@@ -436,7 +436,7 @@ def test_a_notebook_is_one_program_reported_by_cell(start: Start) -> None:
     assert codes(session.client.published("cell:2", since=since)) == []
 
 
-def test_all_of_a_notebook_can_be_repaired(start: Start) -> None:
+def test_all_of_a_notebook_can_be_fixed(start: Start) -> None:
     session = start({"a.py": "x = 1\n"}, {**FULL, "notebookDocument": {"synchronization": {}}})
     head, _, body = NUMPY.partition("\n\n\n")
     _notebook(session, {"cell:1": head, "cell:2": body})

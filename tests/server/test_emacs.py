@@ -35,7 +35,7 @@ SCRIPT = r"""
 (defun typed (keys) "Have KEYS read as if they were typed."
   (setq unread-command-events (append unread-command-events (listify-key-sequence (kbd keys)))))
 (defun text () (buffer-substring-no-properties (point-min) (point-max)))
-;; A repair may shorten the text before Flymake hears of it.
+;; A fix may shorten the text before Flymake hears of it.
 (defun line-of (position) (line-number-at-pos (min position (point-max))))
 (defun column-of (position) (save-excursion (goto-char position) (- position (line-beginning-position))))
 (defun findings ()
@@ -79,11 +79,11 @@ SCRIPT = r"""
            (typed "M-x eglot-code-actions RET RET")))
    (list "the quick fix, and one finding to go" (lambda () (equal (places) '((14 11))))
          (lambda ()
-           (tell 'repaired (text))
+           (tell 'fixed (text))
            (typed "M-x jaxlint-fix-all RET")))
-   (list "no finding after the repair of all" (lambda () (null (findings)))
+   (list "no finding after the fix of all" (lambda () (null (findings)))
          (lambda ()
-           (tell 'all-repaired (text))
+           (tell 'all-fixed (text))
            (tell 'debug (eglot-execute-command server 'jaxlint.printDebugInformation []))
            (tell 'events (with-current-buffer (jsonrpc-events-buffer server) (text)))
            (typed "C-x C-s M-x eglot-shutdown RET")))
@@ -168,7 +168,7 @@ def _run(emacs: dict[str, str], root: Path, script: Path) -> str:
 
 
 @pytest.mark.slow
-def test_emacs_shows_findings_moves_them_and_repairs_them(emacs: dict[str, str], tmp_path: Path) -> None:
+def test_emacs_shows_findings_moves_them_and_fixes_them(emacs: dict[str, str], tmp_path: Path) -> None:
     root = write_project(tmp_path / "project", {**FILES, ".dir-locals.el": PAGE["Settings"]})
     (root / ".git").rmdir()
     subprocess.run(["git", "init", "--quiet", str(root)], check=True)
@@ -186,10 +186,10 @@ def test_emacs_shows_findings_moves_them_and_repairs_them(emacs: dict[str, str],
     assert found["moved"] == [[sin, 9, 16, 25], [tan, 14, 11, 20]]
     assert found["hover"].startswith("f (traced)")
     before = FILES["a.py"].replace("@jax.jit", "# typed\n@jax.jit", 1)
-    assert found["repaired"] == before.replace("np.sin", "jnp.sin")
-    assert found["all-repaired"] == (root / "a.py").read_text(encoding="utf-8")
+    assert found["fixed"] == before.replace("np.sin", "jnp.sin")
+    assert found["all-fixed"] == (root / "a.py").read_text(encoding="utf-8")
     without_numpy = before.replace("import numpy as np\n", "")
-    assert found["all-repaired"] == without_numpy.replace("np.sin", "jnp.sin").replace("np.tan", "jnp.tan")
+    assert found["all-fixed"] == without_numpy.replace("np.sin", "jnp.sin").replace("np.tan", "jnp.tan")
     assert '"ignore":["JAX9"]' in found["debug"]
     assert f"root {root}," in found["debug"]
     assert "client/registerCapability" in found["events"]

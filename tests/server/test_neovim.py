@@ -58,8 +58,8 @@ local function run()
   vim.ui.select = function(items, _, choose) choose(items[1], 1) end
   local before = text()[9]
   loadstring(vim.env.FIX_ALL)()
-  wait('the repair', function() return text()[9] ~= before end)
-  found.repaired = text()
+  wait('the fix', function() return text()[9] ~= before end)
+  found.fixed = text()
   wait('no finding', function() return #vim.diagnostic.get(0) == 0 end)
   vim.cmd('write')
   vim.cmd('edit b.py')
@@ -97,7 +97,7 @@ def test_the_page_says_what_is_run_here() -> None:
 @pytest.mark.skipif(shutil.which("nvim") is None, reason="Neovim is not installed (Debian: apt-get install neovim)")
 @pytest.mark.slow
 @pytest.mark.parametrize("since", sorted(SETUPS), ids=_dotted)
-def test_neovim_shows_findings_moves_them_and_repairs_them(tmp_path: Path, since: tuple[int, ...]) -> None:
+def test_neovim_shows_findings_moves_them_and_fixes_them(tmp_path: Path, since: tuple[int, ...]) -> None:
     pytest.importorskip("pygls", reason="the extra `server` is not installed")
     version = _version()
     if version < since:
@@ -119,7 +119,7 @@ def test_neovim_shows_findings_moves_them_and_repairs_them(tmp_path: Path, since
     assert found["first"] == [["JAX203", 7, 19, 28, "jaxlint"]]
     assert found["moved"] == [["JAX203", 8, 19, 28, "jaxlint"]]
     assert "traced by `jax.jit at a.py:7" in found["hover"]
-    assert found["repaired"][7] == "    return '🙂', jnp.sin(x) + jnp.cos(x)"
+    assert found["fixed"][7] == "    return '🙂', jnp.sin(x) + jnp.cos(x)"
     assert found["clients"] == 1, "one server for all buffers"
     assert found["root"] == str(root)
     assert found["encoding"] == ("utf-16" if version < (0, 11) else "utf-8")

@@ -229,7 +229,7 @@ class _Typing:
 EDITS = {
     "a helper": ("    return x * by", "    if x > by:\n        return x\n    return x * by"),
     "its caller": ("    return scale(x, 2.0)", "    return float(scale(x, 2.0))"),
-    "a repair": ("    if x > 0:\n        return x\n    return -x", "    return jnp.abs(x)"),
+    "a fix": ("    if x > 0:\n        return x\n    return -x", "    return jnp.abs(x)"),
     "a method": ("    def draw(self):\n", "    def draw(self):\n        jax.random.split(self.key)\n"),
     "an attribute": ("        self.key = key", "        self.key = key\n        self.more = jnp.ones(3)"),
     "a nested function": (

@@ -37,7 +37,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         yield Session(client, root)
 
 
-REPAIRED = NUMPY.replace("np.sin", "jnp.sin").replace("import numpy as np\n", "")
+FIXED = NUMPY.replace("np.sin", "jnp.sin").replace("import numpy as np\n", "")
 
 
 def _titled(actions: list[dict[str, Any]], word: str) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def test_a_quick_fix_is_worked_out_when_it_is_chosen(shared: Session) -> None:
     fix = next(action for action in actions if action.get("isPreferred"))
     assert fix["kind"] == "quickfix" and "edit" not in fix
     resolved = session.client.request("codeAction/resolve", fix)
-    assert applied(NUMPY, resolved["edit"]) == REPAIRED
+    assert applied(NUMPY, resolved["edit"]) == FIXED
     assert resolved["edit"]["documentChanges"][0]["textDocument"] == {"uri": uri, "version": 1}
     session.insert(uri, 2, 0, "\n")
     assert "edit" not in session.client.request("codeAction/resolve", fix), "it was for another text"
@@ -70,7 +70,7 @@ def test_an_editor_that_cannot_resolve_gets_the_edit_at_once(start: Start) -> No
     fix = next(action for action in session.actions(uri, 7) if action.get("isPreferred"))
     assert applied(NUMPY, fix["edit"]) == NUMPY.replace("np.sin", "jnp.sin")
     (everything,) = session.actions(uri, 0, ["source.fixAll"])
-    assert applied(NUMPY, everything["edit"]) == REPAIRED
+    assert applied(NUMPY, everything["edit"]) == FIXED
 
 
 def test_a_fix_that_is_not_safe_says_nothing_of_being_preferred(shared: Session) -> None:
@@ -88,7 +88,7 @@ def test_all_safe_fixes_are_one_action_that_a_hierarchy_of_kinds_asks_for(shared
     assert session.actions(uri, 0, ["refactor"]) == []
     assert {action["kind"] for action in session.actions(uri, 7, ["quickfix"])} == {"quickfix"}
     resolved = session.client.request("codeAction/resolve", action)
-    assert applied(NUMPY, resolved["edit"]) == REPAIRED
+    assert applied(NUMPY, resolved["edit"]) == FIXED
 
 
 def test_a_finding_can_be_silenced_on_its_line(shared: Session) -> None:
@@ -119,7 +119,7 @@ def test_what_may_not_be_fixed_is_not_offered(start: Start) -> None:
     ]
 
 
-def test_the_command_that_repairs_sends_an_edit(shared: Session) -> None:
+def test_the_command_that_fixes_sends_an_edit(shared: Session) -> None:
     session = shared
     session.client.replies["workspace/applyEdit"] = lambda params: {"applied": True}
     uri = _opened(session, "numpy2.py")
@@ -127,10 +127,10 @@ def test_the_command_that_repairs_sends_an_edit(shared: Session) -> None:
     command = {"command": "jaxlint.applyAutofix", "arguments": arguments}
     assert session.client.request("workspace/executeCommand", command) is True
     sent = session.client.wait_for(lambda notice: notice["method"] == "workspace/applyEdit", "an edit")
-    assert applied(NUMPY, sent["params"]["edit"]) == REPAIRED
+    assert applied(NUMPY, sent["params"]["edit"]) == FIXED
     session.client.change(uri, 2, {"text": "x = 1\n"})
     command = {"command": "jaxlint.applyAutofix", "arguments": [{"uri": uri}]}
-    assert session.client.request("workspace/executeCommand", command) is False, "nothing to repair"
+    assert session.client.request("workspace/executeCommand", command) is False, "nothing to fix"
 
 
 # --- functions -------------------------------------------------------------------------------------------

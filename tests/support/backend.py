@@ -44,13 +44,13 @@ _WORDS = {
 def _findings(file: SourceFile, request: AnalysisRequest) -> list[Finding]:
     names = {rule.code: rule for rule in RULES}
     found: list[Finding] = []
-    for word, (code, repair) in _WORDS.items():
+    for word, (code, change) in _WORDS.items():
         for match in re.finditer(rf"\b{word}\b", file.text):
             if code not in request.codes:
                 continue
             fix = None
-            if repair is not None:
-                applicability, content = repair
+            if change is not None:
+                applicability, content = change
                 fix = Fix(f"write {content}", applicability, (Edit(match.start(), match.end(), content),))
             evidence = (Step(file.path, 0, 1, "root", "f", "jax.jit stages f"),)
             rule = names[code]

@@ -53,7 +53,7 @@ async function start(output: vscode.OutputChannel): Promise<void> {
   const env = { ...process.env, PYTHONSAFEPATH: "1" };
   const server: ServerOptions = { ...command, options: { cwd: vscode.workspace.workspaceFolders?.[0]?.uri.fsPath, env } };
   const options: LanguageClientOptions = {
-    // Not the other side of a diff, nor what an extension makes up: nobody can repair those.
+    // Not the other side of a diff, nor what an extension makes up: jaxlint cannot fix those.
     documentSelector: ["file", "untitled"].flatMap((scheme) => [
       { scheme, language: "python" },
       { notebook: { scheme, notebookType: "jupyter-notebook" }, language: "python" },

@@ -138,7 +138,7 @@ test("hover, inlay hints and code lenses say what is traced", async () => {
 });
 
 test("texts that are no file of the user's are left alone", async () => {
-  // The other side of a diff is such a text: Python, or a notebook, that nobody can repair.
+  // The other side of a diff is such a text: Python, or a notebook, that jaxlint cannot fix.
   await shown("a.py");
   const files = new Other();
   const provider = vscode.workspace.registerFileSystemProvider(Other.scheme, files, { isReadonly: true });
@@ -165,14 +165,14 @@ test("a text that was never saved is looked at", async () => {
   await vscode.commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
 });
 
-test("a quick fix repairs, and silences", async () => {
+test("a quick fix applies, and silences", async () => {
   const { document } = await shown("a.py");
   const [found] = await until("the finding", () => findings(document.uri).length === 1 && findings(document.uri));
   const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
     "vscode.executeCodeActionProvider", document.uri, found?.range, vscode.CodeActionKind.QuickFix.value, 10,
   );
-  const repair = actions.find((action) => action.isPreferred === true);
-  assert(repair?.edit !== undefined, `no repair among: ${actions.map((action) => action.title).join("; ")}`);
+  const fix = actions.find((action) => action.isPreferred === true);
+  assert(fix?.edit !== undefined, `no fix among: ${actions.map((action) => action.title).join("; ")}`);
   const silence = actions.find((action) => /this line/.test(action.title));
   assert(silence?.edit !== undefined, "nothing to silence it");
   const before = document.getText();
@@ -182,19 +182,19 @@ test("a quick fix repairs, and silences", async () => {
   assert.match(await hovered(document.uri, 6, document.lineAt(6).text.length - 2), /JAX203/);
   await replaced(document, before);
   await until("it is back", () => codes(document.uri) === "JAX203");
-  assert(await vscode.workspace.applyEdit(repair.edit));
+  assert(await vscode.workspace.applyEdit(fix.edit));
   assert.match(document.getText(), /return jnp\.sin\(x\)/);
-  await until("the finding is repaired", () => codes(document.uri) === "");
+  await until("the finding is fixed", () => codes(document.uri) === "");
   await replaced(document, before);
   await until("it is back", () => codes(document.uri) === "JAX203");
 });
 
-test("the command repairs everything", async () => {
+test("the command fixes everything", async () => {
   const { document } = await shown("b.py");
   await until("the finding", () => codes(document.uri) === "JAX203");
   const before = document.getText();
   await vscode.commands.executeCommand("jaxlint.fixAll");
-  await until("the text is repaired", () => /return jnp\.sin\(x\)/.test(document.getText()));
+  await until("the text is fixed", () => /return jnp\.sin\(x\)/.test(document.getText()));
   assert.match(document.getText(), /import jax\.numpy as jnp/);
   await until("the finding is gone", () => codes(document.uri) === "");
   await replaced(document, before);
@@ -243,13 +243,13 @@ test("a notebook's finding is told in its cell, and only there", async () => {
   assert.match(await hovered(cell.uri, 1, 4), /jax\.jit/);
 });
 
-test("the command repairs a notebook", async () => {
+test("the command fixes a notebook", async () => {
   const notebook = await vscode.workspace.openNotebookDocument(fileUri("n.ipynb"));
   await vscode.window.showNotebookDocument(notebook);
   const cell = notebook.cellAt(1).document;
   await until("JAX203 in the cell", () => codes(cell.uri) === "JAX203");
   await vscode.commands.executeCommand("jaxlint.fixAll");
-  await until("the cell is repaired", () => /jnp\.sin/.test(cell.getText()));
+  await until("the cell is fixed", () => /jnp\.sin/.test(cell.getText()));
   assert.match(notebook.cellAt(0).document.getText(), /import jax\.numpy as jnp/);
   await until("the finding is gone", () => codes(cell.uri) === "");
   await vscode.commands.executeCommand("workbench.action.revertAndCloseActiveEditor");

@@ -161,7 +161,7 @@ async function outside(browser, address) {
   }
 }
 
-/** A finding in the editor and in the list, the command that repairs it, a finding in a notebook. */
+/** A finding in the editor and in the list, the command that fixes it, a finding in a notebook. */
 async function look(page) {
   await page.locator(".explorer-folders-view .monaco-list-row", { hasText: "a.py" }).dblclick();
   await page.locator(".squiggly-error").waitFor();
@@ -177,10 +177,10 @@ async function look(page) {
   await page.locator(".squiggly-error").hover({ force: true }); // the text lies over it
   await page.locator(".monaco-hover", { hasText: "JAX203" }).waitFor();
   await text.click();
-  await choose(page, ">jaxlint: Repair everything that is safe");
+  await choose(page, ">jaxlint: Fix everything that is safe");
   await says("return jnp.sin(x)");
   await page.locator(".squiggly-error").waitFor({ state: "detached" });
-  await picture(page, "repaired");
+  await picture(page, "fixed");
   await page.locator(".explorer-folders-view .monaco-list-row", { hasText: "n.ipynb" }).dblclick();
   await page.locator(".notebook-editor .squiggly-error, .notebookOverlay .squiggly-error").waitFor();
   await picture(page, "notebook");

@@ -5,10 +5,10 @@ Vocabulary
 pass      fixes that do not overlap, applied together to the texts in memory, and a new analysis of the result.
 settled   the fixes of a pass that stay. withdrawn: a fix after which the file did not parse, the finding was still
           there or a new one had appeared; it is not tried again.
-uncovered findings that a fix brings to light. Once nothing else can be repaired, a withdrawn fix is tried together with those
+uncovered findings that a fix brings to light. Once nothing else can be fixed, a withdrawn fix is tried together with those
           of what it uncovers, and of what those uncover, until nothing is left or one has no fix.
 region    what an edit put into the new text. Offsets outside regions only shift.
-origin    path, code and offset of a finding before any repair: what it is known by, however often its text moves.
+origin    path, code and offset of a finding before any fix: what it is known by, however often its text moves.
 
 A fix is never taken from the cache: where stored findings show that something can be fixed, the files are parsed and analyzed
 again. Nothing is written here; the outcome holds the texts before and after.
@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 import msgspec
 
 from flake8_jax.core.findings import Edit, Finding, Fix
-from flake8_jax.core.report import Change, Diagnostic, Repair, RunReport
+from flake8_jax.core.report import Change, Diagnostic, FixCount, RunReport
 from flake8_jax.fixers.unneeded_imports import unneeded_imports
 from flake8_jax.pipeline.workspace import ProjectRun, Question, Workspace
 from flake8_jax.syntax.edits import apply_edits, compose
@@ -40,9 +40,9 @@ Origin = tuple[str, str, int]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What repairing led to: the report of what is left (with ``fixed``, ``withdrawn``, ``changes`` filled in).
+    """What fixing led to: the report of what is left (with ``fixed``, ``withdrawn``, ``changes`` filled in).
 
-    applied: the origins of the repaired findings. left: of the others, with their present offsets. reverted: of those whose
+    applied: the origins of the fixed findings. left: of the others, with their present offsets. reverted: of those whose
     fixes were tried and did not hold.
     """
 
@@ -73,7 +73,7 @@ class _Origins:
         return None if found is None else (*kind, found)
 
     def settle(self, settled: Sequence[Finding]) -> None:
-        """These were repaired."""
+        """These were fixed."""
         for origin in {found for finding in settled if (found := self.of(finding)) is not None}:
             self.applied.append(origin)
             del self._places[origin[:2]][origin[2]]
@@ -113,12 +113,12 @@ class _State:
     tried: set[tuple[str, str, tuple[str, ...]]] = field(default_factory=set)
     """The withdrawn fixes that were tried with those of what they uncover: path, code and what they insert."""
 
-    def taken_back(self) -> list[Repair]:
+    def reverted_fixes(self) -> list[FixCount]:
         """The fixes that did not hold, by path and rule."""
         reasons: dict[tuple[str, str, str], list[str]] = {}
         for (path, code, _), withdrawn in self.withdrawn.items():
             reasons.setdefault((path, code, withdrawn.name), []).append(withdrawn.reason)
-        return [Repair(*key, len(said), said[0]) for key, said in sorted(reasons.items())]
+        return [FixCount(*key, len(said), said[0]) for key, said in sorted(reasons.items())]
 
     def move(self, edits: Mapping[str, Sequence[Edit]]) -> None:
         """The places that are known are those of the edited texts from now on."""
@@ -137,10 +137,10 @@ class _State:
         return known is not None and known.inserted == _inserted(finding)
 
 
-def repair(
+def apply_fixes(
     workspace: Workspace, question: Question, *, unsafe: bool | None = None, only: Collection[Origin] | None = None
 ) -> Outcome:
-    """Repair what the question is about. ``unsafe``: whether unsafe fixes count too; None for the settings' word.
+    """Fix what the question is about. ``unsafe``: whether unsafe fixes count too; None for the settings' word.
     ``only``: these findings alone; None for all.
 
     Raises ConfigError.
@@ -165,8 +165,8 @@ def repair(
     changes = tuple(
         Change(path, before, texts[path]) for state in states for path, before in sorted(state.before.items())
     )
-    fixed = tuple(Repair(*key, count) for state in states for key, count in sorted(state.fixed.items()))
-    withdrawn = tuple(repair for state in states for repair in state.taken_back())
+    fixed = tuple(FixCount(*key, count) for state in states for key, count in sorted(state.fixed.items()))
+    withdrawn = tuple(count for state in states for count in state.reverted_fixes())
     applied = tuple(origin for state in states for origin in state.origins.applied)
     left = {origin: place for state in states for origin, place in state.origins.left().items()}
     reverted = [(state, finding) for state in states for finding in state.reverted()]
@@ -239,7 +239,7 @@ def _one_pass(
     settled, run, texts = trial.settle(chosen)
     for finding, regression in trial.refused:
         state.withdrawn[finding.path, finding.code, finding.start] = _Withdrawn(
-            finding.name, regression.reason, _inserted(finding), regression.is_repairable
+            finding.name, regression.reason, _inserted(finding), regression.is_fixable
         )
     if not settled:
         return bool(trial.refused)
@@ -431,9 +431,9 @@ class _Trial:
     def complete(
         self, finding: Finding, fixable: Callable[[ProjectRun, dict[str, str]], list[Finding]]
     ) -> tuple[list[Finding], ProjectRun, dict[str, str]] | None:
-        """The finding with a fix that also repairs what its own uncovers, and what comes of it; None where that does not end.
+        """The finding with a fix that also fixes what its own uncovers, and what comes of it; None where that does not end.
 
-        fixable: the findings of a run that may be repaired. Fixes of other files do not count.
+        fixable: the findings of a run that may be fixed. Fixes of other files do not count.
         """
         opinions = {code for code, rule in self.workspace.backend.rules.items() if rule.opt_in}
         for _ in range(MOST_UNCOVERED):
@@ -444,11 +444,11 @@ class _Trial:
             raised = regressions(self.state.run, run, [finding], opinions)
             if not raised:
                 return [finding], run, texts
-            new = {(regression.path, regression.offset) for regression in raised if regression.is_repairable}
-            repairs = [f for f in fixable(run, texts) if (f.path, f.start) in new and f.path == finding.path]
-            if len(new) < len(raised) or {(f.path, f.start) for f in repairs} != new:
+            new = {(regression.path, regression.offset) for regression in raised if regression.is_fixable}
+            added_fixes = [f for f in fixable(run, texts) if (f.path, f.start) in new and f.path == finding.path]
+            if len(new) < len(raised) or {(f.path, f.start) for f in added_fixes} != new:
                 return None
-            added = _edits_by_path(compatible(repairs))[finding.path]
+            added = _edits_by_path(compatible(added_fixes))[finding.path]
             edits = compose(self.text(finding.path), _fix(finding).edits, added)
             fix = msgspec.structs.replace(_fix(finding), edits=tuple(edits))
             finding = msgspec.structs.replace(finding, fix=fix)
@@ -483,12 +483,12 @@ class _Trial:
 @dataclass(frozen=True)
 class Regression:
     """Why fixes must not stay. ``offset`` is a place in the new text of ``path``; -1 for no place in particular.
-    is_repairable: it is about a new finding that has a fix."""
+    is_fixable: it is about a new finding that has a fix."""
 
     reason: str
     path: str = ""
     offset: int = -1
-    is_repairable: bool = False
+    is_fixable: bool = False
 
 
 def regressing_fixes(
@@ -526,10 +526,10 @@ def regressions(
     edits = _edits_by_path(fixed)
     if len(after.crashes) > len(before.crashes):
         return [Regression("the analysis fails on the result")]
-    # What may be there afterwards: every old finding but the repaired ones, at its new place.
+    # What may be there afterwards: every old finding but the fixed ones, at its new place.
     expected = _places(before.findings, edits, with_others=True)
-    repaired = _places(fixed, edits)
-    for kind, places in repaired.items():
+    fixed_places = _places(fixed, edits)
+    for kind, places in fixed_places.items():
         expected[kind] = expected.get(kind, Counter()) - places
     raised: list[Regression] = []
     for finding in after.findings:
@@ -538,9 +538,9 @@ def regressions(
         if place is not None:
             expected[kind][place] -= 1
             continue
-        if finding.code in opinions and kind not in repaired:
+        if finding.code in opinions and kind not in fixed_places:
             continue
-        remains = _holding(repaired.get(kind), finding.start) is not None
+        remains = _holding(fixed_places.get(kind), finding.start) is not None
         reason = (
             f"{finding.code} would still be there" if remains else f"it would bring {finding.code}: {finding.message}"
         )
@@ -555,7 +555,7 @@ def _places(
     findings: Sequence[Finding], edits: Mapping[str, Sequence[Edit]], *, with_others: bool = False
 ) -> dict[tuple[str, str], Counter[_Region]]:
     """How many findings of each path and code are to be expected at each region of the new texts. with_others: one finding
-    stands for all uses of a value, or for others of its cause; when the first is repaired, the next one shows up."""
+    stands for all uses of a value, or for others of its cause; when the first is fixed, the next one shows up."""
     places: dict[tuple[str, str], Counter[_Region]] = {}
     for finding in findings:
         region = moved(finding.start, edits.get(finding.path, ()))

@@ -1,4 +1,4 @@
-"""Repair: from findings with fixes to changed files.
+"""Applying fixes: from findings with fixes to changed files.
 
 Vocabulary
 ----------
