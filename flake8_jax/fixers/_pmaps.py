@@ -208,6 +208,7 @@ def with_positional_calls(source: FixSource, found: Pmap) -> Pmap:
     edits: list[Edit] = []
     counts: set[int] = set()
     for call in _calls_of(source, found):
+        _check_length(found, call)
         keywords = [argument for argument in call.args if argument.keyword or argument.star == 2]
         counts.add(len(call.args))
         if keywords:
@@ -218,6 +219,20 @@ def with_positional_calls(source: FixSource, found: Pmap) -> Pmap:
     if len(counts) != 1 or len(found.axes) > min(counts):
         raise Declined("jaxlint does not rewrite it, because calls with keywords differ in their number of arguments")
     return replace(found, calls=tuple(edits), axes=found.axes + (0,) * (min(counts) - len(found.axes)))
+
+
+def _check_length(found: Pmap, call: ir.Call) -> None:
+    """``pmap`` uses as many devices as the mapped axis has entries, a mesh has all of them."""
+    if "devices" in found.options or "axis_size" in found.options:
+        return
+    for argument in call.args:
+        index = argument.value.index if isinstance(argument.value, ir.Subscript) else None
+        first = index.elts[0] if isinstance(index, ir.Tuple) and index.elts else index
+        if isinstance(first, ir.Slice) and (first.upper is not None or first.lower is not None):
+            raise Declined(
+                "jaxlint does not rewrite it, because a call passes a part of an array, and jax.shard_map needs an entry "
+                "for each device; name the devices of the map"
+            )
 
 
 def _positional(source: FixSource, found: Pmap, call: ir.Call, keywords: list[ir.Argument]) -> list[Edit]:

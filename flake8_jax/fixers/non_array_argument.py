@@ -5,6 +5,7 @@ Limitations: functions jitted in other files.
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import ONE_SHAPE, decided
 from flake8_jax.fixers._conditions import is_array_or_number
@@ -19,6 +20,7 @@ from flake8_jax.semantics.domain.values import (
     FunctionValue,
     Static,
     TransformedValue,
+    TupleValue,
     Value,
 )
 from flake8_jax.semantics.events.events import LibraryCall, TransformCall
@@ -51,6 +53,8 @@ def _converted(event: LibraryCall, source: FixSource) -> Fix | None:
     if operand is None:
         return None
     node, imports = operand.node, Imports(source, event.at)
+    if isinstance(operand.value, TupleValue) and not isinstance(node, (ir.Tuple, ir.List)):
+        return None  # several results of a function: one of them was meant
     opening = f"{imports.spell('jax.numpy.asarray')}("
     edits = (Edit(node.start, node.start, opening), Edit(node.end, node.end, ")"), *imports.edits)
     elements = elements_of(operand.value)
