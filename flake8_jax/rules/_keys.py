@@ -88,11 +88,11 @@ def first_use(event: KeyUse) -> str:
     reached = event.earlier
     assert reached is not None
     first, later = event.first or reached, reached.scope is event.context.scope and reached.start >= event.at.end
-    turn = " in the previous iteration" if event.carried or (later and event.context.loop) else ""
+    when = " in the previous iteration" if event.carried or (later and event.context.loop) else ""
     if not event.first_in or _is_inside(first, reached):
-        return f"on {place(reached, event.context)}{turn}"
+        return f"on {place(reached, event.context)}{when}"
     where = place(first, event.context)
-    return f"in {name_of(event.first_in)} ({where}, reached from {place(reached, event.context)}){turn}"
+    return f"in {name_of(event.first_in)} ({where}, reached from {place(reached, event.context)}){when}"
 
 
 def is_within_call(event: KeyUse) -> bool:

@@ -129,7 +129,7 @@ def _message(event: Setting) -> str:
     if event.since is not None:
         row = Positions(event.since.scope.tree.line_starts).row(event.since.start)
         where = f" on line {row}" if event.since.scope is event.context.scope else ""
-    if event.turn == "imported":
+    if event.point == "imported":
         remedy = f'set it before the import or use `jax.config.update("{event.name.lower()}", …)`'
         return f"{_subject(event)} has no effect: JAX read it at import{where}; {remedy}"
     if event.name in _RAISING:

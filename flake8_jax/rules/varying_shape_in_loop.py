@@ -193,4 +193,4 @@ def _is_meant(variation: Variation, context: Context) -> bool:
     """The loop is over after a few shapes, or a test looks at what is left over."""
     if variation.ragged:
         return variation.loop.tested or context.guarded
-    return 0 < variation.loop.turns <= FEW
+    return 0 < variation.loop.trip_count <= FEW

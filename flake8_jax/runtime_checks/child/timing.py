@@ -125,17 +125,17 @@ def rounds(
     collecting = gc.isenabled()
     gc.disable()
     try:
-        for turn in range(most):
-            first, second = pair if turn % 2 == 0 else pair[::-1]
+        for round_ in range(most):
+            first, second = pair if round_ % 2 == 0 else pair[::-1]
             order = [first, second, second, first] if len(sides) > 1 else [0, 0]
             count = [0] * len(sides)
             for place in order:
-                half = count[place] if turn % 4 < 2 else 1 - count[place]
+                half = count[place] if round_ % 4 < 2 else 1 - count[place]
                 walls, busy = timed(sides[place], calls[place])
                 found[place].halves[half].append(walls)
                 found[place].processor[half].append(busy)
                 count[place] += 1
-            done = turn + 1
+            done = round_ + 1
             if done >= LEAST_ROUNDS and (
                 time.perf_counter() > deadline or (done % _BATCH == 0 and is_tight([(found[0], found[-1])], measures))
             ):

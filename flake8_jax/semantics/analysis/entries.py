@@ -82,7 +82,7 @@ def run_guarded(m: Machine, scope: ModuleScope, run: Callable[[], object]) -> No
 
     def entry() -> None:
         if scope.process is not None:  # functions run after the top level of their module
-            m.trackers[Process].turns = dict(scope.process)
+            m.trackers[Process].points = dict(scope.process)
         run()
 
     try:
@@ -208,18 +208,18 @@ def _run_methods(m: Machine, cls: ClassValue, decorated: set[int]) -> None:
     self_value = generic_instance(m, cls)
     frame = Frame(None, cls.scope, None)
     process = m.trackers[Process]
-    made = dict(process.turns)
+    made = dict(process.points)
     for value in _methods_to_enter(m, cls):
         target = function_in_class(value)
         if target is None or id(target) in decorated or _is_covered(m, target.fn):
             continue
         if _is_skipped(m, target) or _is_dared(m, target):
             continue
-        process.turns = dict(made)  # the order of lines is not the order of calls
+        process.points = dict(made)  # the order of lines is not the order of calls
         m.trackers[HostBuffers].begin()
         enter(m, target, first_argument(cls, value, self_value), frame)
         if target.fn.name in _SETTING_UP:
-            made = process.turns
+            made = process.points
 
 
 _SETTING_UP = frozenset({"__init__", "__post_init__", "setUp", "setUpClass", "setup_class", "setup_method", "setup"})

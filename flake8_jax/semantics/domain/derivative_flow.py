@@ -302,7 +302,7 @@ class _Body:
         live |= other
 
     def _loop(self, node: Any, live: set[str]) -> None:
-        for _ in range(MAX_TURNS):
+        for _ in range(MAX_ROUNDS):
             before = set(live)
             if isinstance(node, ir.For):
                 self._bind(node.target, self.is_live(node.iter, live), live)
@@ -527,7 +527,7 @@ class _Body:
         return BuiltinValue(name) if name in _BUILTINS else None
 
 
-MAX_TURNS = 10
+MAX_ROUNDS = 10
 _BUILTINS = frozenset({
     "len", "isinstance", "type", "print", "id", "hash", "int", "bool", "range", "hasattr", "str", "repr", "format", "sum",
     "zip", "enumerate", "list", "tuple", "dict", "min", "max", "abs", "float", "sorted", "reversed", "map", "filter",

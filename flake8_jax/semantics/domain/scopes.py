@@ -34,7 +34,7 @@ RUN: Final = 2
 
 
 class ModuleScope:
-    """One file. ``state``: how far its top level has run. ``slots``: its global bindings. ``process``: the turns that its
+    """One file. ``state``: how far its top level has run. ``slots``: its global bindings. ``process``: the points that its
     top level has taken (see ``process``), None before it was run.
 
     key: its name, told apart from those of other files (see ``imports``). cells: of a notebook, where each begins. versions: of

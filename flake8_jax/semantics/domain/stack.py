@@ -121,7 +121,7 @@ class LoopState:
     its start; continues: how those that go on early look from the iteration's start. unrolled: it is run element by
     element. guards: tests of its counters around what runs now; picked: those among them that compare a counter (``i ==
     0``) and take no remainder of it. runs: its next iteration is the first, and there surely is one. since: when its
-    iteration began (see ``freshness``). times: the number of its iterations, 0 where that is not known; turns: the same,
+    iteration began (see ``freshness``). times: the number of its iterations, 0 where that is not known; trip_count: the same,
     whoever calls the function. links: so many lead to it on the call stack. tested: a test of this iteration has looked
     at a counter. leaving: what runs is returned from inside of it. again: some path goes on to another iteration. branches:
     as many alternatives are open around its body. stepped, appended, shortened, growing: see ``variation``. records: what
@@ -143,7 +143,7 @@ class LoopState:
     runs: bool = False
     since: int = NEVER
     times: int = 0
-    turns: int = 0
+    trip_count: int = 0
     links: int = 0
     tested: bool = False
     leaving: bool = False

@@ -618,8 +618,8 @@ def _usual_comparison(m: Machine, frame: Frame, node: ir.Compare) -> bool | None
 
 def _are_few(m: Machine, number: int) -> bool:
     """So many iterations are less than half of those that the loops around run, where that is known."""
-    turns = [loop.turns or loop.times for loop in m.path.loops]
-    return number <= _FIRST_FEW and all(not n or 2 * number <= n for n in turns)
+    trip_counts = [loop.trip_count or loop.times for loop in m.path.loops]
+    return number <= _FIRST_FEW and all(not n or 2 * number <= n for n in trip_counts)
 
 
 def evaluate_constant(node: ir.Expr) -> Value | None:

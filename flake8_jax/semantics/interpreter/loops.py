@@ -244,7 +244,7 @@ def _for(m: Machine, frame: Frame, node: ir.For) -> Flow:
     iterable = evaluate(m, frame, node.iter)
     loop = LoopState("for", node)
     known = known_elements(iterable)
-    loop.turns = _turns(frame, node, iterable)
+    loop.trip_count = _trip_count(frame, node, iterable)
     loop.counting = _counts(iterable)
     if known is not None and _worth_unrolling(m, known):
         return _unrolled(m, frame, node, loop, known)
@@ -268,7 +268,7 @@ def _for(m: Machine, frame: Frame, node: ir.For) -> Flow:
     return _leave_loop(m, frame, loop, flow)
 
 
-def _turns(frame: Frame, node: ir.For, iterable: Value) -> int:
+def _trip_count(frame: Frame, node: ir.For, iterable: Value) -> int:
     """How often the loop runs, whoever calls the function around; 0 where that is not known."""
     if frame.fn is not None and not {p.name for p in frame.fn.params}.isdisjoint(names_read(node.iter)):
         return 0

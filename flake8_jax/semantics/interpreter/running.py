@@ -6,7 +6,7 @@ run         of one function body, in a frame of its own; an equal run is remembe
 context     a function, staged or eager: it is run on so many different inputs before its result is unknown.
 captured    what a function closes over, from enclosing functions.
 
-Every module starts with a process that has taken no turn yet (see ``trackers.process``).
+Every module starts with a process that has passed no point yet (see ``trackers.process``).
 
 Limitations: recursion beyond the second call, unless a constant argument counts down.
 """
@@ -79,12 +79,12 @@ def run_module(m: Machine, scope: ModuleScope) -> None:
         scope.slots["__name__"] = Unknown("__name__")
         scope.slots["__file__"] = Unknown("__file__")
         process = m.trackers[Process]
-        process.turns = new_process()
+        process.points = new_process()
         if scope.cells:
             _run_cells(m, frame)
         else:
             run_block(m, frame, scope.tree.body)
-        scope.process = process.turns
+        scope.process = process.points
 
     m.isolated(scope.path, run)
 

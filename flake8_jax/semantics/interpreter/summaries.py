@@ -373,7 +373,7 @@ def _manner(m: Machine, mode: Mode, *, in_loop: bool) -> list[Any]:
         bool(mode.mapped_axes),
         *(_in_loops(m) if in_loop else (True, False)),
         waiting and not any(loop.runs for loop in m.path.loops) and not is_ready(m),
-        math.prod([loop.turns for loop in m.path.loops]) if waiting else 0,
+        math.prod([loop.trip_count for loop in m.path.loops]) if waiting else 0,
         mode.differentiated,
         mode.axes,
         mode.axes_closed and bool(mode.axes),

@@ -150,7 +150,7 @@ class ExecutionPath:
             function=inner.function if inner is not None else "",
             inner=inner.fn if inner is not None else None,
             loop=len(loops) - self.loop_base,
-            iterations=math.prod([loop.turns for loop in loops]) if loops else 0,
+            iterations=math.prod([loop.trip_count for loop in loops]) if loops else 0,
             first=any(loop.runs for loop in loops) if loops else False,
             ready=bool(loops) and self.device.get(DISPATCHED) is DONE,
             guarded=any(loop.guards for loop in loops) if loops else False,

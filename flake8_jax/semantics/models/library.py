@@ -131,7 +131,7 @@ def _described(m: Machine, name: str, fact: FunctionFact, at: Call) -> Value:
     if m.path.loops:
         vary_call(m, name, at.args.values, bind_parameters(fact.params, at.args)[0], result)
         track_made(m, at, name, result)
-    if m.trackers[Process].turns[STARTED] is not TAKEN:
+    if m.trackers[Process].points[STARTED] is not TAKEN:
         track_library_call(m, at.frame, at.node, name, result)
     if name in PROFILING:
         track_trace(m, at.frame, at.node, name)

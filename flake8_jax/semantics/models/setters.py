@@ -35,8 +35,8 @@ def _config_update(m: Machine, frame: Frame, node: Any, args: Arguments) -> Valu
         excuse(m, frame, name.value.upper())
         if name.value == "jax_disable_jit" and frame.fn is None:
             frame.scope.unjitted = isinstance(value, Const) and value.value is True
-        turn = STARTED if name.value in OPTIONS_AT_START else ""
-        emit_setting(m, frame, node, Made(name.value, "option", value, turn))
+        point = STARTED if name.value in OPTIONS_AT_START else ""
+        emit_setting(m, frame, node, Made(name.value, "option", value, point))
     return NONE
 
 

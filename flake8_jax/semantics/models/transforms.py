@@ -103,7 +103,7 @@ from flake8_jax.semantics.trackers.host_buffers import HostBuffers, track_given
 from flake8_jax.semantics.trackers.key_names import names_bound
 from flake8_jax.semantics.trackers.keys import Keys, forget_uses
 from flake8_jax.semantics.trackers.presumption import Presuming
-from flake8_jax.semantics.trackers.process import STARTED, track_turn
+from flake8_jax.semantics.trackers.process import STARTED, track_point
 from flake8_jax.semantics.trackers.products import Products, emit_mismatch
 from flake8_jax.semantics.trackers.readiness import track_dispatch
 from flake8_jax.semantics.trackers.recipes import pass_tangent
@@ -321,7 +321,7 @@ def _dispatched(m: Machine, tv: TransformedValue, at: Call, result: Value) -> in
     if m.path.mode.staged or not (tv.fact.omnistaging or unknown):
         return 0
     if tv.fact.result == "same":
-        track_turn(m, at.frame.scope, at.node, STARTED)
+        track_point(m, at.frame.scope, at.node, STARTED)
     if tv.fact.waits:
         return 0
     if not m.path.loops:

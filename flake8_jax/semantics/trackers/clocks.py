@@ -67,13 +67,13 @@ PROFILING = frozenset({"jax.profiler.start_trace", "jax.profiler.stop_trace"})
 _PLAIN = frozenset({int, str, bool, float, type(None)})
 
 
-class Turn(NamedTuple):
+class LoopLength(NamedTuple):
     """An iteration of a loop, in each of which an argument has another shape."""
 
     loop: LoopState
     since: int
 
-    def differs(self, other: Turn) -> bool:
+    def differs(self, other: LoopLength) -> bool:
         """The shapes are surely different. What another loop gave may have had all of them."""
         return self.loop is other.loop and self.since != other.since
 
@@ -343,8 +343,8 @@ def _seen(m: Machine, value: Value, static: bool) -> Any:
         return (value.value,) if isinstance(value, Const) else None
     if isinstance(value, (Array, HostArray)):
         shape = shape_of(m, value)
-        turn = Turn(shape.loop, shape.loop.since) if shape is not None and not shape.ragged else None
-        return value.dtype, value.ndim, value.length, turn
+        loop_length = LoopLength(shape.loop, shape.loop.since) if shape is not None and not shape.ragged else None
+        return value.dtype, value.ndim, value.length, loop_length
     return None
 
 
@@ -362,13 +362,13 @@ def _differ(one: Given, other: Given) -> bool:
 
 
 def _are_different(one: Any, other: Any) -> bool:
-    return one.differs(other) if isinstance(one, Turn) and isinstance(other, Turn) else bool(one != other)
+    return one.differs(other) if isinstance(one, LoopLength) and isinstance(other, LoopLength) else bool(one != other)
 
 
 def _sizing_loops(given: Given) -> set[int]:
     """The loops in whose iterations the arguments have other shapes."""
     entries = [entry for argument in given or () if argument is not None for entry in argument]
-    return {id(entry.loop) for entry in entries if isinstance(entry, Turn)}
+    return {id(entry.loop) for entry in entries if isinstance(entry, LoopLength)}
 
 
 def _given_again(given: Given) -> Given:
@@ -376,7 +376,8 @@ def _given_again(given: Given) -> Given:
     if given is None:
         return None
     return tuple([
-        argument if argument is None else tuple([Turn(e.loop, e.loop.since) if isinstance(e, Turn) else e for e in argument])
+        argument if argument is None else tuple([LoopLength(e.loop, e.loop.since) if isinstance(e, LoopLength) else e
+                                                       for e in argument])
         for argument in given
     ])  # fmt: skip
 
@@ -617,7 +618,7 @@ def _pending(stretch: _Stretch) -> Work | None:
 def _is_fed(loop: LoopState) -> bool:
     """The loop trains on data from somewhere, for which the host waits as well: what is in flight at its end is a small part.
     A ``range`` just repeats, and what hands nothing on is a benchmark."""
-    if not isinstance(loop.node, ir.For) or loop.turns or not loop.carries:
+    if not isinstance(loop.node, ir.For) or loop.trip_count or not loop.carries:
         return False
     iterated = loop.node.iter
     while isinstance(iterated, ir.Call) and iterated.args:

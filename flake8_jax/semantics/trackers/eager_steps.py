@@ -117,7 +117,7 @@ class EagerSteps(Tracker):
         for loop in reversed(path.loops):
             if loop.guards:
                 return  # it may be one iteration of many
-            if loop.unrolled or 0 < loop.turns < FEW or _is_in_model(self.m, loop):
+            if loop.unrolled or 0 < loop.trip_count < FEW or _is_in_model(self.m, loop):
                 continue
             link = path.stack[loop.links] if len(path.stack) > loop.links else None
             place = at if link is None else link.node

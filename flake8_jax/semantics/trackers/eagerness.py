@@ -101,8 +101,8 @@ def _data_of(node: ir.Expr) -> list[str]:
 
 def is_short(m: Machine, frame: Frame, loop: LoopState, few: int) -> bool:
     """The loop surely runs fewer than ``few`` times: it says so, or one of the sequences that it zips is so short."""
-    if loop.turns:
-        return loop.turns < few
+    if loop.trip_count:
+        return loop.trip_count < few
     node = loop.node.iter if isinstance(loop.node, ir.For) else None
     while isinstance(node, ir.Call) and path_of(node.func) in ("enumerate", "tqdm", "tqdm.tqdm") and node.args:
         node = node.args[0].value

@@ -110,7 +110,7 @@ class Forks(Tracker):
 
 def has_started(m: Machine) -> bool:
     """JAX has surely computed something on the running path."""
-    return m.trackers[Process].turns[STARTED] is TAKEN or m.trackers[Forks].state.get(STARTED, NONE) is TAKEN
+    return m.trackers[Process].points[STARTED] is TAKEN or m.trackers[Forks].state.get(STARTED, NONE) is TAKEN
 
 
 def track_library_fork(m: Machine, at: Call, name: str, result: Value) -> None:
@@ -163,10 +163,14 @@ def fork(m: Machine, place: Place) -> None:
     if not has_started(m):
         m.trackers[Forks].forked.append(place)
         return
-    turn = m.trackers[Process].turns.get((STARTED, "at"))
+    point = m.trackers[Process].points.get((STARTED, "at"))
     since: Site | None = None
-    if isinstance(turn, InitializationPoint) and m.trackers[Process].turns[STARTED] is TAKEN and turn.node is not None:
-        since = site_of(turn.scope, turn.node)
+    if (
+        isinstance(point, InitializationPoint)
+        and m.trackers[Process].points[STARTED] is TAKEN
+        and point.node is not None
+    ):
+        since = site_of(point.scope, point.node)
     m.bus.emit(Fork(m.path.context(place.scope), place.node, place.name, since))
 
 

@@ -244,7 +244,7 @@ def _track_making(m: Machine, loop: LoopState, made: TransformedValue, *, own: b
 
 def _is_cheap(m: Machine, loop: LoopState, made: TransformedValue) -> bool:
     """It compiles a few times, or in no time; a collective that runs on all devices does not."""
-    few = 0 < loop.turns * _calls_alike(m, loop) <= _FEW and not loop.unrolled
+    few = 0 < loop.trip_count * _calls_alike(m, loop) <= _FEW and not loop.unrolled
     return few or (_is_trivial(made.operand) and made.name != "jax.pmap")
 
 
@@ -310,7 +310,7 @@ def emit_control_flow(
                 loop, own = found
                 if not own and (_is_of_library(m, loop) or _may_be_staged(m, loop)):
                     return
-                if 0 < loop.turns <= _SHORT or (own and _is_one_of_a_kind(m, frame, loop, member)):
+                if 0 < loop.trip_count <= _SHORT or (own and _is_one_of_a_kind(m, frame, loop, member)):
                     return
                 if _was_given_fresh(m, loop):
                     return
@@ -379,7 +379,7 @@ def emit_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
         if (
             not loop.unrolled
             and not 0 < loop.times <= _FEW
-            and not 0 < loop.turns <= _SHORT
+            and not 0 < loop.trip_count <= _SHORT
             and not _was_given_fresh(m, loop)
             and _is_eager(m, node, loop, here=maps)
             and _goes_on(m, node, loop)

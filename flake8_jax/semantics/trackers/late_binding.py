@@ -5,11 +5,11 @@ a loop thus reads the last value, whichever of them JAX traces or a caller calls
 
 Vocabulary
 ----------
-turn        one iteration of a loop, by its number among those that were run.
+iteration   one pass of a loop, by its number among those that were run.
 varying     a variable that every iteration of a loop rebinds: its target, and what is computed from that.
-late        a function runs after the turn that made it.
-kept        it was put into a container in its turn, so that functions of several turns are there. Of an unrolled loop each
-            function is known by itself, and the values of its turn and of today are compared.
+late        a function runs after the iteration that made it.
+kept        it was put into a container in its iteration, so the container holds functions of several iterations. Of an
+            unrolled loop each function is known by itself, and its old values and those of today are compared.
 
 Limitations: generators, functions that nothing in the project calls, names that ``exec`` binds.
 """
@@ -44,8 +44,8 @@ MAX_KEPT = 64
 """So many parts of a value that is put into a container are looked at."""
 
 
-class Turn(NamedTuple):
-    """A function was made in the turn ``number`` of a loop whose varying variables it reads, with the values of then."""
+class MadeIn(NamedTuple):
+    """A function was made in the iteration ``number`` of a loop whose varying variables it reads, with the values of then."""
 
     loop: LoopState
     number: int
@@ -56,17 +56,18 @@ class Made(NamedTuple):
     """A function that a loop has made."""
 
     function: FunctionValue
-    turns: tuple[Turn, ...]
+    iterations: tuple[MadeIn, ...]
 
 
 class LateBindings(Tracker):
-    """made: functions of loops, by identity; lasting: those of the top level of modules. turns: how many iterations of a loop
-    were run. kept: functions in containers. timely: functions that a transform has traced in their turn. varying: by loop."""
+    """made: functions of loops, by identity; lasting: those of the top level of modules. iterations: how many of a loop
+    were run. kept: functions in containers. timely: functions that a transform has traced in their iteration. varying: by
+    loop."""
 
     def __init__(self, m: Machine) -> None:
         self.made: dict[int, Made] = {}
         self.lasting: dict[int, Made] = {}
-        self.turns: dict[LoopState, int] = {}
+        self.iterations: dict[LoopState, int] = {}
         self.kept: set[int] = set()
         self.timely: set[int] = set()
         self.varying: dict[int, frozenset[str]] = {}
@@ -79,7 +80,7 @@ class LateBindings(Tracker):
         self.made = saved
 
     def iteration(self, loop: LoopState) -> None:
-        self.turns[loop] = self.turns.get(loop, 0) + 1
+        self.iterations[loop] = self.iterations.get(loop, 0) + 1
 
 
 def track_function(m: Machine, frame: Frame, made: FunctionValue) -> None:
@@ -87,15 +88,17 @@ def track_function(m: Machine, frame: Frame, made: FunctionValue) -> None:
     if not m.bus.wants(LateBinding) or (made.closure is None and not _is_in_comprehension(frame)):
         return
     tracker, wanted = m.trackers[LateBindings], _free_names(made.fn)
-    turns = []
+    iterations = []
     for loop in m.path.loops[m.path.loop_base :]:
         names = wanted & _varying(tracker, loop.node)
         if names and not _is_lazy(frame, loop.node):
-            turns.append(Turn(loop, tracker.turns.get(loop, 0), {name: _value(made, name) for name in names}))
-    if turns:
+            iterations.append(
+                MadeIn(loop, tracker.iterations.get(loop, 0), {name: _value(made, name) for name in names})
+            )
+    if iterations:
         known = tracker.made if m.path.stack else tracker.lasting
-        known[id(made)] = Made(made, tuple(turns))
-        if any(isinstance(turn.loop.node, ir.Comprehension) for turn in turns):
+        known[id(made)] = Made(made, tuple(iterations))
+        if any(isinstance(made_in.loop.node, ir.Comprehension) for made_in in iterations):
             tracker.kept.add(id(made))
 
 
@@ -114,46 +117,50 @@ def track_run(m: Machine, function: FunctionValue) -> None:
         made = tracker.lasting.get(id(function))
         if made is None or (m.path.stack and m.path.stack[0].kind == "root"):
             return
-    late = [turn for turn in made.turns if turn.loop not in m.path.loops or tracker.turns[turn.loop] != turn.number]
+    late = [
+        made_in
+        for made_in in made.iterations
+        if made_in.loop not in m.path.loops or tracker.iterations[made_in.loop] != made_in.number
+    ]
     if not late:
         if m.path.stack and m.path.stack[-1].kind == "root":
             tracker.timely.add(id(function))
         return
     if id(function) in tracker.timely:
         return
-    for turn in late:
-        for name in sorted(turn.values):
-            if _has_moved_on(m, tracker, made, turn, name):
-                _emit(m, made, turn, name)
+    for made_in in late:
+        for name in sorted(made_in.values):
+            if _has_moved_on(m, tracker, made, made_in, name):
+                _emit(m, made, made_in, name)
 
 
-def _has_moved_on(m: Machine, tracker: LateBindings, made: Made, turn: Turn, name: str) -> bool:
-    """The variable surely holds another value by now than in the turn that made the function."""
-    if _is_bound_again(m, made, turn, name):
+def _has_moved_on(m: Machine, tracker: LateBindings, made: Made, made_in: MadeIn, name: str) -> bool:
+    """The variable surely holds another value by now than in the iteration that made the function."""
+    if _is_bound_again(m, made, made_in, name):
         return False
-    now, then = _value(made.function, name), turn.values[name]
+    now, then = _value(made.function, name), made_in.values[name]
     if isinstance(now, Const) and isinstance(then, Const):
         return (type(now.value), now.value) != (type(then.value), then.value)
-    if turn.loop.unrolled:
-        return now is not then and turn.loop.times > 1
+    if made_in.loop.unrolled:
+        return now is not then and made_in.loop.times > 1
     return id(made.function) in tracker.kept
 
 
-def _is_bound_again(m: Machine, made: Made, turn: Turn, name: str) -> bool:
+def _is_bound_again(m: Machine, made: Made, made_in: MadeIn, name: str) -> bool:
     """Another loop that runs now gives the variable a value for this call."""
     return any(
-        loop is not turn.loop and isinstance(loop.node, ir.For) and name in _targets(loop.node.target)
+        loop is not made_in.loop and isinstance(loop.node, ir.For) and name in _targets(loop.node.target)
         for loop in m.path.loops
     )
 
 
-def _emit(m: Machine, made: Made, turn: Turn, name: str) -> None:
+def _emit(m: Machine, made: Made, made_in: MadeIn, name: str) -> None:
     function = made.function
     read = min(
         (n for part in function.fn.body for n in walk(part) if isinstance(n, ir.Name) and n.id == name),
         key=lambda n: n.start,
     )
-    m.bus.emit(LateBinding(m.path.context(function.scope), read, name, function.fn, turn.loop.node))
+    m.bus.emit(LateBinding(m.path.context(function.scope), read, name, function.fn, made_in.loop.node))
 
 
 # --- what a loop binds -------------------------------------------------------------------------------------

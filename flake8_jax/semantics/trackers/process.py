@@ -4,11 +4,11 @@ Vocabulary
 ----------
 setting     a variable of the environment or an option of ``jax.config`` that code sets, a context manager that switches
             an option on, a call that only makes sense at one time.
-turn        a moment after which a setting comes too late. *imported*: ``JAX_…`` variables are read while JAX is imported,
+point       the moment after which a setting comes too late. *imported*: ``JAX_…`` variables are read while JAX is imported,
             by this file or by another library. *started*: ``XLA_FLAGS``, the memory of the GPU and the platform are
             settled by the first array, compiled call or question for devices.
-process     which turns the running path has surely taken. Every module starts with none, and its functions start where its top
-            level ended: whoever calls them has imported it.
+process     which points the running path has surely passed. Every module starts with none. Its functions start where its top
+            level ended, because their callers have imported it.
 superseded  a late setting is after all of use: another path makes it in time, the same file starts another process
             (which inherits the environment), makes JAX forget its devices, or sets the option of that name as well.
 
@@ -104,11 +104,11 @@ _FORGETTING = ("clear_backends", "get_backend.cache_clear")
 IMPORTED, STARTED = "imported", "started"
 
 TAKEN = Const(True)
-"""What a process says of a turn that it has surely taken."""
+"""What a process says of a point that it has surely passed."""
 
 
 class InitializationPoint(msgspec.Struct, frozen=True, eq=False):
-    """Where a path took a turn. ``stack``: the calls around it."""
+    """Where a path passed a point. ``stack``: the calls around it."""
 
     scope: ModuleScope
     node: Any
@@ -123,43 +123,43 @@ class Settings(msgspec.Struct):
 
 
 def new_process() -> dict[Any, Any]:
-    """A process that has taken no turn yet."""
+    """A process that has passed no point yet."""
     return {IMPORTED: NONE, STARTED: NONE}
 
 
 class Process(Tracker):
-    """turns: what the running path has surely done. environment: its variables. settings: what was set where."""
+    """points: what the running path has surely done. environment: its variables. settings: what was set where."""
 
     def __init__(self, m: Machine) -> None:
-        self.turns = new_process()
+        self.points = new_process()
         self.environment: dict[Any, Any] = {"set": NONE}
         self.settings = Settings()
         m.program.slot_ids.add(id(self.environment))
 
     def enter(self) -> dict[Any, Any]:
-        saved, self.turns = self.turns, dict(self.turns)
+        saved, self.points = self.points, dict(self.points)
         return saved
 
     def leave(self, saved: Any, *, finished: bool) -> None:
-        self.turns = saved
+        self.points = saved
 
 
-# --- turns --------------------------------------------------------------------------------------------
+# --- points --------------------------------------------------------------------------------------------
 
 
-def track_turn(m: Machine, scope: ModuleScope, node: Any, turn: str) -> None:
+def track_point(m: Machine, scope: ModuleScope, node: Any, point: str) -> None:
     """From here on, JAX is imported, or has computed something."""
-    if m.trackers[Process].turns[turn] is not TAKEN:
-        m.journal.write(m.trackers[Process].turns, turn, TAKEN)
-        m.trackers[Process].turns[turn, "at"] = InitializationPoint(scope, node, tuple(m.path.stack))
+    if m.trackers[Process].points[point] is not TAKEN:
+        m.journal.write(m.trackers[Process].points, point, TAKEN)
+        m.trackers[Process].points[point, "at"] = InitializationPoint(scope, node, tuple(m.path.stack))
 
 
 def track_import(m: Machine, frame: Frame, node: ir.Import | ir.ImportFrom, module: str) -> None:
     """A module was imported: does that import JAX, or even compute something?"""
-    if m.trackers[Process].turns[IMPORTED] is TAKEN and m.trackers[Process].turns[STARTED] is TAKEN:
+    if m.trackers[Process].points[IMPORTED] is TAKEN and m.trackers[Process].points[STARTED] is TAKEN:
         return
     if module.partition(".")[0] in IMPORTING and not m.program.is_project(module):
-        track_turn(m, frame.scope, node, IMPORTED)
+        track_point(m, frame.scope, node, IMPORTED)
         return
     names = [module]
     if isinstance(node, ir.ImportFrom):
@@ -171,17 +171,17 @@ def track_import(m: Machine, frame: Frame, node: ir.Import | ir.ImportFrom, modu
     for name in names:
         scope = m.program.scope_of(name)
         if scope is not None and scope.process is not None:
-            for turn in (IMPORTED, STARTED):
-                if scope.process[turn] is TAKEN:
-                    track_turn(m, frame.scope, node, turn)
+            for point in (IMPORTED, STARTED):
+                if scope.process[point] is TAKEN:
+                    track_point(m, frame.scope, node, point)
 
 
 def track_library_call(m: Machine, frame: Frame, node: Any, name: str, result: Value) -> None:
     """A library function was called: did that start JAX?"""
-    if m.trackers[Process].turns[STARTED] is TAKEN or m.path.mode.staged or not name.startswith("jax."):
+    if m.trackers[Process].points[STARTED] is TAKEN or m.path.mode.staged or not name.startswith("jax."):
         return
     if name in _STARTING or (isinstance(result, Array) and name.startswith(_COMPUTING)):
-        track_turn(m, frame.scope, node, STARTED)
+        track_point(m, frame.scope, node, STARTED)
 
 
 def track_spawn(m: Machine, frame: Frame, name: str) -> None:
@@ -190,8 +190,8 @@ def track_spawn(m: Machine, frame: Frame, name: str) -> None:
         excuse(m, frame, "")
     elif name.startswith("jax.") and name.endswith(_FORGETTING):
         _is_superseded(m, frame.scope.path, "", SUPERSEDED)
-        if m.trackers[Process].turns[STARTED] is TAKEN:
-            m.journal.write(m.trackers[Process].turns, STARTED, NONE)
+        if m.trackers[Process].points[STARTED] is TAKEN:
+            m.journal.write(m.trackers[Process].points, STARTED, NONE)
 
 
 # --- settings -----------------------------------------------------------------------------------------
@@ -202,9 +202,9 @@ def set_variable(m: Machine, frame: Frame, node: Any, key: Value, value: Value) 
     track_written(m, frame, node)
     if isinstance(key, Const) and isinstance(key.value, str):
         name = key.value
-        turn = IMPORTED if name in READ_AT_IMPORT else STARTED if name in READ_AT_START else ""
-        if turn:
-            emit_setting(m, frame, node, Made(name, "variable", value, turn))
+        point = IMPORTED if name in READ_AT_IMPORT else STARTED if name in READ_AT_START else ""
+        if point:
+            emit_setting(m, frame, node, Made(name, "variable", value, point))
 
 
 def set_variables(m: Machine, frame: Frame, node: Any, values: Value) -> None:
@@ -224,12 +224,12 @@ def track_written(m: Machine, frame: Frame, node: Any) -> None:
 
 class Made(msgspec.Struct, frozen=True):
     """A setting that code makes: the variable or option of that name, a context manager that switches the option, or a
-    call. turn: the one that has to come later; empty where it may come at any time."""
+    call. point: the one that has to come later; empty where it may come at any time."""
 
     name: str
     kind: Literal["variable", "option", "context", "call"]
     value: Value
-    turn: str = ""
+    point: str = ""
 
 
 def emit_setting(m: Machine, frame: Frame, node: Any, made: Made) -> None:
@@ -240,23 +240,23 @@ def emit_setting(m: Machine, frame: Frame, node: Any, made: Made) -> None:
     m.journal.write(process.environment, "set", NONE)
     scope, stack = frame.scope, m.path.stack
     known, by_program = _reached(m, scope)
-    late = bool(made.turn) and process.turns[made.turn] is TAKEN and not _is_in_force(process, made)
+    late = bool(made.point) and process.points[made.point] is TAKEN and not _is_in_force(process, made)
     if not late:
-        process.turns.setdefault(("value", made.name), NONE)
-        m.journal.write(process.turns, ("value", made.name), made.value)
-    taken: InitializationPoint | None = process.turns.get((made.turn, "at")) if late else None
+        process.points.setdefault(("value", made.name), NONE)
+        m.journal.write(process.points, ("value", made.name), made.value)
+    taken: InitializationPoint | None = process.points.get((made.point, "at")) if late else None
     at, place = node, scope
     blamed = _blamed(stack, taken) if taken is not None and taken.scope is not scope else None
     if blamed is not None:  # the helper is innocent: its caller calls it too late
         at, place, m.path.stack = stack[blamed].node, stack[blamed].scope, stack[:blamed]
-    if not late and made.turn and known:
+    if not late and made.point and known:
         m.bus.record_fact(SUPERSEDED, place, at.start)
     _remember(m, made, place.path, at.start, late=late)
     since = site_of(taken.scope, taken.node) if taken is not None else None
     conditional = _is_conditional(m, frame)
     context, direct = m.path.context(place), at is node
     m.bus.emit(
-        Setting(context, at, made.name, made.kind, made.value, made.turn, late, since, conditional, direct, by_program)
+        Setting(context, at, made.name, made.kind, made.value, made.point, late, since, conditional, direct, by_program)
     )
     m.path.stack = stack
 
@@ -265,7 +265,7 @@ def _is_in_force(process: Process, made: Made) -> bool:
     """JAX has that value already: what was set in time, or the default."""
     if made.kind not in ("variable", "option") or not isinstance(made.value, Const):
         return False
-    before, value = process.turns.get(("value", made.name), NONE), made.value.value
+    before, value = process.points.get(("value", made.name), NONE), made.value.value
     if before is not NONE:
         return isinstance(before, Const) and type(before.value) is type(value) and bool(before.value == value)
     return value is None or value == "" or (made.name.upper() in _OFF_BY_DEFAULT and not is_on(made.value))
@@ -281,7 +281,7 @@ def _reached(m: Machine, scope: ModuleScope) -> tuple[bool, bool]:
 
 
 def _blamed(stack: list[Link], taken: InitializationPoint) -> int | None:
-    """The call around a late setting that the code which took the turn did not make."""
+    """The call around a late setting that the code which passed the point did not make."""
     common = 0
     while common < min(len(stack), len(taken.stack)) and stack[common] is taken.stack[common]:
         common += 1
