@@ -16,6 +16,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
+from flake8_jax.semantics.domain.values import External
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.scopes import ModuleScope
@@ -227,6 +228,13 @@ def _blocks_around(body: list[ir.Stmt], node: Any) -> Iterator[tuple[list[ir.Stm
 def last_name(node: ir.Expr) -> str:
     """``c`` of ``c`` and of ``a.b.c``; empty for any other expression."""
     return node.attr if isinstance(node, ir.Attribute) else node.id if isinstance(node, ir.Name) else ""
+
+
+def called_name(func: ir.Expr, scope: ModuleScope) -> str:
+    """``where`` of ``jnp.where`` and of ``pick`` after ``from jax.numpy import where as pick``: the last part of the name
+    of a library's function, whatever the module calls it; of anything else, the last part as it is written."""
+    known = scope.slots.get(func.id) if isinstance(func, ir.Name) else None
+    return known.name.rpartition(".")[2] if isinstance(known, External) else last_name(func)
 
 
 def spelled(node: ir.Expr, text: str) -> str:

@@ -52,6 +52,7 @@ from flake8_jax.semantics.machine.dispatch import RUN, evaluate, run_block
 from flake8_jax.semantics.trackers.allocations import Change, emit_change, undo_changes
 from flake8_jax.semantics.trackers.globals import GlobalReads
 from flake8_jax.semantics.trackers.host_buffers import is_buffer, track_overwritten
+from flake8_jax.semantics.trackers.keys import uses_left_by_exception
 from flake8_jax.semantics.trackers.process import ENVIRON, set_variables, track_import, track_written
 from flake8_jax.semantics.trackers.steps import TrainingSteps, emit_steps, give_back, track_bound
 from flake8_jax.semantics.trackers.variation import Variations, track_augmented, track_self_update, vary_binary
@@ -223,7 +224,7 @@ def _try(m: Machine, frame: Frame, node: ir.Try) -> Flow:
     for handler in node.handlers:
 
         def handle(handler: ir.ExceptHandler = handler) -> Flow:
-            m.journal.interrupted(seen)
+            m.journal.interrupted(uses_left_by_exception(m, seen))
             caught = evaluate(m, frame, handler.type) if handler.type is not None else None
             if isinstance(caught, (External, BuiltinValue)) and caught.name.rpartition(".")[2] == "AttributeError":
                 _forget_arrays(m, frame, node.body)

@@ -17,7 +17,8 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import children, walk
-from flake8_jax.semantics.domain.code import blocks, last_name
+from flake8_jax.semantics.domain.code import blocks, called_name
+from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.stack import Place
 from flake8_jax.semantics.trackers.key_names import parts_of_target
 
@@ -35,7 +36,7 @@ def are_alternatives(body: list[ir.Stmt], first: Place, second: Place) -> bool:
     """Whatever the function goes on to compute depends on one of the two draws at most."""
     if first.scope is not second.scope or first.function is None or first.function is not second.function:
         return False
-    flow = _Flow(first.node, second.node)
+    flow = _Flow(first.scope, first.node, second.node)
     try:
         flow.follow(body)
     except _MetError:
@@ -47,6 +48,7 @@ def are_alternatives(body: list[ir.Stmt], first: Place, second: Place) -> bool:
 class _Flow:
     """What the statements so far have computed from which draw. picked: some ``where`` chose between both."""
 
+    scope: ModuleScope
     first: Any
     second: Any
     origins: dict[str, Origin] = field(default_factory=dict)
@@ -89,7 +91,7 @@ class _Flow:
             if self._reads(node):
                 raise _MetError
             return _NONE
-        if isinstance(node, ir.Call) and last_name(node.func) in _PICKING and len(node.args) == 3:
+        if isinstance(node, ir.Call) and called_name(node.func, self.scope) in _PICKING and len(node.args) == 3:
             condition, one, other = (self._origin(argument.value) for argument in node.args)
             if one and other and one != other:
                 self.picked = True

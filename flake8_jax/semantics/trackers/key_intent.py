@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.boundary import SEED
-from flake8_jax.semantics.domain.code import last_name, names_read, statement_at
+from flake8_jax.semantics.domain.code import called_name, last_name, names_read, statement_at
 from flake8_jax.semantics.domain.equal_draws import is_copy, states_equal_draws
 from flake8_jax.semantics.domain.scopes import is_test_file
 from flake8_jax.semantics.domain.values import (
@@ -55,6 +55,7 @@ from flake8_jax.semantics.trackers.key_names import is_of_key, parts_of_target, 
 from flake8_jax.semantics.trackers.key_pairs import are_compared, elements_are_compared, shuffles_each
 
 if TYPE_CHECKING:
+    from flake8_jax.semantics.domain.scopes import ModuleScope
     from flake8_jax.semantics.domain.stack import Link, Place
     from flake8_jax.semantics.events.events import Intent
 
@@ -100,7 +101,7 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
 def _intent_in_loop(body: list[ir.Stmt], here: Place, draws: Drawn) -> Intent:
     """Why the uses of two iterations may be meant to be alike."""
     statement = statement_at(body, here.node)
-    if _is_discarded(statement, here) or _is_awaited_only(statement, body) or _is_timed(body, here.node):
+    if _is_discarded(statement, here) or _is_awaited_only(statement, body) or _is_timed(body, here):
         return "discarded"
     if draws == "shuffles" and shuffles_each(body, here.node) and not _is_step(body, here.node):
         return "paired"
@@ -251,7 +252,7 @@ def _is_bound_once(body: list[ir.Stmt], key: Value, here: Place, there: Place) -
     ):
         return False
     made = [s.value for s in _statements(body) if isinstance(s, ir.Assign) and name in _bound_by(s)[0]]
-    return len(made) == 1 and isinstance(made[0], ir.Call) and last_name(made[0].func) == "partial"
+    return len(made) == 1 and isinstance(made[0], ir.Call) and called_name(made[0].func, here.scope) == "partial"
 
 
 def _undoes(one: Place, other: Place) -> bool:
@@ -493,20 +494,20 @@ def _reads_before(statement: ir.Stmt, names: set[str], end: int) -> bool:
 _CLOCKS = frozenset(name.rpartition(".")[2] for name in CLOCKS)
 
 
-def _is_timed(body: list[ir.Stmt], node: Any) -> bool:
+def _is_timed(body: list[ir.Stmt], here: Place) -> bool:
     """The loop around the call stands alone between two readings of a clock: it repeats the work to measure it."""
     for block in (body, *(block for one in _statements(body) for block in _blocks_of(one))):
         for before, loop, after in zip(block, block[1:], block[2:]):
-            if isinstance(loop, (ir.For, ir.While)) and loop.start <= node.start < loop.end:
-                if _reads_clock(before) and _reads_clock(after):
+            if isinstance(loop, (ir.For, ir.While)) and loop.start <= here.node.start < loop.end:
+                if _reads_clock(before, here.scope) and _reads_clock(after, here.scope):
                     return True
     return False
 
 
-def _reads_clock(statement: ir.Stmt) -> bool:
-    if not isinstance(statement, (ir.Assign, ir.ExprStmt)):
+def _reads_clock(statement: ir.Stmt, scope: ModuleScope) -> bool:
+    if not isinstance(statement, (ir.Assign, ir.ExprStmt, ir.Return)):
         return False
-    return any(isinstance(one, ir.Call) and last_name(one.func) in _CLOCKS for one in walk(statement))
+    return any(isinstance(one, ir.Call) and called_name(one.func, scope) in _CLOCKS for one in walk(statement))
 
 
 def _is_awaited_only(statement: ir.Stmt | None, body: list[ir.Stmt]) -> bool:

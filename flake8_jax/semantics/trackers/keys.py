@@ -25,7 +25,7 @@ from flake8_jax.semantics.domain.code import statement_at
 from flake8_jax.semantics.domain.conditions import are_mutually_exclusive, is_of_branch, normal_condition
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
-from flake8_jax.semantics.domain.stack import Link, LoopState, MappedAxis, Place
+from flake8_jax.semantics.domain.stack import Link, LoopState, MappedAxis, Place, Watched
 from flake8_jax.semantics.domain.values import (
     MISSING,
     Array,
@@ -212,6 +212,24 @@ class Keys(Tracker):
 
     def leave(self, saved: Any, *, finished: bool) -> None:
         self.uses = saved
+
+
+def uses_left_by_exception(m: Machine, seen: Watched) -> Watched:
+    """What an exception may leave of what was written up to it. A draw that it interrupts gives no numbers, so the handler
+    may draw again with the same key; a donated buffer may be gone.
+
+    Limitation: a draw that was over when a later statement raised, and whose numbers are still used, is forgotten as well.
+    """
+    uses = m.trackers[Keys].uses
+
+    def left(key: Value, contents: Any) -> Any:
+        before = uses.get(key, ())
+        return contents if contents is MISSING else tuple(u for u in contents if u in before or u.effect == DONATE)
+
+    return {
+        where: (slots, slot, [left(slot, one) for one in values] if slots is uses else values)
+        for where, (slots, slot, values) in seen.items()
+    }
 
 
 MAX_USES = 6

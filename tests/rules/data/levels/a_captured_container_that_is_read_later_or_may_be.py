@@ -1,0 +1,33 @@
+import jax
+import jax.numpy as jnp
+
+read = []
+kept = []
+counts = {"calls": 0, "prints": 0}
+
+
+@jax.jit
+def step(x):
+    read.append(x)  # error: captured-mutation
+    kept.append(x)  # warning: captured-mutation
+    counts["calls"] += 1  # error: captured-mutation
+    return x
+
+
+def mean():
+    print(counts["calls"])
+    return jnp.stack(read).mean()
+
+
+def record(losses, x):
+    @jax.jit
+    def step(x):
+        losses.append(x)  # warning: captured-mutation
+        return x
+
+    return step(x)
+
+
+def run(x):
+    losses = []
+    return record(losses, x), losses
