@@ -26,6 +26,7 @@ from flake8_jax.cli.running import (
     positive,
     seconds,
     size,
+    status_of,
 )
 from flake8_jax.cli.said import print_json, say, tell
 from flake8_jax.core.report import Diagnostic, RunReport
@@ -64,7 +65,7 @@ examples:
   jaxlint hotspots -- python train.py --steps 100
   jaxlint hotspots src --for 60 --top 20 -- python -m project.train
 
-Exit status: that of the command (0 where --for ended it); 2 for a usage error.
+Exit status: that of the command; 0 where --for ended it, 124 where --timeout did, 130 after Ctrl-C; 2 for a usage error.
 """
 
 
@@ -144,7 +145,7 @@ def _run(args: argparse.Namespace, output_format: str, backend: Backend | None) 
         tell(f"wrote {os.path.relpath(picture)}{trace}")
     for trouble in filter(None, (found.trouble, found.failure and f"the command ended with {found.failure}")):
         tell(trouble)
-    return found.status
+    return status_of(outcome)
 
 
 def _folder(name: str) -> str:

@@ -23,6 +23,7 @@ from flake8_jax.cli.running import (
     limits_of,
     missing_command,
     split_command,
+    status_of,
     understood,
 )
 from flake8_jax.cli.said import print_json, tell
@@ -36,7 +37,7 @@ from flake8_jax.runtime_checks.profile import (
     save,
     shown_command,
 )
-from flake8_jax.runtime_checks.sandbox import AS_IT_IS, Launch, Outcome, describe, missing_jax, run_child
+from flake8_jax.runtime_checks.sandbox import AS_IT_IS, Launch, describe, missing_jax, run_child
 from flake8_jax.settings.tables import ConfigError
 
 _EPILOG = """\
@@ -131,20 +132,7 @@ def _run(args: argparse.Namespace, words: list[str]) -> int:
         tell(text_of(profile, args.profile).rstrip("\n"), several_lines=True)
     if ended and ended[0]["interrupted"]:
         tell("the command set a trace function of its own, which ended the recording")
-    return _status(outcome)
-
-
-def _status(outcome: Outcome) -> int:
-    """That of the command, as a shell would say it."""
-    if outcome.state in _STATUSES:
-        return _STATUSES[outcome.state]
-    ended = outcome.of("ended")
-    if ended:
-        return int(ended[0]["status"])
-    return 128 - outcome.code if outcome.code < 0 else outcome.code
-
-
-_STATUSES = {"enough": 0, "timeout": 124, "interrupted": 130}
+    return status_of(outcome)
 
 
 def text_of(profile: Profile, path: str) -> str:

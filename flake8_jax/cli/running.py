@@ -28,7 +28,7 @@ from flake8_jax.settings.tables import ConfigError
 
 if TYPE_CHECKING:
     from flake8_jax.runtime_checks.commands import Command
-    from flake8_jax.runtime_checks.sandbox import Limits, Message
+    from flake8_jax.runtime_checks.sandbox import Limits, Message, Outcome
 
 PLATFORMS = ("cpu", "cuda", "tpu")
 _ROOT_SIGNS = ("pyproject.toml", "jaxlint.toml", ".jaxlint.toml", ".git")
@@ -266,6 +266,20 @@ def finish(work: Callable[[], int], args: argparse.Namespace, *wrong: type[Excep
     except OSError as error:
         tell(cannot_open(error, args.python))
     return 2
+
+
+_STATUSES = {"enough": 0, "timeout": 124, "interrupted": 130}
+
+
+def status_of(outcome: Outcome) -> int:
+    """The exit status where we say that of the user's command: as a shell would, 0 where ``--for`` ended it, 124 where
+    ``--timeout`` did, and 130 after Ctrl-C."""
+    if outcome.state in _STATUSES:
+        return _STATUSES[outcome.state]
+    ended = outcome.of("ended")
+    if ended:
+        return int(ended[0]["status"])
+    return 128 - outcome.code if outcome.code < 0 else outcome.code
 
 
 def seconds(value: float) -> str:

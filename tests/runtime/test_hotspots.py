@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree
 from pathlib import Path
 
@@ -121,15 +123,27 @@ def test_a_run(jaxlint: Command, tmp_path: Path) -> None:
     assert list((tmp_path / "out/plugins/profile").glob("*/*.trace.json.gz"))
 
 
-@pytest.mark.jax
-def test_a_program_without_end(jaxlint: Command, tmp_path: Path) -> None:
-    (tmp_path / "forever.py").write_text("while True:\n    pass\n")
-    words = [sys.executable, "-m", "flake8_jax", "hotspots", "forever.py", "--for", "1", "--", "python", "forever.py"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "forever.py:2" in done.stdout or "forever.py:1" in done.stdout
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
+@pytest.mark.parametrize(("options", "status"), [(["--for", "1"], 0), (["--timeout", "1.5"], 124), ([], 130)])
+def test_a_program_without_end(options: list[str], status: int, tmp_path: Path) -> None:
+    (tmp_path / "forever.py").write_text("open('begun', 'w').close()\nwhile True:\n    pass\n")
+    words = [sys.executable, "-m", "flake8_jax", "hotspots", "forever.py", *options, "--", "python", "forever.py"]
+    process = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    if not options:
+        while not (tmp_path / "begun").exists():
+            assert process.poll() is None
+            time.sleep(0.05)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == status
+    assert "forever.py:2" in said or "forever.py:3" in said
     assert (tmp_path / ".jaxlint/.gitignore").read_text() == "*\n"
-    assert jaxlint("hotspots", "forever.py")[0] == 2
+
+
+def test_there_has_to_be_a_command(jaxlint: Command) -> None:
+    assert jaxlint("hotspots", "train.py")[0] == 2
 
 
 @pytest.mark.jax
