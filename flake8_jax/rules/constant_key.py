@@ -10,7 +10,7 @@ from flake8_jax.rules._keys import place
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.boundary import NOT_TRAINING, SEED
 from flake8_jax.semantics.domain.values import Array, Const, External
-from flake8_jax.semantics.events.events import Context, LibraryCall
+from flake8_jax.semantics.events.events import Context, LibraryCall, RepeatedSeed
 from flake8_jax.semantics.events.facts import DRAWN
 
 
@@ -19,7 +19,7 @@ from flake8_jax.semantics.events.facts import DRAWN
     "warning",
     only=Subscription(where=frozenset({"staged", "loop"}), effects=frozenset({"make", "consume", "split"})),
 )
-def constant_key(event: LibraryCall) -> Report | None:
+def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
     """A traced function or a loop makes a PRNG key from a constant seed.
 
     ## Why is this bad?
@@ -154,6 +154,8 @@ def constant_key(event: LibraryCall) -> Report | None:
 
     <https://docs.jax.dev/en/latest/random-numbers.html>
     """
+    if isinstance(event, RepeatedSeed):
+        return _made_by_each_call(event)
     context = event.context
     fact = event.fact
     if fact is None or not event.args or context.presumed:
@@ -181,6 +183,23 @@ def constant_key(event: LibraryCall) -> Report | None:
         # functions start an iteration, or make what is to be the same.
         None if _is_drawn_here(event, context.inner) or _ignores_a_seed(context.inner) else "info",
         given=DRAWN,
+    )
+
+
+def _made_by_each_call(event: RepeatedSeed) -> Report | None:
+    """A function that a loop calls makes a key of a constant seed, and draws of it."""
+    nodes = (node for statement in event.maker.body for node in walk(statement))
+    at = next(
+        (n for n in nodes if isinstance(n, ir.Call) and (n.start, n.end) == (event.seed.start, event.seed.end)), None
+    )
+    if at is None or is_test(event.context) or _is_idle(at, event.maker):
+        return None
+    caller = f" ({place(event.called, event.context)})" if event.called is not None else ""
+    return Report(
+        at,
+        f"The seed of {quote(event.context, at)} is constant, so every iteration of the loop that calls this{caller} "
+        "draws the same numbers; pass in a new key",
+        preview=not event.handed_on,
     )
 
 

@@ -15,8 +15,8 @@ def eager_step(event: EagerStep) -> Report | None:
 
     The level is info: of 21 findings in other projects, 14 were worth a change. The others were short loops, layers of a
     model, and programs that fail earlier. In preview, the rule also reports loops that do six or more array operations in
-    each iteration and pass their result to the next one (`u = u + dt * laplacian(u)`), if a script or `main` runs them and
-    nothing jits them.
+    each iteration and pass their result to the next one (`u = u + dt * laplacian(u)`), and loops that take the elements of
+    an array one by one and compute with them (`float(x[i]) ** 2`), if a script or `main` runs them and nothing jits them.
 
     ## Why is this bad?
 
@@ -156,6 +156,13 @@ def eager_step(event: EagerStep) -> Report | None:
             event.at,
             f"{subject} and the rest of this step run operation by operation in every iteration, because nothing around them "
             "is jitted; jit the step, or write the loop as a jax.lax.scan",
+            preview=True,
+        )
+    if event.kind == "element":
+        return Report(
+            event.at,
+            f"{subject} takes one element from the device in every iteration; "
+            "use array operations or jax.vmap, or loop over np.asarray of the array",
             preview=True,
         )
     what = "an optimizer" if event.kind == "optimizer" else "a model"

@@ -228,3 +228,26 @@ class LoopTest(unittest.TestCase):
     source = SourceFile("test_code.py", "test_code", False, lower(program), program)
     findings = analyze([source], AnalysisRequest(), all_rules()).findings
     assert [f.name for f in findings if f.level == "error"] == []
+
+
+def test_a_function_that_ran_too_often_runs_once_more_for_a_loop_that_rules_hear_of() -> None:
+    program = """
+import jax
+
+
+def draw(kind, x):
+    return x + len(kind) + jax.random.normal(jax.random.key(0), (3,))
+
+
+def main(x):
+    for kind in ("a", "b", "c", "d", "e"):
+        print(draw(kind, x))
+    for step in range(1000):
+        x = draw("f", x)
+    return x
+
+
+main(1.0)
+"""
+    analysis, _, _ = run_engine({"code.py": program})
+    assert [finding.code for finding in analysis.findings] == ["JAX304"]

@@ -127,7 +127,8 @@ class LoopState:
     as many alternatives are open around its body. stepped, appended, shortened, growing: see ``variation``. records: what
     trackers know of this loop, by class. bound: see ``freshness.bound_in``. rare: results of tests that look at a
     counter, by identity, and whether they hold every few iterations. frequent: so many of the guards are such tests.
-    coarse, carries: see ``readiness``. counting: its elements are numbers."""
+    coarse, carries: see ``readiness``. counting: its elements are numbers. last: no pass over its body follows the running
+    one."""
 
     kind: str
     node: Any
@@ -160,3 +161,4 @@ class LoopState:
     coarse: bool = False
     carries: bool = False
     counting: bool = False
+    last: bool = False

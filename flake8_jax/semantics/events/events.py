@@ -789,6 +789,20 @@ class EagerStep(msgspec.Struct, frozen=True, eq=False):
     kind: str
 
 
+class RepeatedSeed(msgspec.Struct, frozen=True, eq=False):
+    """Every iteration of an eager loop calls a function that makes a key of a constant seed and draws of it.
+
+    context: of the draw, in the file of the seed. seed: where the key is made; maker: the function that does. called: the call
+    in the loop that leads there, if it is known. handed_on: its result goes into the next iteration.
+    """
+
+    context: Context
+    seed: Site
+    maker: ir.Function
+    called: Site | None
+    handed_on: bool
+
+
 LossKind = Literal["initial", "dropped", "optimizer"]
 """Code behind a loop reads the value from before the loop; every iteration drops the updated state; or the new state of
 the optimizer."""

@@ -142,6 +142,8 @@ def apply_class_decorator(m: Machine, cls: ClassValue, name: str, options: dict[
         cls.hashed = _hash_made(name, options)
     if name in PYTREE_DECORATORS or (fact is not None and fact.pytree):
         cls.traits.add("pytree")
+    if fact is not None and fact.static_attributes:
+        cls.traits.add("static_attributes")
     read_fields(m, cls)
     for option in ("meta_fields", "drop_fields", "static_fields"):
         names = options.get(option)

@@ -16,6 +16,7 @@ from flake8_jax.core import ir
 from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
+    BoundMethod,
     BuiltinValue,
     ClassValue,
     Const,
@@ -208,14 +209,15 @@ def _decorated_class(m: Machine, frame: Frame, decorator: ir.Expr, cls: ClassVal
         if "register_pytree" in name:
             track_methods(m, cls)
         return value
-    if isinstance(applied, (FunctionValue, ClassValue)):
+    function = applied.func if isinstance(applied, PartialValue) else applied
+    if isinstance(function, (FunctionValue, ClassValue, BoundMethod)):
         runs, before = m.trackers[Runs], (m.trackers[Runs].lost, frozenset(cls.traits))
         result = call(m, frame, decorator, applied, Arguments([value]))
-        if isinstance(applied, FunctionValue):
+        if isinstance(function, FunctionValue):
             if runs.lost == before[0]:
-                runs.class_decorators[id(applied.fn)] = (cls.traits - before[1], cls.hashed)
-            elif id(applied.fn) in runs.class_decorators:
-                decorate_alike(m, cls, *runs.class_decorators[id(applied.fn)])
+                runs.class_decorators[id(function.fn)] = (cls.traits - before[1], cls.hashed)
+            elif id(function.fn) in runs.class_decorators:
+                decorate_alike(m, cls, *runs.class_decorators[id(function.fn)])
         return result if isinstance(result, (ClassValue, FunctionValue)) else value
     return value
 

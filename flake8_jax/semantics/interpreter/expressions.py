@@ -81,6 +81,7 @@ from flake8_jax.semantics.machine.dispatch import EVALUATE, evaluate, lookup
 from flake8_jax.semantics.trackers.buffers import read
 from flake8_jax.semantics.trackers.captures import track_part, track_variable
 from flake8_jax.semantics.trackers.clocks import DeviceWork, track_yield
+from flake8_jax.semantics.trackers.eager_steps import EagerSteps, track_element
 from flake8_jax.semantics.trackers.effects import may_wait, track_shown
 from flake8_jax.semantics.trackers.freshness import bound_in
 from flake8_jax.semantics.trackers.globals import MAY_CHANGE, emit_global, is_global
@@ -350,6 +351,8 @@ def _emit_index(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index
     ):
         m.bus.emit(Indexing(context or m.path.context(frame.scope), node, base, index, mode))
     _emit_host_indexing(m, frame, node, base, index)
+    if mode == "load" and m.trackers[EagerSteps].wanted:
+        track_element(m, frame, node, base, index)
 
 
 def _emit_host_indexing(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value) -> None:

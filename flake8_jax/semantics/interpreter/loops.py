@@ -112,6 +112,7 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
         last, lost = attempt == limit, runs.lost
         # Each loop in here would run its body at least twice, and each loop in those.
         frame.without_events = without_events or (not last and m.path.passes > MAX_EMITTING_LOOPS)
+        loop.last = last and not without_events
         mark, reports = len(m.journal.entries), len(m.bus.emissions)
         returns, yields = len(frame.returns), len(frame.yields)
         exits, function_exits = len(loop.exits), len(frame.exits)
@@ -140,15 +141,18 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
                 continue
             branches = [{}]
         changed = _widen_head(m, frame, loop, branches, give_up=attempt + 1 >= limit)
-        if last or (not changed and not frame.without_events):
-            m.bus.emissions += of_keys if runs.lost > lost else []
+        given_up = runs.lost > lost
+        # Where a function was given up, the pass that rules get events of runs it once more.
+        repeats = given_up and not last and not without_events and all(outer.last for outer in m.path.loops)
+        if last or not (changed or frame.without_events or repeats):
+            m.bus.emissions += of_keys if given_up else []
             break
         of_keys += _forget_reports(m, reports, first=attempt == 0)
         del frame.returns[returns:]
         del frame.yields[yields:]
         del loop.exits[exits:]
         del frame.exits[function_exits:]
-        attempt += 1
+        attempt = attempt + 1 if changed or frame.without_events else limit
     if too_deep:
         del m.bus.emissions[emitted:]
         ended = frame.exits[left[0] :], frame.returns[left[1] :], frame.yields[left[2] :]
@@ -301,7 +305,7 @@ def _worth_unrolling(m: Machine, elements: tuple[Value, ...]) -> bool:
 
 def _unrolled(m: Machine, frame: Frame, node: ir.For, loop: LoopState, elements: tuple[Value, ...]) -> Flow:
     """A loop over a few known elements: one iteration each."""
-    loop.unrolled = True
+    loop.unrolled = loop.last = True
     loop.times = len(elements)
     track_staged_loop(m, node)
     m.trackers.loop_enter(frame, loop)

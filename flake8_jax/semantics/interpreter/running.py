@@ -229,13 +229,19 @@ def _run_or_repeat(m: Machine, func: FunctionValue, at: Call, made: Invocation) 
             found = known.get(inputs.key) if inputs.plain else None
         if found is not None:
             return repeat(m, found, inputs.values, at, fn, bound)
-        if count >= most:
+        if count >= most and not (count < most + caps.last and _is_last_pass(m)):
             return _give_up(m, mode, at)
     elif count >= (caps.entries if plain or context.kind == "entry" else caps.apart):
         return _give_up(m, mode, at)
     counts[id(fn), staged, member] = count + 1
     runs.runs += 1
     return _run(m, func, at, made, inputs)
+
+
+def _is_last_pass(m: Machine) -> bool:
+    """The passes before have used up the runs of the functions that a loop calls, and rules get events of this one alone."""
+    loops = m.path.loops
+    return bool(loops) and all(loop.last for loop in loops)
 
 
 def _give_up(m: Machine, mode: Mode, at: Call) -> Value:

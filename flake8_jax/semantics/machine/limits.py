@@ -41,7 +41,7 @@ class Caps(msgspec.Struct, frozen=True):
     """How often one function is run on other inputs before what it gives is unknown: staged, eager, and without generalising
     its arguments, as an entry or apart (on keys that are used: each pass over a loop brings others). unreported_staged,
     unreported_eager: the same for a function none of whose runs has made a report or used a key, in a program that took more
-    than ``generous`` runs in all."""
+    than ``generous`` runs in all. last: so many more in the last passes over loops, the only ones that rules get events of."""
 
     staged: int
     eager: int
@@ -50,6 +50,7 @@ class Caps(msgspec.Struct, frozen=True):
     unreported_staged: int
     unreported_eager: int
     generous: int
+    last: int = 2
 
 
 LINT_CAPS = Caps(5, 4, 12, 24, 2, 2, 300)

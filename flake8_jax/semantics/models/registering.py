@@ -39,6 +39,11 @@ def _register_dataclass(m: Machine, frame: Frame, node: Any, args: Arguments) ->
     return register_class(m, "jax.tree_util.register_dataclass", args)
 
 
+@library("jax.tree_util.register_static")
+def _register_static(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    return register_class(m, "jax.tree_util.register_static", args)
+
+
 @library(
     "jax.tree_util.register_pytree_node",
     "jax.tree_util.register_pytree_with_keys",

@@ -4,6 +4,7 @@ Vocabulary
 ----------
 work        a call of a model (``net.apply``), of one of its layers, or of an optimizer, outside of tracing; or a single
             operation on arrays (``u + dt * v``, ``jnp.roll(u, 1)``).
+element     ``x[i]``: what a loop takes out of an array of the device by its own count; ``float(x[i])`` reads it.
 place       the expression in the body of a loop that leads to the work.
 model code  a method of a module: its loops go over layers.
 
@@ -18,17 +19,22 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
+from flake8_jax.semantics.domain.code import names_read, path_of
 from flake8_jax.semantics.domain.values import (
     MAYBE,
     Array,
+    BuiltinValue,
     External,
     ExternalInstance,
     ExternalMethod,
+    SliceValue,
     TransformedValue,
     Unknown,
     Value,
 )
 from flake8_jax.semantics.events.events import EagerStep
+from flake8_jax.semantics.machine.dispatch import lookup
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 from flake8_jax.semantics.trackers.captures import COMPILING
 from flake8_jax.semantics.trackers.eagerness import (
@@ -39,7 +45,7 @@ from flake8_jax.semantics.trackers.eagerness import (
     may_be_library,
     may_be_staged,
 )
-from flake8_jax.semantics.trackers.freshness import Freshness, hands_on
+from flake8_jax.semantics.trackers.freshness import Freshness, bound_in, hands_on
 from flake8_jax.semantics.trackers.variation import shape_of
 
 if TYPE_CHECKING:
@@ -50,7 +56,7 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.domain.stack import LoopState, Writes
     from flake8_jax.semantics.machine.core import Machine
 
-WorkKind = Literal["model", "layer", "layers", "optimizer", "operation", "compiled"]
+WorkKind = Literal["model", "layer", "layers", "optimizer", "operation", "compiled", "element", "read"]
 """``compiled``: a call of a function that the program has jitted; beside it, operations are glue."""
 FEW = 100
 """So few iterations, of a loop that says so itself, are over before anybody notices."""
@@ -76,9 +82,11 @@ class Work(msgspec.Struct, frozen=True, eq=False):
 
 
 class Doings(msgspec.Struct, eq=False):
-    """What one iteration of a loop has done. places: the expressions in its body, by start, with the works."""
+    """What one iteration of a loop has done. places: the expressions in its body, by start, with the works. often: loops
+    inside of this one repeat them, so that they are many, all told."""
 
     places: dict[int, tuple[ir.Node, list[Work]]]
+    often: bool = False
 
 
 class EagerSteps(Tracker):
@@ -113,17 +121,21 @@ class EagerSteps(Tracker):
     def track(self, work: Work, at: Any) -> None:
         """The running iterations do a work, by the call ``at``."""
         self.log.append(work)
-        path = self.m.path
+        path, turns = self.m.path, 1
         for loop in reversed(path.loops):
             if loop.guards:
                 return  # it may be one iteration of many
-            if loop.unrolled or 0 < loop.trip_count < FEW or _is_in_model(self.m, loop):
+            if loop.unrolled or _is_in_model(self.m, loop):
+                continue
+            inner, turns = turns, turns * (loop.trip_count or FEW)
+            if turns < FEW:
                 continue
             link = path.stack[loop.links] if len(path.stack) > loop.links else None
             place = at if link is None else link.node
             doings = loop.records.get(EagerSteps)
             if place is not None and isinstance(doings, Doings):
                 doings.places.setdefault(place.start, (place, []))[1].append(work)
+                doings.often = doings.often or 1 < inner < turns
             return
 
     def iteration(self, loop: LoopState) -> None:
@@ -134,9 +146,15 @@ class EagerSteps(Tracker):
         doings = loop.records.get(EagerSteps)
         # Beside the work of a loop of its own, or of a compiled loop, the operations take no time.
         if isinstance(doings, Doings) and doings.places and not self.m.path.mode.staged and not loop.coarse:
-            if not is_short(self.m, frame, loop, FEW):
+            if doings.often or not is_short(self.m, frame, loop, FEW):
                 self._emit(frame.scope, loop, doings)
         return False
+
+    def loop_leave(self, frame: Frame, loop: LoopState, at: ir.Expr, trips: int | None) -> None:
+        """A comprehension has no state that goes from one iteration to the next, so only its elements matter."""
+        doings = loop.records.get(EagerSteps)
+        if isinstance(loop.node, ir.Comprehension) and isinstance(doings, Doings) and (trips is None or trips >= FEW):
+            self._emit_element(frame.scope, loop, doings)
 
     def _emit(self, scope: ModuleScope, loop: LoopState, doings: Doings) -> None:
         places = {start: found for start, found in doings.places.items() if any(w.kind in _WHOLE for w in found[1])}
@@ -147,6 +165,14 @@ class EagerSteps(Tracker):
             self.m.bus.emit(
                 EagerStep(self.m.path.context(scope), first, loop.node, scope, optimizes=False, kind="operation")
             )
+        else:
+            self._emit_element(scope, loop, doings)
+
+    def _emit_element(self, scope: ModuleScope, loop: LoopState, doings: Doings) -> None:
+        element = _element_of(self.m, loop, doings)
+        if element is not None:
+            context = self.m.path.context(scope)
+            self.m.bus.emit(EagerStep(context, element, loop.node, scope, optimizes=False, kind="element"))
 
     def _emit_whole(self, scope: ModuleScope, loop: LoopState, places: dict[int, tuple[ir.Node, list[Work]]]) -> None:
         """Tell of models and optimizers, at these places."""
@@ -167,12 +193,36 @@ def _is_in_model(m: Machine, loop: LoopState) -> bool:
 def _computes(m: Machine, loop: LoopState, doings: Doings) -> bool:
     """An iteration makes many operations, one by one, and what it computes goes into the next one. Only where a known
     caller runs the loop: users of a library may stage it."""
-    works = [work for _, found in doings.places.values() for work in found]
+    works = [work for _, found in doings.places.values() for work in found if work.kind != "element"]
     if any(work.kind != "operation" for work in works) or len({id(work.node) for work in works}) < MANY:
         return False
     if not isinstance(loop.node, (ir.For, ir.While)) or not has_known_caller(m) or may_be_staged(m, loop):
         return False
     return any(hands_on(loop.node, place) for place, _ in doings.places.values())
+
+
+_BESIDE = frozenset(
+    {"append", "insert", "len", "range", "zip", "enumerate", "reversed", "float", "int", "bool", "item"}
+)
+"""Calls that cost nothing beside an operation on the device."""
+
+
+def _element_of(m: Machine, loop: LoopState, doings: Doings) -> Any:
+    """Where an iteration takes an element from the device, if all that it does is to compute with such elements or to read
+    them, one by one. Only where a known caller runs the loop."""
+    works = [work for _, found in doings.places.values() for work in found]
+    element = next((work.node for work in works if work.kind == "element"), None)
+    if element is None or not {"operation", "read"} & {work.kind for work in works}:
+        return None
+    if any(work.kind not in _OF_ELEMENTS for work in works) or not has_known_caller(m) or may_be_staged(m, loop):
+        return None
+    own = [node for node in walk(loop.node) if isinstance(node, ir.Call)]
+    if any(node.start not in doings.places and path_of(node.func).rpartition(".")[2] not in _BESIDE for node in own):
+        return None
+    return element if any(node is element for node in walk(loop.node)) else None
+
+
+_OF_ELEMENTS = frozenset({"element", "operation", "read"})
 
 
 def _is_eager(m: Machine, loop: LoopState, places: Iterable[ir.Node]) -> bool:
@@ -190,9 +240,28 @@ def track_operation(m: Machine, node: Any, result: Value) -> None:
         m.trackers[EagerSteps].track(Work("operation", node), node)
 
 
+def track_element(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value) -> None:
+    """Eager code indexes an array."""
+    if not m.path.loops or m.path.mode.staged or type(base) is not Array or not _is_on_device(base):
+        return
+    loop = m.path.loops[-1]
+    if isinstance(index, SliceValue) or (base.length is not None and base.length < FEW) or base.declared:
+        return
+    counting = [lookup(m, frame, name) for name in names_read(node.index)]
+    if not any(id(value) in loop.counters for value in counting):
+        return
+    root = path_of(node.value).partition(".")[0]
+    if root and not any(path.partition(".")[0] == root for path in bound_in(loop)):
+        m.trackers[EagerSteps].track(Work("element", node), node)
+
+
+def _is_on_device(value: Value) -> bool:
+    return type(value) is Array and value.level <= MAYBE and value.dtype != "key"
+
+
 def track_call(m: Machine, func: Value, at: Call) -> None:
     """Eager code calls something."""
-    kind = _kind_of(m, func)
+    kind = "read" if _reads(func, at) else _kind_of(m, func)
     if kind is None or at.node is None or m.trackers[Freshness].choosing:
         return
     if any(shape_of(m, value) is not None for value in (*at.args.values, *at.args.kwargs.values())):
@@ -200,6 +269,16 @@ def track_call(m: Machine, func: Value, at: Call) -> None:
     m.trackers[EagerSteps].track(Work(kind, at.node), at.node)
 
 
+def _reads(func: Value, at: Call) -> bool:
+    """``float(x)``, ``x.item()``."""
+    if not isinstance(func, BuiltinValue):
+        return False
+    if func.bound is not None:
+        return func.name == ".item" and _is_on_device(func.bound)
+    return func.name in _CASTS and any(map(_is_on_device, at.args.values))
+
+
+_CASTS = frozenset({"float", "int", "bool"})
 _WHOLE = frozenset({"model", "layer", "layers", "optimizer"})
 _LOOPS = frozenset({"jax.lax.scan", "jax.lax.fori_loop", "jax.lax.while_loop", "jax.lax.map"})
 _OPERATIONS = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.")

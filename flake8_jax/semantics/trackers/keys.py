@@ -63,6 +63,7 @@ from flake8_jax.semantics.trackers.key_intent import Drawn, intent_of, is_same_s
 from flake8_jax.semantics.trackers.key_names import NamesOfBodies, body_around, names_bound
 from flake8_jax.semantics.trackers.key_paths import is_key, may_be_key, steps_to
 from flake8_jax.semantics.trackers.key_streams import Drawing, shared_by
+from flake8_jax.semantics.trackers.repeated_seeds import RepeatedSeeds, track_seeded
 
 DONATE: Final = "donate"
 """Effect of a use that is none of a key: the array was donated (see ``buffers``)."""
@@ -846,6 +847,8 @@ def made_key(m: Machine, scope: ModuleScope, node: Any, level: Level, literal: C
     """A key made of a seed. literal: the seed, if the function that runs has it as a constant."""
     made = Array(level, "key", 0)
     site = Site(scope, node.start, node.end)
+    if literal is not None:
+        m.trackers[RepeatedSeeds].literal.add((scope.path, node.start))
     made.recipe = Recipe(
         SEED, (literal,) if literal is not None else (), site, m.path.stack[-1].fn if m.path.stack else None
     )
@@ -858,6 +861,7 @@ def track_drawn(m: Machine, key: Value) -> None:
     recipe = canonical.recipe if isinstance(canonical, Array) else None
     if recipe is not None and recipe.name == SEED:
         m.bus.record_fact(DRAWN, recipe.node.scope, recipe.node.start)
+        track_seeded(m, recipe)
 
 
 def derive_key(m: Machine, key: Value, data: Value | None) -> Array:

@@ -1,5 +1,7 @@
 """Constant seeds in code that runs more than once."""
 
+import sys
+
 import jax
 import jax.numpy as jnp
 
@@ -131,3 +133,45 @@ if __name__ == "__main__":
 
 # runs: begun(1.0), with_keys_of_its_own(jax.random.normal, [(), (1,)])
 # runs: once(2), shapes(2), from_argument(0, jnp.ones(2)), by_index(2), by_step(0, jnp.ones(2))
+
+
+# --- in functions that a loop calls ------------------------------------------------
+
+
+def noisy(x):
+    return x + jax.random.normal(jax.random.key(0), x.shape)  # expect: constant-key
+
+
+class Agent:
+    def act(self, x):
+        key = jax.random.key(3)  # expect: constant-key
+        key, subkey = jax.random.split(key)
+        return x + jax.random.normal(subkey, x.shape)
+
+
+def with_default(x, key=None):
+    if key is None:
+        key = jax.random.key(0)
+    return x + jax.random.normal(key, x.shape)
+
+
+def data(width):
+    return jax.random.normal(jax.random.key(0), (width,))
+
+
+def advance(steps):
+    x, agent = jnp.ones(2), Agent()
+    for _ in range(steps):
+        x = noisy(x)
+    for _ in range(steps):
+        for _ in range(3):
+            x = agent.act(x)
+    for _ in range(steps):
+        x = with_default(x)
+    for width in (1, 2, 3):
+        print(data(width))
+    return x
+
+
+STEPS = len(sys.argv) * 20
+print(advance(STEPS))

@@ -1,6 +1,7 @@
 """Models and optimizers that eager loops run, and others."""
 
 import functools
+import sys
 from functools import partial
 
 import equinox as eqx
@@ -8,6 +9,7 @@ import flax.linen as nn
 import haiku as hk
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 from flax import nnx
 from flax.training.train_state import TrainState
@@ -360,3 +362,42 @@ def vmapped(params, xs):
     for x in xs:
         y = f(params, x)
     return y
+
+
+def elements(n):
+    x = jax.random.normal(jax.random.key(0), (n, 2))
+    total, rows, host = 0.0, [], np.asarray(x)
+    for i in range(n):
+        total += float(x[i, 0]) ** 2  # expect: eager-step
+    for i in range(n):
+        rows.append(x[i] * 2)  # expect: eager-step
+    norms = [jnp.linalg.norm(x[i] - 1.0) for i in range(n)]  # expect: eager-step
+    for i in range(n):
+        total += float(host[i, 0]) ** 2
+    for i in range(n):
+        np.save(f"{i}.npy", x[i] * 2)
+    for i in range(3):
+        rows.append(x[i] * 2)
+    keys = jax.random.split(jax.random.key(1), n)
+    draws = [jax.random.normal(keys[i]) for i in range(n)]
+    doubled = [double(x[i]) for i in range(n)]
+    return total, rows, norms, draws, doubled
+
+
+double = jax.jit(lambda row: row * 2)
+
+
+def epochs():
+    params, state = jnp.ones(3), optimizer.init(jnp.ones(3))
+    for _ in range(20):
+        for _ in range(30):
+            up, state = optimizer.update(params, state)  # expect: eager-step
+            params = optax.apply_updates(params, up)
+    for _ in range(30):
+        up, state = optimizer.update(params, state)
+        params = optax.apply_updates(params, up)
+    return params
+
+
+elements(len(sys.argv) * 500)
+epochs()
