@@ -26,7 +26,8 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
 
     The key is equal in every call and every iteration, so all draws repeat: dropout removes the same units each time, and
     augmentation never varies. Make the key once, outside, and pass it in. Traced code that reads a key of the module has the
-    same problem.
+    same problem, and so does a function that makes its own key and that a loop calls: jaxlint reports it if the result of the
+    call goes into the next iteration, and in preview also in loops that count.
 
     ## Example
 
@@ -59,6 +60,31 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
 
     def demonstrate():
         assert jnp.array_equal(jitter(jnp.ones(8)), jitter(jnp.ones(8)))
+    ```
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def act(state):
+        key = jax.random.key(0)  # expect: constant-key
+        return state + jax.random.normal(key, state.shape)
+
+
+    def run(steps):
+        state = jnp.zeros(2)
+        for _ in range(steps):
+            state = act(state)
+        return state
+
+
+    def demonstrate():
+        assert jnp.allclose(run(10), 10 * run(1))
+
+
+    if __name__ == "__main__":
+        print(run(1000))
     ```
 
     ## Use instead
