@@ -121,21 +121,21 @@ class EagerSteps(Tracker):
     def track(self, work: Work, at: Any) -> None:
         """The running iterations do a work, by the call ``at``."""
         self.log.append(work)
-        path, turns = self.m.path, 1
+        path, count = self.m.path, 1
         for loop in reversed(path.loops):
             if loop.guards:
                 return  # it may be one iteration of many
             if loop.unrolled or _is_in_model(self.m, loop):
                 continue
-            inner, turns = turns, turns * (loop.trip_count or FEW)
-            if turns < FEW:
+            inner, count = count, count * (loop.trip_count or FEW)
+            if count < FEW:
                 continue
             link = path.stack[loop.links] if len(path.stack) > loop.links else None
             place = at if link is None else link.node
             doings = loop.records.get(EagerSteps)
             if place is not None and isinstance(doings, Doings):
                 doings.places.setdefault(place.start, (place, []))[1].append(work)
-                doings.often = doings.often or 1 < inner < turns
+                doings.often = doings.often or 1 < inner < count
             return
 
     def iteration(self, loop: LoopState) -> None:
