@@ -375,11 +375,11 @@ def _given_again(given: Given) -> Given:
     """The arguments of a remembered run, which is done again in the running iteration."""
     if given is None:
         return None
-    return tuple([
-        argument if argument is None else tuple([LoopLength(e.loop, e.loop.since) if isinstance(e, LoopLength) else e
-                                                       for e in argument])
-        for argument in given
-    ])  # fmt: skip
+    return tuple([argument if argument is None else tuple([_length_now(e) for e in argument]) for argument in given])
+
+
+def _length_now(entry: Any) -> Any:
+    return LoopLength(entry.loop, entry.loop.since) if isinstance(entry, LoopLength) else entry
 
 
 def _is_idle(operand: Value) -> bool:
