@@ -1,6 +1,6 @@
 """``python -m flake8_jax``: the command line, also where another program is called ``jaxlint``.
 
-Python looks for modules in the working directory first. That is the project, whose ``json.py`` nobody asked us to run, so the
+Python looks for modules in the working directory first. That is the project, whose ``json.py`` must not run, so the
 directory is left out unless we stand in it ourselves.
 """
 

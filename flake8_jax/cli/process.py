@@ -177,8 +177,8 @@ def _abandon(status: int) -> NoReturn:
 def run_to_the_end(main: Callable[[], int], *, grace: float = 1.0) -> NoReturn:
     """Run a command as the whole process: with its streams and signals, and straight to the end. grace: see there.
 
-    Taking apart what an analysis of a large project has built costs a twentieth of its time, and nobody waits for it. (mypy
-    ends in the same way.)
+    Taking apart what an analysis of a large project has built costs a twentieth of its time, for nothing. (mypy ends in the
+    same way.)
     """
     try:
         prepare_streams()

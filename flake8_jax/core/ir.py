@@ -9,7 +9,7 @@ node        a statement or an expression. ``start`` and ``end`` are code-point o
 function    the body of a ``def``, an ``async def`` or a ``lambda``, with the names that it binds.
 
 The classes mirror CPython's ``ast`` (same names, same fields) wherever there is nothing to gain from a
-difference, so that whoever knows one can read the other. They are plain msgspec structs: data that can be
+difference, so that a reader of one can read the other. They are plain msgspec structs: data that can be
 cached, sent to another process and compared, and nothing else.
 
 Limitations: comments (see ``syntax.noqa``), type parameters' bounds, the text of string prefixes.

@@ -43,7 +43,7 @@ from flake8_jax.fixers._steps import (
 )
 
 MAX_TESTS = 64
-"""Nobody wants a longer chain of conditional expressions as one selection."""
+"""A longer chain of conditional expressions is unreadable as one selection."""
 
 
 # --- conditional expressions -----------------------------------------------------------------------

@@ -4,7 +4,7 @@
 mistakes of their own. Its edits and their consequences are one atomic fix: first the calls that the value passes, then, on
 the text that results, the tests that depend on it.
 
-Limitations: see ``_flow``. What cannot be converted is left; whoever applies the fix sees that it brings a finding.
+Limitations: see ``_flow``. What cannot be converted is left; the user sees that the fix brings a finding.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from flake8_jax.fixers._source import STATEMENTS, FixSource
 _SHOWING = frozenset({
     "print", "pprint", "warn", "log", "debug", "info", "warning", "error", "exception", "critical", "write", "callback",
 })  # fmt: skip
-"""Functions and methods, by name, whose texts somebody reads."""
+"""Functions and methods, by name, whose texts people read."""
 _INSPECTING = frozenset({"str", "repr", "format", "isinstance", "type"})
 Dependent = ir.If | ir.IfExp | ir.While | ir.For
 _STATIC = frozenset(["shape", "ndim", "dtype", "size", "aval", "sharding"])
@@ -82,7 +82,7 @@ def is_inspected(source: FixSource, start: ir.If | ir.IfExp | ir.While | ir.For)
 
 
 def _is_message(source: FixSource, node: msgspec.Struct) -> bool:
-    """A text is raised, printed, logged or written: whoever reads it sees that it shows a tracer."""
+    """A text is raised, printed, logged or written: its reader sees that it shows a tracer."""
     for above in source.ancestors(node):
         if isinstance(above, STATEMENTS):
             return isinstance(above, (ir.Raise, ir.Assert))

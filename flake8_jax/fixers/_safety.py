@@ -230,7 +230,7 @@ def is_kernel(source: FixSource, node: ir.Node) -> bool:
 
 
 def _is_for_pallas(use: Use) -> bool:
-    """Whether an expression is in an argument of ``pallas_call`` or its kin."""
+    """Whether an expression is in an argument of ``pallas_call`` or similar functions."""
     for above in use.source.ancestors(use.node):
         if isinstance(above, STATEMENTS):
             return False

@@ -243,7 +243,7 @@ class FixSource:
 
     @property
     def has_long_lines(self) -> bool:
-        """Nobody asked for a length of lines, and the file's are longer than what formatters write by default."""
+        """No setting gives a length of lines, and the file's are longer than what formatters write by default."""
         return not self.style.is_asked and self.line_length > self.style.line_length
 
     # --- strings and comments --------------------------------------------------------------------

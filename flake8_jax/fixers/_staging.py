@@ -334,7 +334,7 @@ class _Judge:
         return name.rpartition(".")[2] not in ("array", "asarray") and self._is_ambient(node)
 
     def _returned(self, source: FixSource, definition: ir.FunctionDef) -> bool:
-        """Everything that a function of the project returns is such a value, whoever calls it."""
+        """Everything that a function of the project returns is such a value, whichever code calls it."""
         function = definition.function
         if function.is_generator or function.is_async:
             return False

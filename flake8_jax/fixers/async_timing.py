@@ -1,8 +1,8 @@
-"""JAX901: ``jax.block_until_ready`` before the clock is stopped, or around the call whose result nobody keeps.
+"""JAX901: ``jax.block_until_ready`` before the clock is stopped, or around the call whose result is not kept.
 
 Vocabulary
 ----------
-work        the expression that dispatches what nobody has waited for.
+work        the expression that dispatches what no code has waited for.
 kept        the targets of the assignment that keeps the result of the work.
 shared      the innermost block in which both the work and the stopping of the clock stand.
 

@@ -6,7 +6,7 @@ base     the revision itself, or, where the work has left it behind, where the t
 changed  rows of the working tree that differ from the base, and the two around what was deleted.
 
 A finding is new work if a changed row is among its own, or among the calls of its evidence: a helper that was fine becomes a
-defect by the ``jax.jit`` that somebody puts around its caller.
+defect by a ``jax.jit`` around its caller.
 
 Git names the files of the base and hands out their content. This module reads the files of the working tree itself, and
 compares: a comparison by git would run the filters that the repository configures. Line ends do not count, so neither

@@ -41,7 +41,7 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class Support(msgspec.Struct, frozen=True):
-    """The releases that a project supports. lowest: None where nobody says. highest: the newest known one unless an
+    """The releases that a project supports. lowest: None where nothing says. highest: the newest known one unless an
     upper bound says otherwise; not itself included if ``below``. text: what was asked for."""
 
     lowest: Version | None
@@ -88,7 +88,7 @@ def _read(text: str) -> dict[str, dict[str, str]]:
 
 
 class History:
-    """The table, read as text; entries are understood when somebody asks for them."""
+    """The table, read as text; entries are parsed when they are asked for."""
 
     def __init__(self, text: str) -> None:
         sections = _read(text)
@@ -315,8 +315,8 @@ class Histories:
     def supports(self, asked: Mapping[str, str]) -> dict[str, Support]:
         """What a project asks of each library, by its import name.
 
-        A project that holds JAX back and says nothing of a library gets an older release of that, too: which one, nobody
-        knows, and so nothing has happened to it. A library that it names counts up to the releases that allow that JAX.
+        A project that holds JAX back and says nothing of a library gets an older release of that, too. It is not known
+        which one, so no change of it counts. A library that it names counts up to the releases that allow that JAX.
         """
         jax = self._histories["jax"].support(asked.get("jax"))
         jax = self._histories["jax"].under(jax, asked)

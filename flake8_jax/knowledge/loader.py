@@ -53,7 +53,7 @@ class KnowledgeError(ValueError):
 
 
 class _Library(msgspec.Struct, frozen=True):
-    """The tables of one library as read: functions stay lines of text until somebody asks for one."""
+    """The tables of one library as read: functions stay lines of text until one is asked for."""
 
     functions: dict[str, str | dict[str, Any]]
     transforms: dict[str, TransformFact]

@@ -12,7 +12,7 @@ Result descriptors (``FunctionFact.returns``)::
     array float int bool complex   a JAX array; with the class of its dtype where that is certain
     like(PARAM)                    an array with the dtype class of that argument
     static                         a host value known while tracing: an int, a shape, a bool of the host
-    reflection                     a host value that says what another one is: nobody knows how a test of it comes out
+    reflection                     a host value that says what another one is: it is not known how a test of it comes out
     dtype                          a dtype object
     dtype_test                     whether the first argument is of the kind that the second names; like ``reflection`` where
                                    the kind is not known

@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 home    the folder of the cache. It lies below the configured folder, has a name of its own, and holds a tag.
-tag     a file whose text says that jaxlint made the folder. Without it, the folder belongs to somebody else.
+tag     a file whose text says that jaxlint made the folder. Without it, the folder is not jaxlint's.
 entry   one value under one key, a file of its own: a checksum, then the payload in MessagePack.
 stamp   what this version of jaxlint is: entries of another one are never read.
 
@@ -14,7 +14,7 @@ shape or too large. A home that another user owns or can write is not used. Entr
 same time do not see halves.
 
 Limitations: entries are not evicted (``jaxlint clean`` removes them). The checksum is not secret, so it does not stop
-somebody who writes files as the same user.
+a process that writes files as the same user.
 """
 
 from __future__ import annotations
@@ -244,7 +244,7 @@ class Cache:
         try:
             try:
                 self._write(kind, key, payload)
-            except FileNotFoundError:  # somebody removed the cache during this run
+            except FileNotFoundError:  # another process removed the cache during this run
                 self._checked = False
                 self._folders.clear()
                 self._write(kind, key, payload)

@@ -328,7 +328,7 @@ def context_files(asked: Sequence[str], settings: Settings, walker: Walker) -> t
     """The files of the program that the asked ones belong to, and whether there are more than the limit.
 
     With a project root, everything below it that is not left out; without, the packages that hold the asked
-    files, or their neighbors. What cannot be read here is nobody's question, so it is not reported.
+    files, or their neighbors. No question is about unreadable files here, so they are not reported.
     """
     files: list[str] = []
     seen: set[str] = set()

@@ -15,7 +15,7 @@ def leaks(event: Mutation) -> bool:
     """A tracer is put where it outlives the trace that it belongs to."""
     value = event.value
     if event.enclosed and isinstance(value, Array) and value.dtype == "key":
-        return False  # nobody differentiates a key: it is the compiled trace's, as the object is
+        return False  # no code differentiates a key: it is the compiled trace's, as the object is
     return value is not None and contains_tracer(value, GRAD)
 
 

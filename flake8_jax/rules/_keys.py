@@ -122,7 +122,7 @@ def _step(site: Site, text: str) -> Step:
 
 
 def by_convention(event: KeyUse, message: str) -> Report | None:
-    """A report on two uses of which one is that of a function that nobody knows: a preview."""
+    """A report on two uses of which one is that of an unknown function: a preview."""
     if event.in_loop and not event.loop_kind:
         return None  # two arguments of one call
     level: Level = "info" if event.intent else "warning"

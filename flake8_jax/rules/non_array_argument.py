@@ -286,7 +286,7 @@ def _kind_of(value: Value, node: ir.Expr) -> str:
 
 
 def _not_called(event: LibraryCall) -> Report | None:
-    """A function or a module is given to a function on arrays: somebody forgot to call it."""
+    """A function or a module is given to a function on arrays: the call is missing."""
     fact, short = event.fact, event.name.rpartition(".")[2]
     if (
         fact is None
@@ -392,7 +392,7 @@ def is_callable(value: Value) -> bool:
 
 
 def _is_plain(value: Instance) -> bool:
-    """An object of a class that surely nobody registered as a pytree."""
+    """An object of a class that is surely not registered as a pytree."""
     cls = value.cls
     if not value.exact or cls.has_unknown_base or cls.external_bases or cls.traits & _OWN_TRAITS:
         return False

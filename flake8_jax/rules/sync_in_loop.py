@@ -17,7 +17,7 @@ _SETTING_UP = frozenset({"__init__", "__post_init__", "setup"})
 _FEW = 100
 """So many waits are not worth a thought: they take milliseconds, all told."""
 _MANY = 1000
-"""So many lines are read by somebody, who waits for them."""
+"""A user reads so many lines, and waits for them."""
 _READING_METHODS = frozenset({"item", "tolist"})
 
 
@@ -215,7 +215,7 @@ def _repeats(context: Context) -> bool:
 
 
 def _is_needed(event: LibraryCall | MethodCall | Formatting, value: Value) -> bool:
-    """The program needs the value at once, waits anyway, or shows it to somebody who waits for it."""
+    """The program needs the value at once, waits anyway, or shows it to a user who waits for it."""
     context = event.context
     use = _shown(event) or use_of(context.scope, event.at)
     if use == "needed" or (isinstance(event, LibraryCall) and use == "kept" and not _is_scalar(event, value)):

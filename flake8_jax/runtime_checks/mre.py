@@ -295,7 +295,7 @@ class Maker:
             return True
         if (sign.exception, sign.message) != (self._sign.exception, self._sign.message):
             return False
-        if sign.ended == sign.exception:  # nobody catches it, or nothing else is raised: as it should be
+        if sign.ended == sign.exception:  # no code catches it, or nothing else is raised: as expected
             self._sign = sign
         return sign.ended == self._sign.ended
 

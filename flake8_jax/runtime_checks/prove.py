@@ -238,7 +238,7 @@ class _Proving:
     def related(self, current: Replay, base: frozenset[int]) -> dict[int, Message]:
         """Fixes in the functions on the way to an error: a wrong definition raises where it is called."""
         found: dict[int, Message] = {}
-        if current.status == 0:  # errors that nobody minds
+        if current.status == 0:  # errors without effect
             return found
         for raised in current.raised:
             around = {(path, name.rpartition(".")[2]) for path, _, name in raised["stack"]}

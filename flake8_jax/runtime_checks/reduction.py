@@ -1,4 +1,4 @@
-"""A script made smaller, as long as somebody says that it still shows what it is to show.
+"""Make a script smaller, as long as a test says that it still shows what it is to show.
 
 Vocabulary
 ----------
@@ -85,7 +85,7 @@ class Reducer:
             found = self._units(units)
 
     def _leave_out(self, group: Sequence[Unit]) -> Generator[str, bool, bool]:
-        """With all that nobody mentions then; where that is too much, without the group alone."""
+        """With all that no code mentions then; where that is too much, without the group alone."""
         left = without(self.text, group)
         for kinds in (self._prunes, _IMPORTS, ()):
             candidate = pruned(left, kinds)
@@ -131,7 +131,7 @@ def _walk(text: Text, block: Sequence[ast.stmt], depth: int) -> Iterator[tuple[i
             if not (isinstance(statement, ast.Pass) and len(block) == 1):
                 yield depth, Unit((start, end, ""), id(block) if depth else 0, len(block))
         for inner in _blocks(statement):
-            # An ``elif`` is a statement inside of an ``else`` that nobody sees.
+            # An ``elif`` is a statement inside of an invisible ``else``.
             hidden = len(inner) == 1 and _is_elif(text, inner[0])
             yield from _walk(text, inner, depth if hidden else depth + 1)
 
@@ -278,7 +278,7 @@ def applied(text: str, edits: Sequence[Edit]) -> str:
     return out + text[at:]
 
 
-# --- what nobody mentions --------------------------------------------------------------------------------------------
+# --- what no code mentions --------------------------------------------------------------------------------------------
 
 _DEFINITIONS: tuple[type[ast.stmt], ...] = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _IMPORTS: tuple[type[ast.stmt], ...] = (ast.Import, ast.ImportFrom)

@@ -421,7 +421,7 @@ def judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, ve
 
 
 def _why_not_reached(one: Asked, watch: Seen, run: Run) -> Verdict | None:
-    """An error further up in the same function that nobody got past, one that ended a function that leads here or kept the
+    """An error further up in the same function that stopped every run, one that ended a function that leads here or kept the
     module from being imported, or one that ended the command."""
     assert run.seen is not None
     for raised in run.seen["raised"]:
@@ -441,7 +441,7 @@ def _why_not_reached(one: Asked, watch: Seen, run: Run) -> Verdict | None:
 
 def _leads_here(one: Asked, path: str, first: int, last: int, row: int) -> bool:
     """Whether code that an exception left at a row would have come to a finding. first, last: its rows; 0 of a module."""
-    if not first:  # a module, whose functions nobody can call then
+    if not first:  # a module, whose functions no code can call then
         return path == one.spot.path
     places = ((one.spot.path, one.spot.first), *one.chain)
     return any(path == place[0] and first <= place[1] <= last and row < place[1] for place in places)

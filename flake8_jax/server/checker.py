@@ -152,7 +152,7 @@ class Part:
 class Focused:
     """What to show of one buffer, and what the focused analysis said of this text and of the one before.
 
-    findings: None where only a part was looked at; then: None where nobody had to know. unready: the part that would
+    findings: None where only a part was looked at; then: None where no answer needed it. unready: the part that would
     have been enough, had it been known what it showed before.
     """
 
@@ -236,7 +236,7 @@ class WholeChecker:
         crashes: list[tuple[str, str, str]] = []
         needed: set[str] = set()
         for settings, asked in workspace.projects(found.asked):
-            # What was typed and not saved is nobody else's business: the cache on disk stays as it is.
+            # Do not write unsaved text to the cache on disk.
             try:
                 workspace.cache_of(settings).read_only = snapshot.unsaved
                 run = workspace.run(settings, {**self._around(settings, asked), **asked}, question)
@@ -330,7 +330,7 @@ class FocusedChecker:
             return self._answer(look, then) if look is not None else Focused()
 
     def prepare(self, path: str, snapshot: Snapshot, reaching: Collection[str], then: Then, part: Part) -> None:
-        """Find out, while nobody waits, what a part of the text before shows: the next edit is likely in it too.
+        """Find out, while no request waits, what a part of the text before shows: the next edit is likely in it too.
 
         Raises ConfigError.
         """
@@ -419,7 +419,7 @@ class FocusedChecker:
         return run
 
     def tidy(self) -> None:
-        """Let go of what analyses left behind, while nobody waits."""
+        """Let go of what analyses left behind, while no request waits."""
         with self._only:
             self._memory.tidy(len(frozenset().union(*self._programs.values())))
 

@@ -35,7 +35,7 @@ _LONGEST_REASON = 300
 
 def serve(server: Server, stdin: BinaryIO, stdout: BinaryIO) -> int:
     """Talk to an editor until it says that it is enough, or is gone; returns the exit status."""
-    # What goes wrong is told to the editor; nobody reads the standard error of a server.
+    # Errors go to the editor, because users do not see the standard error of a server.
     logging.getLogger("pygls").addHandler(logging.NullHandler())
     logging.getLogger("pygls").propagate = False
     writer = Outgoing(stdout)
@@ -127,7 +127,7 @@ class Conversation:
         self._dispatch(notification)
 
     def _take_answer(self, message: dict[str, Any]) -> None:
-        """An answer that is not what the protocol says is taken as an error, so that nobody waits for another one."""
+        """An answer that is not what the protocol says is taken as an error, so that no request waits for another one."""
         if not self._server.expects(message.get("id")):
             return
         try:

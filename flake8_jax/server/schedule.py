@@ -112,7 +112,7 @@ class Schedule:
         self.functions: Whole | None = None
         self.wants_functions = False
         self.folders: tuple[str, ...] = ()
-        """What is checked even if nothing in it is open: the folders of the workspace, once somebody asks for all of it."""
+        """What is checked even if nothing in it is open: the folders of the workspace, once a client asks for all of it."""
         self.background = background
         self.worker = worker if worker is not None else Worker(FocusedChecker, "jaxlint-focused")
         self._states: dict[str, State] = {}
@@ -174,7 +174,7 @@ class Schedule:
             self.want_whole(QUIET)
 
     def _drop_state(self, uri: str) -> None:
-        """Whoever waits for this buffer waits no more, or for another one that was opened under its name."""
+        """Requests for this buffer end, or wait for another one that was opened under its name."""
         state = self._states.pop(uri, None)
         if state is not None:
             state.settled.set()
@@ -246,7 +246,7 @@ class Schedule:
     ) -> Answer:
         """Do something with the focused checker of the child, for the buffer with this path. ``work`` can be pickled.
 
-        optional: nobody waits for it. Raises Interrupted, WorkerFailed and ConfigError.
+        optional: no request waits for it. Raises Interrupted, WorkerFailed and ConfigError.
         """
         running = self.worker.running
         if not optional and running is not None and running.optional:
@@ -317,7 +317,7 @@ class Schedule:
         return task
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
-        """A task that nobody waits for must not fail silently, nor anything wait for its answer."""
+        """A task that no request waits for must not fail silently, nor anything wait for its answer."""
         self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
         if isinstance(error, (ConfigError, WorkerFailed)):
@@ -398,7 +398,7 @@ class Schedule:
     # --- whole answers ---------------------------------------------------------------------------------
 
     def want_whole(self, delay: float) -> None:
-        """Check the whole project after a while in which nobody asks again."""
+        """Check the whole project after a while without another request."""
         if self._whole_timer is not None:
             self._whole_timer.cancel()
             self._whole_timer = None
@@ -477,7 +477,7 @@ class Schedule:
         self.listeners.learned()
 
     def _give_up(self, buffers: list[Buffer]) -> None:
-        """Whoever waits for these gets what is known, or what each shows by itself."""
+        """Requests for these get what is known, or what each file shows by itself."""
         for buffer in buffers:
             state = self._states.get(buffer.uri)
             if state is not None and state.then is None and not state.settled.is_set():

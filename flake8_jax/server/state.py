@@ -203,7 +203,7 @@ class Server(LanguageServer):
         self.background.stop()
 
     def catch_failures(self) -> None:
-        """Have failures of what nobody waits for reported in the same way."""
+        """Have failures of what no request waits for reported in the same way."""
 
         def report(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
             error = context.get("exception")

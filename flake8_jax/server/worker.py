@@ -106,7 +106,7 @@ class _Child:
 class Running:
     """A question and how far it is. ``since``: when the child was given it; None as long as the child starts.
 
-    optional: nobody waits for the answer.
+    optional: no request waits for the answer.
     """
 
     answer: Future[Any] = field(default_factory=Future)
@@ -258,7 +258,7 @@ _GRACE = 1.0
 
 
 def _serve(pipe: Connection, make: Callable[[Setup], Any], politeness: int) -> None:
-    """Answer until nobody asks any more."""
+    """Answer requests until the pipe is closed."""
     if hasattr(os, "setpgid"):
         os.setpgid(0, 0)
     if hasattr(os, "nice") and politeness:

@@ -164,7 +164,7 @@ class Resolver:
         return self._loaded[path]
 
     def _load_manifest(self, path: str) -> tuple[dict[str, Any], str]:
-        """A pyproject.toml, for the requirements in it. Whoever asks for no configuration hears nothing of its mistakes."""
+        """A pyproject.toml, for the requirements in it. Without a configuration its mistakes are not reported."""
         try:
             return load_toml(path)
         except ConfigError:

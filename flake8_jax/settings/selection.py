@@ -39,7 +39,7 @@ class SelectorError(ValueError):
 @dataclass(frozen=True)
 class Layer:
     """Selectors of one source. ``select`` is None where the source does not say. named: codes that another tool selects by
-    itself. written: somebody has written the selectors, so a code among them is meant for test files too."""
+    itself. written: a user wrote the selectors, so a code among them is meant for test files too."""
 
     select: tuple[str, ...] | None = None
     extend_select: tuple[str, ...] = ()

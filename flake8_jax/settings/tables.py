@@ -45,7 +45,7 @@ def load_toml(path: str) -> tuple[dict[str, Any], str]:
 
 
 class TomlError(Exception):
-    """The text is no TOML, or is nothing that anybody writes."""
+    """The text is no TOML, or is too deep or too long to decode."""
 
     def __init__(self, message: str, row: int) -> None:
         super().__init__(message)

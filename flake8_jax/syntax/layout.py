@@ -33,7 +33,7 @@ import libcst as cst
 from flake8_jax.syntax.documents import Choice, Document, Group, IfBroken, Indent, Line, Loose, printed
 
 MOST = 20_000
-"""Characters of a line. Nobody reads a longer one, however it is laid out."""
+"""Characters of a line. A longer one is unreadable in any layout."""
 _PRAGMA = re.compile(r"#\s*(?:noqa\b|type:|pyright:|pylint:|pyrefly:|ty:|flake8:|ruff:)", re.IGNORECASE)
 _MODULE = cst.Module([])
 _PLAIN = (cst.Name, cst.Integer, cst.Float, cst.Imaginary, cst.Ellipsis)

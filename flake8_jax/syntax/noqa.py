@@ -120,7 +120,7 @@ def insert_noqa(
     of the row, or of the multi-line string or backslash continuation that begins on it.
     """
     if module is None:
-        from flake8_jax.syntax.lower import lower  # imports LibCST, which whoever has the module need not wait for
+        from flake8_jax.syntax.lower import lower  # imports LibCST, which is not needed where the module is there
 
         module = lower(text)
     by_row: dict[int, dict[str, None]] = {}

@@ -1,7 +1,7 @@
 """Issue report: run a reproducer and print all that a maintainer asks for, as Markdown.
 
 Replace `reproducer`. The report holds its source, the error with JAX's own frames in the traceback, versions,
-devices and the settings of JAX that come from the environment, so nobody has to ask for them. Read it before
+devices and the settings of JAX that come from the environment, so that maintainers need not ask for them. Read it before
 you send it: a traceback shows paths of your machine.
 """
 

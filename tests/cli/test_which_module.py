@@ -50,7 +50,7 @@ def test_copies_of_a_package_import_themselves(capsys: pytest.CaptureFixture[str
     assert found(capsys, files) == {"old/net/layers.py JAX201"}
 
 
-def test_a_file_called_like_a_library_hides_it_from_nobody(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_called_like_a_library_does_not_hide_it(capsys: pytest.CaptureFixture[str]) -> None:
     files = {
         "tools/jax.py": "def jit(function):\n    return function\n",
         "tools/numpy.py": "def asarray(x):\n    return x\n",

@@ -296,7 +296,7 @@ def draws_that_meet(n: int) -> str:
 
 
 @grows(1000)
-def functions_that_nobody_names(n: int) -> str:
+def functions_that_no_code_names(n: int) -> str:
     """Jitted functions in a function that never calls them."""
     body = ["@jax.jit", "def g{0}(y):", "    return y + {0}"]
     return _program("def f(x):", (line.format(i) for i in range(n) for line in body))

@@ -147,7 +147,7 @@ def loss(net, xs, key):
 def step(net, xs, seed):
     return loss(net, xs, jax.random.key(seed))
 """,
-    "a compiled function that nobody knows": """
+    "a compiled function that is not known": """
 def start(x, seed):
     key = jax.random.key(seed)
     params = jax.jit(model.init)(key, x)

@@ -165,7 +165,7 @@ def test_presumed(name: str) -> None:
 
 
 PREVIEWS = {
-    "a loss that nobody calls branches on an element": (
+    "a loss that no code calls branches on an element": (
         "def hinge_loss(predictions, targets):\n"
         "    assert predictions.shape[0] == targets.shape[0]\n"
         "    x = [-1 if p == 0 else p for p in jnp.asarray(predictions)]  # expect: traced-branch\n"
@@ -214,7 +214,7 @@ PREVIEWS = {
         "    assert jnp.all(x > 0)\n    return jnp.log(x)"
     ),
     "a helper": "def check_loss(x):\n    return jnp.exp(x) if jnp.isnan(x) else x",
-    "whoever calls the loss has run it": (
+    "whichever code calls the loss has run it": (
         "def clipped_loss(x):\n    return jnp.exp(x) if jnp.max(x) > 3 else x\n"
         "def fit(xs):\n    return [clipped_loss(x) for x in xs]"
     ),

@@ -158,7 +158,7 @@ def test_only_identifiers_can_be_cancelled() -> None:
     assert [message["id"] for message in said if "id" in message] == [1, 2]
 
 
-def test_answers_that_nobody_asked_for_are_ignored() -> None:
+def test_answers_without_a_request_are_ignored() -> None:
     unasked = [{"jsonrpc": "2.0", "id": name, "result": {}} for name in ("x", 1, None, {})]
     _, said = _served(HELLO, *map(_framed, unasked), SHUTDOWN, EXIT)
     assert [message["id"] for message in said] == [1, 2]

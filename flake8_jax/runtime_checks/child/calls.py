@@ -2,7 +2,7 @@
 
 Vocabulary
 ----------
-call     for one finding, targets (see ``targets``) that lead to it, the best first, and texts of inputs that somebody
+call     for one finding, targets (see ``targets``) that lead to it, the best first, and texts of inputs that a user
          recorded or declared, tried before any that are made up.
 reached  the watched line ran, or an exception of the line itself was seen.
 

@@ -8,7 +8,7 @@ depth      how many captured calls are around a call. state: the arguments after
            the object of a method among them.
 sampled    of a function that is called often, the first ``FIRST`` calls are captured, then fewer and fewer, the same ones in
            every run: over the whole run. counts: how many there were.
-overhead   seconds that the capturing itself took; they count for nobody.
+overhead   seconds that the capturing itself took; they do not count.
 
 Arrays are kept as bytes in one file in the linter's private folder (see ``snapshots``). Not captured: ``async`` functions and
 ahead-of-time compiled executables.
@@ -72,7 +72,7 @@ class Ledger:
     # --- hooks ----------------------------------------------------------------------------------------------
 
     def install(self, jax: Any) -> None:
-        """JAX has just been imported, and nobody has taken ``jit`` out of it yet."""
+        """JAX has just been imported, and no code has taken ``jit`` out of it yet."""
         jax.monitoring.register_event_duration_secs_listener(self._duration)
         for name in ("jit", "pmap"):
             setattr(jax, name, self._staging(getattr(jax, name)))
@@ -282,7 +282,7 @@ class Ledger:
         return found[:40]
 
     def _quietly(self, work: Callable[[], list[Leaf]]) -> list[Leaf]:
-        """What the capturing itself compiles and how long it takes count for nobody."""
+        """What the capturing itself compiles and its time do not count."""
         begun = time.perf_counter()
         self._busy = True
         try:

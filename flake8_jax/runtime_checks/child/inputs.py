@@ -1,4 +1,4 @@
-"""Inputs made from their text, real values as text, and inputs for a function that nobody gave any for.
+"""Inputs made from their text, real values as text, and inputs for a function without any.
 
 Vocabulary
 ----------

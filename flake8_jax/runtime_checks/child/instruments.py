@@ -50,7 +50,7 @@ class _Made:
             self._families.update(dict.fromkeys(keys, family))
 
     def by(self, key: str) -> int:
-        """The number of the making; 0 where nobody saw it."""
+        """The number of the making; 0 where the analysis did not see it."""
         return self._families.get(key, 0)
 
 
@@ -146,7 +146,7 @@ class Instruments:
             logging.getLogger(name).addFilter(hear)
 
     def _hear_signatures(self) -> None:
-        """JAX logs what it is about to compile, with the types of the arguments, for whoever listens to its details."""
+        """JAX logs what it is about to compile, with the types of the arguments, for listeners to its details."""
         logger = logging.getLogger("jax._src.interpreters.pxla")
         shown = logger.getEffectiveLevel()
 

@@ -39,7 +39,7 @@ def marked(mark: str) -> Iterator[int]:
 
 
 def signal_all(pid: int, mark: str, number: int) -> bool:
-    """Send a signal to the group of a child and to all with its mark; whether there was anybody."""
+    """Send a signal to the group of a child and to all with its mark; whether there was any."""
     found = False
     with contextlib.suppress(OSError):
         if hasattr(os, "killpg"):

@@ -6,7 +6,7 @@ alike    the same words, and numbers that differ by ``CLOSE`` at most: what is p
          in them.
          Where results may come ``nearer`` to the right ones, numbers are left to the comparison of results.
 noisy    lines that the same program prints otherwise when it runs again (times, addresses); left out.
-tracer   a line that shows a tracer: a ``print`` that ran while JAX traced, which nobody meant. ``traced`` allows such lines to
+tracer   a line that shows a tracer: a ``print`` that ran while JAX traced, which is unintended. ``traced`` allows such lines to
          become others, ``unordered`` allows another order; ``text``: the text is not looked at.
 """
 

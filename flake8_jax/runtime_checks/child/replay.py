@@ -162,7 +162,7 @@ class _Importing:
 
 
 def _seed() -> None:
-    """Every run begins with the same state of the generators that nobody seeds. JAX needs NumPy, so it is there."""
+    """Every run begins with the same state of the generators without a seed. JAX needs NumPy, so it is there."""
     random.seed(0)
     with contextlib.suppress(ImportError):
         import numpy

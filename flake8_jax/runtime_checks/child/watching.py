@@ -7,7 +7,7 @@ statement the rows of a simple statement, or of the head of one that holds other
           it runs once: a call over several lines ends on its first one.
 raised    an exception reached the user's code, with the stack from the innermost of the user's frames outwards.
 
-Python's own trace function (``sys.settrace``) is used, because it sees exceptions that somebody catches. Frames outside the
+Python's own trace function (``sys.settrace``) is used, because it sees exceptions that code catches. Frames outside the
 user's roots are left alone after one look. Not seen: code in other processes, and code that sets a trace function of its
 own (a debugger, coverage measured in the same process).
 """

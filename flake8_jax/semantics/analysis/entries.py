@@ -147,7 +147,7 @@ def _run_pending(m: Machine, is_entered: Callable[[ModuleScope], bool]) -> None:
 
 
 def _is_never_named(m: Machine, value: Value) -> bool:
-    """A function that nothing but transforms decorate, in another function, which never reads its name: nobody calls it."""
+    """A function that nothing but transforms decorate, in another function, which never reads its name: no code calls it."""
     function, transforms = value, 0
     while isinstance(function, TransformedValue):
         function, transforms = function.operand, transforms + 1
@@ -269,12 +269,12 @@ def _run_contracts(m: Machine, cls: ClassValue) -> None:
 
 
 def _compiles(tv: TransformedValue, chain: tuple[Link, ...], method: FunctionValue) -> bool:
-    """The method itself compiles a function, as the loop around a step does: nobody compiles such a method as well."""
+    """The method itself compiles a function, as the loop around a step does: no code compiles such a method as well."""
     return bool(tv.fact.donates) and bool(chain) and chain[-1].fn is method.fn
 
 
 def _is_eager(m: Machine, method: FunctionValue) -> bool:
-    """A script runs the method itself, and the project stages nothing: nobody traces it."""
+    """A script runs the method itself, and the project stages nothing: no code traces it."""
     worklist = m.worklist
     return id(method.fn) in m.trackers[Runs].scripted and not worklist.roots and not worklist.partial_roots
 

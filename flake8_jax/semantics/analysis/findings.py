@@ -77,7 +77,7 @@ on repositories that the analysis had not been tuned on; of the others, with the
 
 def _is_hearsay(emission: Emission) -> bool:
     """An error that stands on a tracer from far away, or from a caller that nothing in the project stages (users of its
-    library would): any step on the way may hold a fact that nobody knows. Of rules on staged code in which JAX raises
+    library would): any step on the way may hold an unknown fact. Of rules on staged code in which JAX raises
     nothing, the second is enough: a module that is only run eagerly draws from ``numpy.random`` at every call. Other errors
     are hearsay where they depend on which subclass a method runs for."""
     if (emission.report.level or emission.rule.level) != "error":

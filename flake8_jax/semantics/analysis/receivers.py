@@ -54,7 +54,7 @@ def carries_arrays(m: Machine, cls: ClassValue, within: tuple[ClassValue, ...] =
     made = generic_instance(m, cls)
     if isinstance(made, Instance):
         if not made.slots and "dataclass" not in cls.traits:
-            return True  # whatever it is made of, only a flatten function that nobody can read knows
+            return True  # whatever it is made of, only a flatten function that is not readable knows
         places = [v for name, v in made.slots.items() if name not in cls.static_names]
         if any(_has_place(m, v, (*within, cls)) for v in places):
             return True

@@ -1,6 +1,6 @@
 """Functions that a recorded run saw JAX trace, run once more on arguments like those.
 
-A record knows what no reading of the code can: that somebody outside the project jits a function, which parameters a
+A record shows what the code does not: that code outside the project jits a function, which parameters a
 computed ``static_argnames`` makes static, of what type they are. So every function that ran while JAX built a jaxpr is an
 entry of its own, its parameters what they were in *every* such call that was observed.
 

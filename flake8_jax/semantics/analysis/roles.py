@@ -2,7 +2,7 @@
 
 Vocabulary
 ----------
-role      what a function is there for: a loss, an activation, a density. Nobody writes one to run it eagerly only.
+role      what a function is there for: a loss, an activation, a density. It is rarely written to run eagerly only.
 helper    a function whose name says that it prints, checks or stores such a thing.
 
 Names tell little, so what hangs on a role is a preview.

@@ -125,14 +125,14 @@ def filter_in(value: Value, level: Level, *, mapped: bool = False, depth: int = 
 
 
 def _keep_leaves(value: Instance, inside: Value, leaves: frozenset[str]) -> None:
-    """A flatten function says what the leaves are; what an unflatten function makes of the rest, nobody knows."""
+    """A flatten function says what the leaves are; it is not known what an unflatten function makes of the rest."""
     for name in value.slots:
         if name not in leaves and name not in value.cls.static_names:
             inside.slots[name] = Unknown(name)  # type: ignore[attr-defined]
 
 
 def _forget_undeclared(value: Instance, inside: Value) -> None:
-    """Fields that a base class declares which nobody knows: a host value among them may be static."""
+    """Fields that an unknown base class declares: a host value among them may be static."""
     declared = {f.name for f in value.cls.fields}
     for name, outside in value.slots.items():
         if name not in declared and not isinstance(outside, (Array, Tree)):
@@ -217,7 +217,7 @@ def moved_key(left: Value, op: str, right: Value) -> Value | None:
 
 
 def key_behind(value: Value) -> Value:
-    """A key as it is known: that what nobody knows plus a number is one shows where it is used."""
+    """A key as it is known: that something unknown plus a number is one shows where it is used."""
     formula = value.formula if isinstance(value, Unknown) else None
     moved = moved_key(formula.operands[0], formula.name, formula.operands[1]) if formula is not None else None
     return value if moved is None else moved
@@ -260,7 +260,7 @@ _KEPT = frozenset({"softmax", "sigmoid"})
 
 
 def _released_tree(value: Tree | Unknown, level: Level, dispatched: int) -> Value:
-    """``from_tracers`` of a pytree, or of what nobody knows: a compiled function returns nothing but arrays."""
+    """``from_tracers`` of a pytree, or of something unknown: a compiled function returns nothing but arrays."""
     if isinstance(value, Unknown):
         if not dispatched or value.origin is not None or value.parent is not None:
             return value

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 def is_remade(cls: ClassValue) -> bool:
-    """A metaclass of the project made the class, or a base that nobody knows may bring one: what its body binds may
+    """A metaclass of the project made the class, or an unknown base may bring one: what its body binds may
     have become anything, as the members of an enumeration do."""
     return "metaclass" in cls.traits or cls.has_unknown_base
 
 
 def is_field(cls: ClassValue, name: str, *, exact: bool) -> bool:
-    """A constructor that nobody followed may have set the attribute; one that a decorator made, any."""
+    """A constructor that was not followed may have set the attribute; one that a decorator made, any."""
     return "altered" in cls.traits or (not exact and any(f.name == name for f in cls.fields))
 
 

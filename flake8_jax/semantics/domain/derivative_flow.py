@@ -7,7 +7,7 @@ live        a variable or expression to which a derivative may flow from the par
 dead end    an operation whose derivative is zero: ``argmax``, a comparison, ``stop_gradient``, ``astype(int)``.
 escape      a live value is put where this walk loses sight of it: into an object of a caller, a global variable.
 
-The code of called functions of the project is walked as well; results of functions that nobody knows are live where an
+The code of called functions of the project is walked as well; results of unknown functions are live where an
 argument is. Limitations: values that reach the result through an object that an unknown call changes.
 """
 

@@ -109,7 +109,7 @@ def _is_unhashable(value: Value) -> bool:
 
 
 def _is_hearsay(value: DictValue | ListValue, *, known: bool) -> bool:
-    """An annotation says that it is one, or nobody saw where it was made."""
+    """An annotation says that it is one, or the analysis did not see where it was made."""
     return "declared" in value.slots or (not known and value.made_in == UNKNOWN_TRACE)
 
 

@@ -123,7 +123,7 @@ class Frame:
     """Local bindings of one run of a function (``fn`` None: a class body).
 
     mark: length of the journal at its start. branches: so many alternatives are open around the running statement; undecided:
-    those of tests whose outcome nobody knows, without loops; guesses: those that no evidence says may be taken. vague: it
+    those of tests whose outcome is not known, without loops; guesses: those that no evidence says may be taken. vague: it
     returned inside of one of them. exits: how paths that return inside of them look from the
     start. ended: it returned outside of them.
     doubtful: whether the code is reached from here on depends on a test that only the host can decide. trace: number of

@@ -93,7 +93,7 @@ def opened(value: Value, *, transforms: bool = True) -> Opened:
 
 
 def binding_error(function: FunctionValue, args: Arguments) -> str:
-    """Why a call cannot bind its arguments; empty where it does, or where nobody knows."""
+    """Why a call cannot bind its arguments; empty where it does, or where it is not known."""
     params, kwargs = function.fn.params, args.kwargs
     twice = next((p.name for p in params[: len(args.values)] if p.kind == "positional" and p.name in kwargs), "")
     if twice:
@@ -388,7 +388,7 @@ def signed(value: Value) -> Value:
 
 
 def hides_signature(value: Value) -> bool:
-    """A function whose signature nobody knows, of a library or by a decorator: names may mean any of its arguments."""
+    """A function whose signature is not known, of a library or by a decorator: names may mean any of its arguments."""
     function = underlying(value)
     return not isinstance(function, FunctionValue) or isinstance(signed(function), Unknown)
 
@@ -398,7 +398,7 @@ def static_parameters(tv: TransformedValue) -> tuple[set[int], set[str]] | None:
     positions: set[int] = set()
     names: set[str] = set()
     if "**" in tv.options and not any(option in tv.options for option in tv.fact.statics):
-        return None  # ``jit(f, **options)``: they may be among the options that nobody knows
+        return None  # ``jit(f, **options)``: they may be among the unknown options
     signature = parameter_names(tv.operand)
     for option in tv.fact.statics:
         constants = constants_of(tv.options.get(option))

@@ -122,7 +122,7 @@ class LoopState:
     element. guards: tests of its counters around what runs now; picked: those among them that compare a counter (``i ==
     0``) and take no remainder of it. runs: its next iteration is the first, and there surely is one. since: when its
     iteration began (see ``freshness``). times: the number of its iterations, 0 where that is not known; trip_count: the same,
-    whoever calls the function. links: so many lead to it on the call stack. tested: a test of this iteration has looked
+    whichever code calls the function. links: so many lead to it on the call stack. tested: a test of this iteration has looked
     at a counter. leaving: what runs is returned from inside of it. again: some path goes on to another iteration. branches:
     as many alternatives are open around its body. stepped, appended, shortened, growing: see ``variation``. records: what
     trackers know of this loop, by class. bound: see ``freshness.bound_in``. rare: results of tests that look at a

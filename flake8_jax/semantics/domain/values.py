@@ -15,7 +15,7 @@ allocation trace
 
 Mutable run-time objects (lists, dicts, instances) keep their contents in a plain dict named ``slots``. The interpreter
 writes it through its journal, so that the branches can be run one after the other and merged; only what a first
-reading makes (an attribute that nobody set) goes there directly, for it is the same on every path.
+reading makes (an attribute that no code set) goes there directly, for it is the same on every path.
 
 Limitations: the contents of sets, bytes, strided views, array shapes beyond rank and leading length.
 """
@@ -89,7 +89,7 @@ class Unknown(Opaque):
 
     host_test: its truth is decided by the host in a way that the analysis cannot follow (``isinstance`` of an unknown,
     a module flag): what happens behind such a test is no evidence. doubt: only one outcome of that test is no evidence,
-    this one: ``x is None`` where nobody says that x may be None. formula: the arithmetic that gave it, which proves that
+    this one: ``x is None`` where no annotation says that x may be None. formula: the arithmetic that gave it, which proves that
     a rule about numbers has nothing to say.
     """
 
@@ -227,7 +227,7 @@ class Static(Value):
 
     holds: the values interpolated into a string (``f"{x}"``) without a format spec, and what such a string among them holds.
     made_in: of a set. guess: the kind is only what is most likely, as that of a dict's keys is. rank: of a shape, how long it
-    is, and of the rank of an array, that it is one; UNKNOWN_RANK if nobody knows which, None of everything else. first: of a
+    is, and of the rank of an array, that it is one; UNKNOWN_RANK if it is not known which, None of everything else. first: of a
     shape, its first number or None. choices: what it is in each branch, with what held there.
     """
 
@@ -354,7 +354,7 @@ class FunctionValue(Value):
     """A function of the project, closed over the frame in which it was defined.
 
     defaults: evaluated defaults by parameter name. owner: the class whose body defined it, for ``super()``.
-    made: when it was (see ``freshness``), of all function objects. altered: a decorator that nobody knows may have made
+    made: when it was (see ``freshness``), of all function objects. altered: an unknown decorator may have made
     something else of it. replaced: that decorator was computed, so that what a call gives is not known either.
     """
 
@@ -422,7 +422,7 @@ class TransformedValue(Value):
 
     name: canonical name of the transform. options: the transform's other arguments by parameter name.
     site: where the transform was applied. held: conditions that held there.
-    rules_asked: somebody reads the attributes that set rules. rules: derivative rules set by ``defvjp`` or ``defjvp``.
+    rules_asked: code reads the attributes that set rules. rules: derivative rules set by ``defvjp`` or ``defjvp``.
     loop: the one whose iterations each make such a value, where that was told to rules; maker: the run of a function that
     made it; fact_against: what withdraws the report; loops_outside: a call has to be in more loops than these to count (see
     ``freshness``).
@@ -663,7 +663,7 @@ class UnionValue(Value):
 
 NONE = Const(None)
 OMITTED = Const(None)
-"""The default of a parameter for which a caller that nobody knows may pass an argument."""
+"""The default of a parameter for which an unknown caller may pass an argument."""
 TRUE = Const(True)
 FALSE = Const(False)
 MAX_UNION = 6

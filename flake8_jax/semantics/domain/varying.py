@@ -7,7 +7,7 @@ distinct    no two iterations have the same.
 ragged      a size is the same in all iterations but the last, which gets what is left.
 few         another size in each iteration, but so few of them that they are meant.
 masked      a mask has selected the elements, and JAX has compiled that for their number.
-batch       what a loader yields: arrays whose leading axes are ragged, in a structure that nobody knows.
+batch       what a loader yields: arrays whose leading axes are ragged, in an unknown structure.
 """
 
 from __future__ import annotations

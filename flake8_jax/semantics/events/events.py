@@ -279,7 +279,7 @@ class KeyUse(msgspec.Struct, frozen=True, eq=False):
     carried: bool = False
     """The earlier use was in the iteration before, of the key that it leaves for this one."""
     callees: tuple[str, str] = ("", "")
-    """The functions of the earlier use and of this one that nobody knows, and that draw from the key by convention."""
+    """The unknown functions of the earlier use and of this one, which draw from the key by convention."""
     given: str = ""
     """A fact without which one of these functions does not draw from the key."""
     within: bool = False
@@ -302,7 +302,7 @@ class EqualKeys(msgspec.Struct, frozen=True, eq=False):
 class SharedKey(msgspec.Struct, frozen=True, eq=False):
     """A key that is the same in every element of a vmap or pmap is consumed inside. ``at``: the call that passes it with
     ``in_axes`` None, or, for a captured key, the expression that consumes it. transform: canonical name. callee: the function
-    that consumes it by convention, if nobody knows that."""
+    that consumes it by convention, if that is not known."""
 
     context: Context
     at: ir.Node
@@ -356,7 +356,7 @@ class Discarded(msgspec.Struct, frozen=True, eq=False):
 class Computation(msgspec.Struct, frozen=True, eq=False):
     """Arithmetic on arrays that remember how they were made (see ``recipes``). name: an operator, or the last part of
     a function's name; operands in the order of the parameters. foreign: functions further out on the call stack, by
-    identity: recipes of theirs prove nothing here. differentiated: under ``grad`` or its kin; tangents: what those
+    identity: recipes of theirs prove nothing here. differentiated: under ``grad`` or similar functions; tangents: what those
     differentiate by."""
 
     context: Context
@@ -542,7 +542,7 @@ class TransformCall(msgspec.Struct, frozen=True, eq=False):
     arguments. args/kwargs: the arguments of the call, ``nodes``/``keyword_nodes`` their IR. statics: positions and names
     of static arguments, None where those are not known. differentiated: positions of the arguments that it
     differentiates by (empty for other transforms), None where those are not known. operand: the transformed function.
-    sure: the arguments surely go to it, past no decorator that nobody knows, and it is not one of several functions.
+    sure: the arguments surely go to it, past no unknown decorator, and it is not one of several functions.
     varying: how values vary over the loops that run, where that concerns the call (it runs compiled code, eagerly, in any
     iteration)."""
 
@@ -626,7 +626,7 @@ class Repetition(msgspec.Struct, frozen=True, eq=False):
 class ColdCall(msgspec.Struct, frozen=True, eq=False):
     """A call that compiles, between two readings of a clock. at: the expression that makes it, in the function that
     reads the clock (of ``scope``). key: what JAX looks compiled code up by; what: the function's name, if it has one. always:
-    whoever comes here compiles, for the size or the function is a new one each time."""
+    each run compiles here, because the size or the function is a new one each time."""
 
     at: ir.Node
     scope: ModuleScope
@@ -639,7 +639,7 @@ class Timed(msgspec.Struct, frozen=True, eq=False):
     """The difference of two readings of a clock, where all that ran in between is known (see ``clocks``).
 
     ``at``: the later reading, or the call that makes it, in the function in which both are made. pending: the last
-    expression of that function that dispatched work to the device for which nobody has waited by then; what: the
+    expression of that function that dispatched work to the device for which no code has waited by then; what: the
     compiled function that it calls, if it has a name. cold: the calls in between that compile. traced: in place of the clock,
     the profiler was started and stopped.
     """
@@ -737,7 +737,7 @@ class UndonatedStep(msgspec.Struct, frozen=True, eq=False):
     """A compiled call in an eager loop whose results replace arguments of it, none of which it donates. ``at``: the call.
 
     names: the parameters of those arguments; each assignment that replaces one may add to them. function: what was
-    compiled, where that is known, and site: where. fact: recorded where somebody still looks at a replaced value.
+    compiled, where that is known, and site: where. fact: recorded where code still reads a replaced value.
     """
 
     context: Context
@@ -809,7 +809,7 @@ the optimizer."""
 
 
 class LostResult(msgspec.Struct, frozen=True, eq=False):
-    """A loop trains something, and nobody uses what comes out (see ``updates``).
+    """A loop trains something, but no code uses the result (see ``updates``).
 
     ``at``: where the value from before the loop is read, or the call whose update is dropped. name: the variable that the
     loop updates, or was to. initial: the one that is read instead.

@@ -193,7 +193,7 @@ _NAN, _INF = frozenset({"nan"}), frozenset({"inf"})
 _FINITE_SLOPES = frozenset({"log", "log2", "log10", "log1p", "arctanh"})
 """Operations that are NaN outside of their domains, but whose derivatives are finite there."""
 _REJECTED = 1e3
-"""What stands for a result that nobody wants, such as infinity, has no gradient that counts."""
+"""A placeholder for an unwanted result, such as infinity, has no gradient that counts."""
 _REPLACING = {"nan_to_num": _NAN | _INF, "nansum": _NAN, "nanmean": _NAN}
 
 

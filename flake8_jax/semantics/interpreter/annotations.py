@@ -1,4 +1,4 @@
-"""What an annotation says of a value that nobody passes: where no call is known, ``int``, ``bool``, ``str``, ``Callable``
+"""What an annotation says of a value that no caller passes: where no call is known, ``int``, ``bool``, ``str``, ``Callable``
 and configuration classes mean static; ``jax.Array``, jaxtyping and known pytree classes mean what they say.
 
 Under a transform the boundary decides, not the annotation: ``n: int`` under plain ``jax.jit`` is traced.

@@ -77,7 +77,7 @@ def _extra_keywords(m: Machine, args: Arguments, kwargs: dict[str, Value]) -> Va
 def _missing(m: Machine, func: FunctionValue, p: ir.Parameter, args: Arguments) -> Value:
     """What a parameter holds that no argument is written for: part of a ``*x`` or ``**x`` in the call, or its default.
 
-    A library that stages a method by contract leaves out what is None by default, as far as anybody knows: whoever passes
+    A library that stages a method by contract leaves out what is None by default, as far as is known: a caller that passes
     it may do so outside of a trace.
     """
     starred = args.star is not None and p.kind != "kwonly"
@@ -123,7 +123,7 @@ def individual(m: Machine, said: Value, value: Opaque, depth: int = 2) -> Value:
     decorated = bool(said.cls.node.decorators) and not said.cls.traits & {"dataclass", "pytree", "static_attributes"}
     leaves = (Array, Tree, Unknown, Instance) if decorated or "pytree" in said.cls.traits else (Array,)
     own = {name: part for name, part in said.slots.items() if isinstance(part, Value) and _has_leaf(part, leaves)}
-    if decorated:  # nobody knows what the decorator makes of the fields
+    if decorated:  # it is not known what the decorator makes of the fields
         own |= {f.name: Unknown(f.name) for f in said.cls.fields if f.name not in said.slots}
     if not own:
         return said

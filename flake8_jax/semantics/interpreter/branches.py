@@ -105,7 +105,7 @@ def run_branches(m: Machine, frame: Frame, branches: list[Branch]) -> Flow:
 
 
 def _kinds_guessed(frame: Frame, live: list[Writes]) -> list[str]:
-    """The variables that one branch leaves an array and another a container: which it is was decided by what nobody knows."""
+    """The variables that one branch leaves an array and another a container: which it is was decided by something unknown."""
     guessed: list[str] = []
     for where in {where for writes in live for where in writes if where[0] == id(frame.slots)}:
         held = [writes[where][2] if where in writes else frame.slots.get(where[1]) for writes in live]
@@ -144,7 +144,7 @@ def _track_host_choices(frame: Frame, live: list[Writes], labels: list[Condition
 
 
 class Chain(msgspec.Struct, frozen=True, eq=False):
-    """An ``if`` with its ``elif``s. pending: the tests whose outcome nobody knows. tail: what runs where all of them fail.
+    """An ``if`` with its ``elif``s. pending: the tests whose outcome is not known. tail: what runs where all of them fail.
     mark: the length of the journal behind the first test."""
 
     pending: list[tuple[ir.If, Test]]

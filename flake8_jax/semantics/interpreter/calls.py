@@ -228,7 +228,7 @@ def _are_unlike(members: tuple[Value, ...]) -> bool:
 
 def _is_guessed(m: Machine, member: Value) -> bool:
     """A subclass's own form of a method that the class has, too, of an object that only an annotation says to be of the class:
-    nobody knows whether objects of the subclass come here."""
+    it is not known whether objects of the subclass come here."""
     if not isinstance(member, BoundMethod) or not isinstance(member.self_value, Instance) or member.self_value.exact:
         return False
     receiver, method = member.self_value, member.func

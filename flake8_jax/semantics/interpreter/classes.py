@@ -5,7 +5,7 @@ Vocabulary
 trait       what a class is to JAX and to Python: ``pytree``, ``dataclass``, ``namedtuple``, ``enum``,
             ``static_attributes`` (linen-like: attributes are configuration), ``filtered`` (equinox-like).
             ``metaclass``: one of its own makes the class. ``altered``: a decorator may have made anything of it.
-generic     an instance of which only the class is known: ``__init__`` run once with arguments that nobody knows.
+generic     an instance of which only the class is known: ``__init__`` run once with unknown arguments.
 
 Limitations: what metaclasses do, ``__slots__``, ``__new__``, C3 corner cases.
 """

@@ -79,7 +79,7 @@ def _list_item(m: Machine, base: ListValue, index: Value) -> Value:
     known = base.known()
     if known is not None:
         return _sequence_item(known, index, is_tuple=base.is_tuple, made_in=m.path.mode.trace)
-    if isinstance(index, SliceValue):  # which elements that are, nobody knows: two slices need have none in common
+    if isinstance(index, SliceValue):  # the elements are not known: two slices may have none in common
         return ListValue(None, joining.another(joining.any_element(base)), is_tuple=base.is_tuple)
     return _repeatable(m, base, index, joining.any_element(base))
 

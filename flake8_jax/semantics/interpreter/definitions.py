@@ -2,10 +2,10 @@
 
 Vocabulary
 ----------
-altered     a decorator that nobody knows may have made something else of a function or class.
+altered     an unknown decorator may have made something else of a function or class.
 replaced    that decorator was computed, so what a call gives is not known either.
-lost        a decorator of the project was not run to its end, because it ran often enough: nobody knows what it gives.
-disguised   a function behind such a decorator: whether Python runs it again, nobody knows.
+lost        a decorator of the project was not run to its end, because it ran often enough: it is not known what it gives.
+disguised   a function behind such a decorator: it is not known whether Python runs it again.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ _OVERLOADS = "overloads"
 
 def _or_overloads(frame: Frame, node: ir.FunctionDef, value: Value) -> Value:
     """Functions of one name that something unknown decorates may be the forms of one that looks at its arguments
-    (``@dispatch``): which form a call runs, nobody knows."""
+    (``@dispatch``): it is not known which form a call runs."""
     before = frame.slots.get(node.function.name)
     if frame.scope.cells or not isinstance(before, (FunctionValue, Unknown)):
         return value

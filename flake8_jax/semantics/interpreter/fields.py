@@ -6,8 +6,8 @@ maker      what is called for the default of a field: ``flax.struct.field(pytree
            function of the project that returns such a call. Code gives it names of its own: ``nonpytree_field()``.
 says       what a call says of the field it makes: that it is static, that it is a leaf, or (None) neither for sure.
 
-Limitations: a maker that decides by its arguments or stands in a module that nobody read; metadata that is computed. Such
-a field counts as static: of a leaf rules would say that it is traced.
+Limitations: a maker that decides by its arguments or stands in a module that jaxlint did not read; metadata that is
+computed. Such a field counts as static, because rules would report a leaf as traced.
 """
 
 from __future__ import annotations

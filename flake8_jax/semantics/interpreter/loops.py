@@ -273,7 +273,7 @@ def _for(m: Machine, frame: Frame, node: ir.For) -> Flow:
 
 
 def _trip_count(frame: Frame, node: ir.For, iterable: Value) -> int:
-    """How often the loop runs, whoever calls the function around; 0 where that is not known."""
+    """How often the loop runs, whichever code calls the function around; 0 where that is not known."""
     if frame.fn is not None and not {p.name for p in frame.fn.params}.isdisjoint(names_read(node.iter)):
         return 0
     known = known_elements(iterable)

@@ -227,7 +227,7 @@ _NARROWER = frozenset({"signedinteger", "unsignedinteger"})
 
 
 def _described_dtype_test(m: Machine, parts: Parts, level: Level, bound: Bound) -> Value:
-    """``issubdtype(x, jnp.integer)``: whether an array of a known kind is of an abstract dtype. Else nobody knows."""
+    """``issubdtype(x, jnp.integer)``: whether an array of a known kind is of an abstract dtype. Else it is not known."""
     asked, of = (*bound.values(), None, None)[:2]
     name = of.name.rpartition(".")[2] if isinstance(of, External) else ""
     kinds, kind = _KINDS_OF.get(name), asked.dtype if isinstance(asked, Array) else ""
@@ -265,7 +265,7 @@ _DESCRIBED: dict[str, Callable[[Machine, Parts, Level, Bound], Value]] = {
     "tuple": _described_tuple,
     "unless": _described_unless,
 }
-"""What a descriptor describes, by its head; a head that is not here describes a value that nobody knows."""
+"""What a descriptor describes, by its head; a head that is not here describes an unknown value."""
 
 
 def _one_or_list(m: Machine, text: str, level: Level, bound: dict[str, Value]) -> Value:

@@ -664,7 +664,7 @@ def contains(m: Machine, frame: Frame, node: Any, item: Value, container: Value)
 
 
 def _is_optional_key(item: Value, container: Value) -> bool:
-    """``"mask" in batch``: which keys a mapping has that nobody knows decides its caller, as ``hasattr`` and ``is None`` do."""
+    """``"mask" in batch``: the caller decides which keys an unknown mapping has, as ``hasattr`` and ``is None`` do."""
     if not isinstance(item, Const) or not isinstance(item.value, str):
         return False
     if isinstance(container, DictValue):
@@ -834,8 +834,8 @@ def _rank_test(shape: Value, other: Value) -> Value | None:
 
 
 def _none_or_vague(left: Value, right: Value) -> Value | None:
-    """``x is None`` where x is None or something that nothing more is known of than an annotation says, or what a caller
-    that nobody knows leaves out: whether it may be None on the way here, nobody knows."""
+    """``x is None`` where x is None or something of which only the annotation is known, or what an unknown caller
+    leaves out: it may or may not be None on the way here."""
     if not isinstance(left, UnionValue) or not (isinstance(right, Const) and right.value is None):
         return None
     others = [v for v in left.members if not (isinstance(v, Const) and v.value is None)]

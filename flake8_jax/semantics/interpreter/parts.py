@@ -34,7 +34,7 @@ def forget_parts(m: Machine, base: Opaque, kinds: str = "[.") -> None:
 
 
 def track_method_call(m: Machine, func: Any) -> None:
-    """A method of a value that nobody knows is called."""
+    """A method of an unknown value is called."""
     if isinstance(func, Unknown) and isinstance(func.parent, Opaque) and func.step.lstrip(".") in MUTATORS:
         forget_parts(m, func.parent)
 

@@ -90,7 +90,7 @@ def run_module(m: Machine, scope: ModuleScope) -> None:
 
 
 def _run_cells(m: Machine, frame: Frame) -> None:
-    """Run a notebook cell by cell. What a cell rebinds holds for the cells behind it: nobody calls older ones then. What
+    """Run a notebook cell by cell. What a cell rebinds holds for the cells behind it: no code calls older ones then. What
     raises in a cell whose saved output is an exception is shown on purpose."""
     scope = frame.scope
     first: dict[str, tuple[int, Value]] = {}
@@ -380,5 +380,5 @@ def _result_of(m: Machine, inner: Frame, fn: ir.Function, flow: Flow) -> Value:
 
 
 def _is_stub(fn: ir.Function) -> bool:
-    """The body is a docstring, or ``...``: somebody else says what the function does."""
+    """The body is a docstring, or ``...``: another definition says what the function does."""
     return all(isinstance(s, ir.ExprStmt) and isinstance(s.value, ir.Constant) for s in fn.body)

@@ -51,7 +51,7 @@ class EventBus:
 
     names_wanted, discards_wanted: names that listeners to uses and to discarded values care for; None for all.
     presuming: presumed runs are under way; raising_only: of functions that
-    nobody presumes to be differentiated; recorded_before: what the ordinary ones have recorded.
+    are not presumed to be differentiated; recorded_before: what the ordinary ones have recorded.
     crashes: (rule, path, traceback) of rules that failed. counters: what ``--verbose`` tells of the analysis.
     """
 

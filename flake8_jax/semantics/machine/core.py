@@ -2,7 +2,7 @@
 
 Vocabulary
 ----------
-entry       where the interpreter starts: a module body, or a function with arguments that nobody knows.
+entry       where the interpreter starts: a module body, or a function with unknown arguments.
 isolated    run as an entry of its own, whatever path asked for it.
 
 Limitations: threads, signals, garbage collection, monkey-patching across modules, the order of evaluation where

@@ -7,7 +7,7 @@ Vocabulary
 ----------
 root        the directory below which a file has its module name.
 key         the module name of a file with a number for its root, where files of other roots have that name too. A file that
-            is no package and is called like a library has such a key as well: ``utils/jax.py`` hides ``jax`` from nobody.
+            is no package and is called like a library has such a key as well: ``utils/jax.py`` does not hide ``jax``.
 
 Where no file has the name, the tails of the files count (``core.module_paths``).
 
@@ -81,7 +81,7 @@ class Roots:
 
     def meant(self, importer: ModuleScope, module: str) -> str:
         """The key of a module that a file imports by its absolute name; the name itself where that is a library's, or where
-        nobody knows which of several files it means."""
+        it is not known which of several files it means."""
         top, dot, rest = module.partition(".")
         known = self._keys.get(top)
         root = self._choose(importer, top, known) if known is not None else None

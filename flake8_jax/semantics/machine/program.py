@@ -167,13 +167,13 @@ class Program:
         return found
 
     def generic(self, cls: ClassValue) -> Instance | None:
-        """What instances of a class are like, once somebody has asked; None before."""
+        """The generic instance of a class; None before the first request for it."""
         return cls.generic
 
     # --- running ---------------------------------------------------------------------------------
 
     def ensure_run(self, scope: ModuleScope) -> None:
-        """Run a module's top level if nobody has."""
+        """Run a module's top level if it has not run yet."""
         if scope.state == NOT_RUN:
             scope.state = RUNNING
             self.run_module(scope)

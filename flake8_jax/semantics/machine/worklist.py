@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 class Worklist:
     """Filled while code runs, worked off between entries. rule_settings: custom derivative rules that were set.
-    skipped: functions that nobody asked to enter. named_in: of a function, by its identity, the names that its body reads or
+    skipped: functions that no request enters. named_in: of a function, by its identity, the names that its body reads or
     binds, and how many decorators each function in it has. steps_of_file: statements run by the entries of each file.
     crowded: names of crowded methods by class."""
 

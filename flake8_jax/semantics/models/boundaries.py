@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 inward      what an argument is inside: its leaves turn into tracers (see ``domain.boundary``).
-axis        what ``in_axes`` say of an argument, or of a part of it; None where nobody knows.
+axis        what ``in_axes`` say of an argument, or of a part of it; None where it is not known.
 auxiliary   what an operand returns beside the value that is differentiated (``has_aux``).
 shared      a value that is equal for every element of a mapped axis.
 
@@ -209,7 +209,7 @@ def _fixed(value: Value) -> Value:
 
 
 def arrived(outside: Value, inside: Value) -> Value:
-    """An object that is an argument is a pytree, registered in a way that nobody saw: a copy of it arrives."""
+    """An object that is an argument is a pytree, registered in a way that the analysis did not see: a copy of it arrives."""
     if inside is outside and isinstance(outside, Instance):
         return joining.copied(outside)
     return inside
@@ -231,7 +231,7 @@ def _as_annotated(m: Machine, operand: Value, values: list[Value]) -> list[Value
 
 
 def _axes_of(value: Value | None, count: int) -> list[Value | None]:
-    """One entry per positional argument: the axes given for it; None where nobody knows."""
+    """One entry per positional argument: the axes given for it; None where it is not known."""
     if value is None:
         return [Const(0)] * count
     if isinstance(value, Const):
@@ -283,7 +283,7 @@ def _cross_axis(value: Value, axis: Value | None, level: Level, omnistaging: boo
     if depth == 0:
         return Unknown("mapped")
     if axis is None or isinstance(axis, (Unknown, Static, UnionValue)):
-        # Computed axes: nobody knows whether this argument is mapped.
+        # Computed axes: it is not known whether this argument is mapped.
         return Unknown("computed in_axes") if not isinstance(value, (FunctionValue, Const, Instance)) else value
     if isinstance(axis, Const):
         if axis.value is None:
@@ -324,7 +324,7 @@ def shared_by_all_elements(m: Machine, tv: TransformedValue, args: Arguments, cr
     option = tv.options.get(tv.fact.maps_axes or "")
     axes = _axes_of(option, len(args.values))
     passed: list[Value] = []
-    if not args.unknown_rest:  # else nobody is known to pass them
+    if not args.unknown_rest:  # else no code is known to pass them
         for value, axis in zip(args.values, axes, strict=True):
             passed += _unmapped(value, axis)
     for outer in m.path.mode.mapped_axes:

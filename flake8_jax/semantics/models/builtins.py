@@ -485,7 +485,7 @@ def _sorted(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     types = {type(c) for c in constants}
     if len(constants) == len(known) and not args.kwargs and types in ({int}, {float}, {str}):
         return ListValue(tuple(Const(c) for c in sorted(constants)), made_in=m.path.mode.trace)
-    joined = joining.join_all(known)  # in which order, nobody knows
+    joined = joining.join_all(known)  # the order is not known
     return ListValue(tuple(copy_with_new_identity(joined) for _ in known), made_in=m.path.mode.trace)
 
 

@@ -1,4 +1,4 @@
-"""How ``scan``, ``fori_loop``, ``while_loop``, ``cond`` and their kin call what they stage.
+"""How ``scan``, ``fori_loop``, ``while_loop``, ``cond`` and similar functions call what they stage.
 
 Vocabulary
 ----------

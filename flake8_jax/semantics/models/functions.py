@@ -198,7 +198,7 @@ def _tree_at(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         new = [call(m, frame, node, change, Arguments([one])) for one in nodes]
     if len(nodes) != len(new) or not all(_is_part(tree, one) for one in nodes):
         return joining.over_arrays(tree, copy_with_new_identity)
-    # None is one object wherever it stands: which of its places is meant, nobody knows.
+    # None is one object wherever it stands: it is not known which of its places is meant.
     known = {id(one): Unknown("tree_at") if isinstance(one, Const) else by for one, by in zip(nodes, new, strict=True)}
     return _with_nodes(tree, known, m.path.mode.trace)
 

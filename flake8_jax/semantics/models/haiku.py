@@ -1,4 +1,4 @@
-"""haiku's ``transform`` and its kin: from a function to a pair of pure ones.
+"""haiku's ``transform`` and similar functions: from a function to a pair of pure ones.
 
 Vocabulary
 ----------

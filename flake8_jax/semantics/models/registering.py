@@ -30,7 +30,7 @@ def register_class(m: Machine, name: str, args: Arguments) -> Value:
 
 
 def _options(args: Arguments) -> dict[str, Value]:
-    """What is given by name; where nobody knows what else, the hash may be anything."""
+    """What is given by name; where it is not known what else, the hash may be anything."""
     return args.kwargs if args.double_star is None else {**args.kwargs, "unsafe_hash": args.double_star}
 
 
@@ -76,8 +76,8 @@ def _register_node(m: Machine, frame: Frame, node: Any, args: Arguments) -> Valu
 
 
 def _methods_named(cls: ir.Expr | None, functions: list[ir.Expr | None]) -> set[str]:
-    """``for cls in models: register_pytree_node(cls, cls.flatten, cls.unflatten)``: by which methods the classes are known
-    that nobody sees here; empty where any class may be meant."""
+    """``for cls in models: register_pytree_node(cls, cls.flatten, cls.unflatten)``: the methods by which classes that
+    are not seen here are known; empty where any class may be meant."""
     if not isinstance(cls, ir.Name):
         return {""}
     named = {

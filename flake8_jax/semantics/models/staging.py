@@ -139,7 +139,7 @@ def outer_level(m: Machine, args: Arguments, operand: Value | None = None) -> Le
     if level == ABSTRACT:
         return level
     inner = max(_closed_over(m, v) for v in (*values, *([operand] if operand is not None else []), NONE))
-    return MAYBE if inner >= GRAD and inner > level else level  # whether the result hangs on it, nobody knows
+    return MAYBE if inner >= GRAD and inner > level else level  # it is not known whether the result hangs on it
 
 
 def _closed_over(m: Machine, value: Value, depth: int = 4) -> int:
@@ -173,7 +173,7 @@ def _held(m: Machine, value: Value, *, given: bool) -> list[Value]:
 
 
 def stage_unknown(m: Machine, frame: Frame, node: Any, contract: Contract) -> None:
-    """Run what a library stages by contract, on arguments that nobody knows exactly."""
+    """Run what a library stages by contract, on arguments that are not known exactly."""
     m.path.traces += 1
     around, trace, operand = m.path.mode, m.path.traces, contract.operand
     mode = Mode(

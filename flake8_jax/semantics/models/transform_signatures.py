@@ -464,7 +464,7 @@ def wrong_result(m: Machine, applied: Applied, result: Value) -> str:
         return ""
     function, name, options = underlying(applied.operand), applied.name, applied.options
     if isinstance(function, FunctionValue) and (function.altered or (_is_none(result) and is_stub(function.fn))):
-        return ""  # somebody else says what it returns
+        return ""  # another definition says what it returns
     if applied.fact.has_aux is not None and (name in _DERIVATIVES or name in _CALLING or name in _SCALAR):
         return _wrong_aux(name, has_aux(applied.fact, options), result)
     if name in _SHARDING and "out_specs" in options:

@@ -8,7 +8,7 @@ boundary    where arguments turn into tracers on the way in (``to_tracers``) and
 model       how a transform calls its operand (``scan``: carry and slices; ``fori_loop``: index and value …).
 
 Facts checked on JAX 0.10: jit, pmap, shard_map, scan, fori_loop, while_loop, cond, switch, map and checkpoint trace
-abstractly with omnistaging; vmap abstractly, mapped arguments only, without omnistaging; grad and its kin concretely;
+abstractly with omnistaging; vmap abstractly, mapped arguments only, without omnistaging; grad and similar functions concretely;
 custom_vjp, custom_jvp and associative_scan stage nothing by themselves.
 
 Limitations: sharding, ``custom_vjp`` rules. Pallas: see ``pallas``.
@@ -230,10 +230,10 @@ def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool =
             return Unknown("raises")
     for value, written in zip(at.args.values, at.args.nodes):
         if isinstance(value, (ListValue, DictValue)) and isinstance(written, _TEMPORARIES):
-            value.made_in = UNKNOWN_TRACE  # nobody else has it
+            value.made_in = UNKNOWN_TRACE  # no other code has it
     if m.path.mode.staged:
         _let_go(m, at)
-    assumed, m.path.assumed = m.path.assumed, m.path.assumed | tv.held  # else nobody would have it
+    assumed, m.path.assumed = m.path.assumed, m.path.assumed | tv.held  # else no path would have it
     result = _run_inside(m, tv, at)
     m.path.assumed = assumed
     applied = Applied(tv.name, tv.fact, tv.operand, tv.options)
@@ -315,8 +315,8 @@ _DIFFERENTIATED = frozenset({"gradient", "value_and_gradient"})
 
 
 def _dispatched(m: Machine, tv: TransformedValue, at: Call, result: Value) -> int:
-    """Where eager code dispatches compiled work: the loop around, 1 outside of loops, 0 where it does not. A function that
-    nobody knows, and that is differentiated, may be compiled; of one that surely is not, another rule speaks."""
+    """Where eager code dispatches compiled work: the loop around, 1 outside of loops, 0 where it does not. An unknown
+    function that is differentiated may be compiled; another rule reports one that surely is not."""
     unknown = tv.fact.result in _DIFFERENTIATED and type(result) is Unknown and not result.host_test
     if m.path.mode.staged or not (tv.fact.omnistaging or unknown):
         return 0
@@ -331,7 +331,7 @@ def _dispatched(m: Machine, tv: TransformedValue, at: Call, result: Value) -> in
 
 
 def _is_idle(tv: TransformedValue, args: Arguments) -> bool:
-    """Nobody calls it, as far as one sees: a function that another one makes for its own purpose may never be staged."""
+    """No code calls it, as far as one sees: a function that another one makes for its own purpose may never be staged."""
     return args.unknown_rest and isinstance(tv.operand, FunctionValue) and tv.operand.closure is not None
 
 
@@ -556,7 +556,7 @@ def _shapes(value: Value, depth: int = 8, room: Room | None = None) -> Value:
 
 @model("stage", "custom_root", "custom_linear_solve")
 def _stage(m: Machine, app: Transformation) -> Value:
-    """A library that stages its operands by contract, on arguments that nobody knows exactly."""
+    """A library that stages its operands by contract, on arguments that are not known exactly."""
     fact = app.fact
     for parameter in fact.operands if _is_switched_on(app) else ():
         operand = app.bound.get(parameter)
@@ -598,7 +598,7 @@ def _passed(m: Machine, app: Transformation, operand: Value) -> list[Value]:
 def run_root(
     m: Machine, tv: TransformedValue, node: Any, frame: Frame, chain: tuple[Link, ...], member: ClassValue | None = None
 ) -> None:
-    """Run a root that no known code calls, on arguments of which nobody knows anything.
+    """Run a root that no known code calls, on unknown arguments.
 
     member: the subclass that a method runs on an instance of; by default one of the class that defines it.
     """

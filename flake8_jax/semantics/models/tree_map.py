@@ -1,4 +1,4 @@
-"""``jax.tree.map`` and its kin: a function of the leaves, called where the leaves are known, else on one for all.
+"""``jax.tree.map`` and similar functions: a function of the leaves, called where the leaves are known, else on one for all.
 
 Vocabulary
 ----------

@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 bound       an axis name that ``vmap(axis_name=…)``, ``pmap`` or ``shard_map`` around the running code binds.
-closed      around the running code stands a ``jit``, ``pmap`` or ``shard_map``: nobody further out is taken to bind more.
+closed      around the running code stands a ``jit``, ``pmap`` or ``shard_map``: no code further out is taken to bind more.
 ANY         stands among the bound names where a transform may bind names that are not known.
 spec        a ``PartitionSpec``: per dimension None, a name, or a tuple of names.
 
@@ -72,7 +72,7 @@ def closes(name: str) -> bool:
 
 
 def check_collective(m: Machine, frame: Frame, node: Any, axis: Value) -> None:
-    """``psum(x, axis)`` and its kin: is the axis bound?"""
+    """``psum(x, axis)`` and similar functions: is the axis bound?"""
     names = names_in(axis)
     track_collective(m, names or (ANY,))
     if not names or not m.bus.wants(UnboundAxis):

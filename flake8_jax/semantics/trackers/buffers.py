@@ -98,7 +98,7 @@ def read_by_library(m: Machine, frame: Frame, node: Any, name: str, values: list
 
 def read_by_method(m: Machine, frame: Frame, node: Any, value: Value, method: str) -> None:
     """A method of an array, or of what may be one, is called."""
-    if method == "is_deleted":  # whoever asks knows what may have become of it
+    if method == "is_deleted":  # code that asks knows what may have become of it
         for leaf, _ in list(_donations(m, value)):
             m.journal.write(
                 m.trackers[Keys].uses, leaf, tuple([use for use in m.trackers[Keys].uses[leaf] if use.effect != DONATE])
@@ -155,7 +155,7 @@ def emit_read(m: Machine, touch: Touch, leaf: Value, earlier: Use, *, same_call:
         return
     here, there = path[level], earlier.path[level]
     if not isinstance(there.node, ir.Call) or (frame.attempts and not is_array(leaf)):
-        return  # ``try: return step(x)`` once more: whether the call that failed took the buffer, nobody knows
+        return  # ``try: return step(x)`` once more: it is not known whether the call that failed took the buffer
     held = {normal_condition(c) for c in conditions}
     taken = is_array(leaf) and earlier.certain
     named = earlier.argument is not None and there.node is earlier.path[-1].node
@@ -182,7 +182,7 @@ def is_array(leaf: Value) -> bool:
 
 
 def _may_be_array(m: Machine, leaf: Value) -> bool:
-    """An argument of the function that nobody is known to call, or what a loop makes of it: donating it says that it
+    """An argument of the function that no code is known to call, or what a loop makes of it: donating it says that it
     is a JAX array. What an unknown function or iterator has given may well come from NumPy."""
     root = leaf
     while isinstance(root, Opaque) and root.parent is not None:

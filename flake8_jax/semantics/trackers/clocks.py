@@ -118,7 +118,7 @@ class Log:
     """What one entry has done.
 
     compiled: all compiled functions that it has called, in order, with what they were given; warm: the same by function.
-    anything_warm: somebody unknown was given a function, and may have called it. readings: every value that holds one.
+    anything_warm: unknown code was given a function, and may have called it. readings: every value that holds one.
     cold_places: where a function was timed for the first time. last_difference: the last one told, with the place of the
     report: where it is taken (file, expression), where it is reported. made: where the log was when a function was defined and
     jitted.
@@ -134,7 +134,7 @@ class Log:
     made: dict[Value, int] = field(default_factory=dict)
 
     def compiles(self, key: Any, given: Given) -> bool:
-        """Nobody has called the function with such arguments."""
+        """No code has called the function with such arguments."""
         return not self.anything_warm and all(_differ(given, before) for before in self.warm.get(key, ()))
 
 
@@ -266,13 +266,13 @@ def track_wait(m: Machine, frame: Frame, node: Any) -> None:
 
 
 def track_truth(m: Machine, frame: Frame, node: Any, value: Value, *, asserted: bool = False) -> None:
-    """The truth of a value is asked for. A flag that nobody knows is none of the device's, unless it is asserted."""
+    """The truth of a value is asked for. An unknown flag is none of the device's, unless it is asserted."""
     if any(isinstance(v, (Array, Tree)) or (asserted and isinstance(v, Unknown)) for v in joining.members_of(value)):
         track_wait(m, frame, node)
 
 
 def track_yield(m: Machine, frame: Frame, node: Any) -> None:
-    """Somebody else runs before this goes on."""
+    """Other code runs before this goes on."""
     if not m.path.mode.staged:
         add_work(m, YIELD, frame.scope, node)
 
@@ -443,7 +443,7 @@ def since(m: Machine, start: Mark, result: Value) -> Slice | None:
 
 
 def forget_order(m: Machine, start: Mark) -> None:
-    """A generator runs when somebody asks it to: what it dispatches stands nowhere, what it may wait for anywhere."""
+    """A generator runs when it is iterated: what it dispatches stands nowhere, what it may wait for anywhere."""
     lines = m.trackers[DeviceWork].log.lines
     lines[start.lines :] = [w for w in lines[start.lines :] if w.kind in (WAIT, LOST)]
 
@@ -579,14 +579,14 @@ class _Stretch(msgspec.Struct, frozen=True, eq=False):
         return work.scope if len(work.chain) == depth else work.chain[depth].scope
 
     def is_certain(self, work: Work) -> bool:
-        """Whoever comes to the second reading has done the work."""
+        """A path to the second reading has done the work."""
         return work.branches == self.end.branches[: len(work.branches)]
 
 
 def _judge(
     m: Machine, begin: Reading, end: Reading, common: tuple[Link, ...]
 ) -> tuple[Work | None, tuple[ColdCall, ...]]:
-    """The last work between two readings that nobody has waited for, and the calls there that compile."""
+    """The last work between two readings that no code has waited for, and the calls there that compile."""
     log = m.trackers[DeviceWork].log
     if begin.log is not log or end.log is not log:
         return None, ()
@@ -601,7 +601,7 @@ def _judge(
 
 
 def _pending(stretch: _Stretch) -> Work | None:
-    """The last work that nobody has waited for."""
+    """The last work that no code has waited for."""
     works, loops = stretch.works, stretch.begin.loops
     waits = [i for i, w in enumerate(works) if w.kind == WAIT]
     after = works[waits[-1] + 1 :] if waits else works
@@ -700,7 +700,7 @@ def _track_warm_place(m: Machine, work: Work, stretch: _Stretch) -> None:
 
 
 def _is_anybodys(common: tuple[Link, ...]) -> bool:
-    """A method of an object that somebody out of sight has, and may have called before."""
+    """A method of an object that unknown code has, and may have called before."""
     return bool(common) and common[-1].kind == "entry" and common[-1].receiver is not None
 
 

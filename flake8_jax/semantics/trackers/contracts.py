@@ -10,7 +10,7 @@ span        which positional parameters of a rule surely are (pytrees of) arrays
 
 Rules run staged only where their operation is: that they would be is presumed, never asserted. A pytree that crosses a
 staging boundary is flattened and made again with tracers for children, so both functions of a registration see them,
-whoever the caller is; not so where a class has no children. Limitations: rules of
+for any caller; not so where a class has no children. Limitations: rules of
 ``shard_map``, partitioning and higher-order primitives.
 """
 
@@ -87,7 +87,7 @@ def track_function_rule(m: Machine, function: str, args: Arguments) -> None:
 
 
 def track_custom_rules(m: Machine, tv: TransformedValue, method: str, args: Arguments) -> None:
-    """``f.defvjp(fwd, bwd)`` and its kin; what ``f`` itself takes, it takes as arrays too."""
+    """``f.defvjp(fwd, bwd)`` and similar functions; what ``f`` itself takes, it takes as arrays too."""
     spans = _DEFINING.get(method)
     fixed = fixed_positions(tv)
     if m.trackers[Presuming].presumption is None or spans is None or fixed is None:

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 WorkKind = Literal["model", "layer", "layers", "optimizer", "operation", "compiled", "element", "read"]
 """``compiled``: a call of a function that the program has jitted; beside it, operations are glue."""
 FEW = 100
-"""So few iterations, of a loop that says so itself, are over before anybody notices."""
+"""So few iterations, of a loop that says so itself, are over before a user notices."""
 MANY = 6
 """So many operations in one iteration are a computation of their own; fewer are bookkeeping beside one."""
 _MAX_WORKS = 32
@@ -226,7 +226,7 @@ _OF_ELEMENTS = frozenset({"element", "operation", "read"})
 
 
 def _is_eager(m: Machine, loop: LoopState, places: Iterable[ir.Node]) -> bool:
-    """Nobody stages the loop: if its callers are not known, it goes over data or hands a state on."""
+    """No code stages the loop: if its callers are not known, it goes over data or hands a state on."""
     if is_surely_eager(m, loop):
         return True
     if may_be_staged(m, loop) or has_known_caller(m) or may_be_library(m, loop):

@@ -1,4 +1,4 @@
-"""Whether a loop surely runs outside of tracing, also where nobody knows the caller of its function.
+"""Whether a loop surely runs outside of tracing, also where the caller of its function is not known.
 
 Vocabulary
 ----------
@@ -40,7 +40,7 @@ def has_known_caller(m: Machine) -> bool:
 
 
 def may_be_staged(m: Machine, loop: LoopState) -> bool:
-    """The loop is staged, is model code, or runs for the sake of a test or behind a decorator that nobody knows."""
+    """The loop is staged, is model code, or runs for the sake of a test or behind an unknown decorator."""
     if m.path.mode.staged or m.path.mode.presumed:
         return True
     disguised = m.trackers[Freshness].disguised
@@ -66,7 +66,7 @@ def _is_family(m: Machine, link: Link) -> bool:
 
 
 def is_surely_eager(m: Machine, loop: LoopState) -> bool:
-    """Nobody stages the loop."""
+    """No code stages the loop."""
     if may_be_staged(m, loop):
         return False
     if has_known_caller(m):

@@ -114,7 +114,7 @@ def track_call(m: Machine, func: Value, at: Call) -> None:
 
 
 def waits(m: Machine, func: Value, at: Call) -> bool:
-    """The call may have to wait for the device: a function of the host that gets a result, or anything that nobody knows."""
+    """The call may have to wait for the device: a function of the host that gets a result, or something unknown."""
     kind = type(func)
     if kind in _RUN or kind is Const:
         return False

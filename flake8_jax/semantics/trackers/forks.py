@@ -4,8 +4,8 @@ The first computation of JAX starts threads. A forked process has none of them, 
 
 Vocabulary
 ----------
-fork        a copy of the running process: what ``multiprocessing`` and its kin make on Linux up to Python 3.13, unless they
-            are told another start method.
+fork        a copy of the running process: what ``multiprocessing`` and similar modules make on Linux up to Python 3.13, unless
+            they get another start method.
 started     JAX has computed something on the running path (see ``process``).
 handle      a value of a library that forks later: a process that is started, a loader that starts workers whenever it is
             iterated, a context that says how to start them.

@@ -10,9 +10,9 @@ caching     inside of something that runs once and keeps what it makes: a cached
 maker       the run of a function in which a transform was applied. A result that is called when that is over was given
             away: how often it is made and how often it is called have nothing to do with one another.
 
-Facts checked on JAX 0.10: ``jit`` and the bodies of ``scan``, ``cond`` and their kin are looked up by the identity of the
-function (a callable instance: by its hash); ``lax.map`` and ``nnx.jit`` wrap theirs in every call; equinox compares
-bound methods and its own transforms by what is in them.
+Facts checked on JAX 0.10: ``jit`` and the bodies of ``scan``, ``cond`` and similar functions are looked up by the
+identity of the function (a callable instance: by its hash); ``lax.map`` and ``nnx.jit`` wrap theirs in every call; equinox
+compares bound methods and its own transforms by what is in them.
 
 Limitations: how many iterations there are, caches behind library calls, closures that outlive their maker.
 """
@@ -60,7 +60,7 @@ _STRUCTURAL = frozenset({"equinox.filter_jit"})
 _CONTROL_FLOW = frozenset({"scan", "map", "fori_loop", "while_loop", "cond", "switch"})
 _ONCE = frozenset({"__init__", "__post_init__", "__new__", "setup", "__init_subclass__"})
 _FEW = 4
-"""So few iterations of Python are over before anybody notices."""
+"""So few iterations of Python are over before a user notices."""
 _SHORT = 100
 """The same of a loop that says so itself, and so is no example of a longer one."""
 _COLLECTIVES = frozenset({"pmean", "psum", "pmax", "pmin", "all_gather"})
@@ -113,7 +113,7 @@ def now(m: Machine) -> int:
 
 
 def caches_result(function: FunctionValue) -> bool:
-    """What a run of the function makes is kept by somebody."""
+    """Some code keeps what a run of the function makes."""
     return function.cached or function.fn.name in _ONCE
 
 
@@ -158,7 +158,7 @@ def _is_one_of_a_kind(m: Machine, frame: Frame, loop: LoopState, value: Value) -
 
 
 def _may_be_staged(m: Machine, loop: LoopState) -> bool:
-    """A caller that nobody knows leads here, over several functions: it may have staged all of it."""
+    """An unknown caller leads here, over several functions: it may have staged all of it."""
     stack = m.path.stack
     return bool(stack) and stack[0].kind == "entry" and stack[0].function != "main" and len(stack) - loop.links > 1
 
@@ -176,7 +176,7 @@ def _against(loop: Any) -> str:
 
 
 def track_staged_loop(m: Machine, node: Any) -> None:
-    """A loop runs while JAX traces it. So whoever calls its function eagerly, and nobody knows them, may not exist."""
+    """A loop runs while JAX traces it. So unknown eager callers of its function may not exist."""
     if m.path.mode.ambient and m.bus.wants(Repetition):
         m.bus.record_everywhere(_against(node))
 
@@ -396,11 +396,11 @@ def emit_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
 
 
 def _is_eager(m: Machine, node: Any, loop: LoopState, *, here: bool = False) -> bool:
-    """Nobody stages the loop. If its function is a library's, whose callers nobody knows, it may be a short one that users
+    """No code stages the loop. If its function is a library's, whose callers are not known, it may be a short one that users
     unroll; but hardly one whose iterations hand on to the next what they compute. here: what ``node`` computes."""
     if not m.path.stack or m.path.stack[0].kind != "entry" or any(link.function == "main" for link in m.path.stack):
         return True
-    if "<locals>" in m.path.stack[0].function:  # whoever was given it may stage it
+    if "<locals>" in m.path.stack[0].function:  # its receiver may stage it
         return False
     if any(_may_be_overridden(m, link) for link in m.path.stack[loop.links :]):
         return False
@@ -418,7 +418,7 @@ def _may_be_overridden(m: Machine, link: Link) -> bool:
 
 
 def _is_of_library(m: Machine, loop: LoopState) -> bool:
-    """The loop is, or calls, a method of an object of which nobody knows how it is used."""
+    """The loop is, or calls, a method of an object whose use is not known."""
     if not m.path.stack or m.path.stack[0].kind != "entry":
         return False
     around = m.path.stack[max(loop.links - 1, 0) : loop.links + 1]
@@ -461,7 +461,7 @@ def _only_calls_compiled(m: Machine, function: FunctionValue) -> bool:
 
 
 def _is_short(m: Machine, value: Value) -> bool:
-    """A lambda that calls no function of the project: a few operations, whoever sends them."""
+    """A lambda that calls no function of the project: a few operations, whichever code dispatches them."""
     if not isinstance(value, FunctionValue) or not value.fn.is_lambda:
         return False
     read = (_looked_up(m, value, name) for name in names_read(value.fn.body))

@@ -6,7 +6,7 @@ name ``global`` and rebinds it, one that puts something into a list or dict, an 
 second assignment at the top level below a call.
 
 A change counts if it surely comes after a read: the same entry has read the variable before, or reads it in a loop around
-both. A function that nobody in the project calls is a setting for users, who make their settings first.
+both. A function that no code of the project calls is a setting for users, who make their settings first.
 
 Vocabulary
 ----------

@@ -131,7 +131,7 @@ class Growth(Tracker):
     def widen(self, frame: Frame, loop: LoopState, branches: list[Writes], written: list[Any]) -> bool:
         if not self.made or is_short(self.m, frame, loop, FEW) or not is_surely_eager(self.m, loop):
             return False
-        # What a library that nobody is seen to call updates in a loop may be a few elements of a small array.
+        # What a library without known callers updates in a loop may be a few elements of a small array.
         certain = has_known_caller(self.m) or loop.carries or loop.coarse or fills_in_order(loop)
         emitted: set[int] = set()
         begun = False

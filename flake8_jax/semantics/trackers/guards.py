@@ -220,7 +220,7 @@ def _expects_missing(node: ir.Try, failures: frozenset[str] = _FAILURES) -> bool
 
 
 def _expects_failure(node: ir.Expr) -> bool:
-    """``pytest.raises(…)`` and its kin."""
+    """``pytest.raises(…)`` and similar functions."""
     for part in walk(node):
         name = part.id if isinstance(part, ir.Name) else part.attr if isinstance(part, ir.Attribute) else ""
         if name and any(word in name for word in _EXPECTING):

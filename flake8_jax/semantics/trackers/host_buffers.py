@@ -112,7 +112,7 @@ class HostBuffers(Tracker):
         self.given, self.log = saved
 
     def begin(self) -> None:
-        """Another method of the same object is entered: nobody knows how long after the ones before."""
+        """Another method of the same object is entered: it is not known how long after the ones before."""
         self.given, self.log = {}, []
 
     def owns(self, slots: dict[Any, Any]) -> bool:

@@ -6,7 +6,7 @@ indices differ.
 Vocabulary
 ----------
 children    the new keys, by index; ``more``: all from an index on. Unknown use is use of all.
-unread      a name that nothing reads, and ``_``: its child is used by nobody.
+unread      a name that nothing reads, and ``_``: no code uses its child.
 stored      a child that is only put into a field: ``state.replace(rng=child)``. Two splits that store the same child
             in a field of the same name leave the object as one of them does.
 

@@ -1,10 +1,10 @@
-"""Keys that are given to callees that nobody knows: by convention, these draw from them.
+"""Keys that are given to unknown callees: by convention, these draw from them.
 
     env.reset(key)    pi.sample(seed=key)    model(key, batch)    net.init({"params": key}, x)
 
 Vocabulary
 ----------
-given       an argument that is a key: by its value, or, where nobody knows that, by the name of the argument.
+given       an argument that is a key: by its value, or, where that is not known, by the name of the argument.
 keeping     a callee that stores, shows, copies or places what it is given, or makes other keys of it:
             ``state.replace(rng=key)``.
 
@@ -68,7 +68,7 @@ class _Given(NamedTuple):
 
 
 def track_key_given(m: Machine, func: Value, at: Call) -> None:
-    """A callee that nobody knows gets arguments."""
+    """An unknown callee gets arguments."""
     called = _name_of(func, at.node)
     if called in _APPLYING and "rngs" in at.args.kwargs and _has_flax(at):
         use_collections(m, at, at.args.kwargs["rngs"])

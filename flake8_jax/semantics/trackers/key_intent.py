@@ -6,7 +6,7 @@ fixed       a key that a module makes, of a seed of its own: in its statements, 
 constant    a key that a function (or, in a file of tests, another one there) makes, of a number of its own, for itself:
             what it draws is alike in all calls anyway, as in made-up inputs. No new key of a split of it, and none that a
             loop draws from to compute its next state.
-run         a call that looks up a fixed key by itself: nobody passes one.
+run         a call that looks up a fixed key by itself: no caller passes one.
 same data   two calls of one function see the same arrays beside the key, and something else differs: the function is
             compared with itself under common random numbers. A call that takes what the other one returned is the next
             step of a computation, and no comparison.
@@ -68,7 +68,7 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
     """Why the two uses of a key that part at these places may be meant to be alike; empty if nothing speaks for it.
 
     around: what led to the function that both places stand in. in_loop: both are one place, in two iterations. draws:
-    what comes out of both; new keys that nobody reads were forgotten.
+    what comes out of both; new keys that no code reads were forgotten.
     """
     body = here.function.body if here.function is not None else here.scope.tree.body
     if _is_said(body, here) or _is_said(body, there):
@@ -149,7 +149,7 @@ def _is_said(body: list[ir.Stmt], place: Place) -> bool:
 
 
 def _is_lost(body: list[ir.Stmt], here: Place, there: Place) -> bool:
-    """The result of one of two uses is thrown away, overwritten, or only waited for. New keys that nobody reads were rather
+    """The result of one of two uses is thrown away, overwritten, or only waited for. New keys that no code reads were rather
     forgotten."""
     first, second = statement_at(body, there.node), statement_at(body, here.node)
     unread = here.function is not None and any(
@@ -276,7 +276,7 @@ def _stored_in(statement: ir.Stmt | None, place: Place) -> str:
 
 
 def _are_parts(first: ir.Stmt | None, second: ir.Stmt | None, there: Place, here: Place) -> bool:
-    """``split(key, n)[:a]`` and ``split(key, n)[a:b]``: nobody knows whether they have a key in common."""
+    """``split(key, n)[:a]`` and ``split(key, n)[a:b]``: it is not known whether they have a key in common."""
     one, other = _slice_of(first, there), _slice_of(second, here)
     if one is None or other is None or one == other:
         return False

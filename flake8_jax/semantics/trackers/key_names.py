@@ -136,7 +136,7 @@ class NamesOfBodies:
 
 def called_as(scope: ModuleScope, function: ir.Expr) -> str:
     """The last part of the name of a library's function, by whatever name it was imported. Empty for what the project
-    defines and for methods of ``self``; where nobody knows what a name is, as the code spells it."""
+    defines and for methods of ``self``; where it is not known what a name is, as the code spells it."""
     root = function
     while isinstance(root, ir.Attribute):
         root = root.value

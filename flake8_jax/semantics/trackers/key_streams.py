@@ -47,7 +47,7 @@ class Drawing(NamedTuple):
 
 
 def stream_of(sampler: str, bound: dict[str, Value]) -> str:
-    """The stream of a sampler of ``jax.random``; empty for others, of which nobody knows."""
+    """The stream of a sampler of ``jax.random``; empty for others, of which nothing is known."""
     if not sampler.startswith(_PREFIX):
         return ""
     name = sampler[len(_PREFIX) :]

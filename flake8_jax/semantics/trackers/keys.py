@@ -8,7 +8,7 @@ path        where a use stands: one place for every function on the call stack, 
             the first function in which their places differ: there the reader sees the key used twice.
 collision   a second use of one key on a path that is possible after the first.
 
-Calls of functions that nobody knows are uses in previews alone (see ``key_conventions``). Limitations: keys in sets,
+Calls of unknown functions are uses in previews alone (see ``key_conventions``). Limitations: keys in sets,
 equality of data in ``fold_in``.
 """
 
@@ -68,7 +68,7 @@ from flake8_jax.semantics.trackers.repeated_seeds import RepeatedSeeds, track_se
 DONATE: Final = "donate"
 """Effect of a use that is none of a key: the array was donated (see ``buffers``)."""
 FOLD: Final = "fold_in"
-"""In place of a callee that nobody knows: ``fold_in`` leaves its key usable, but gives the keys of ``split`` again."""
+"""In place of an unknown callee: ``fold_in`` leaves its key usable, but gives the keys of ``split`` again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +122,8 @@ class Touch(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """How a key is used up. argument: the IR of the key. sampler, draws, stream: as in ``Use``. conventional: the callee that
-    nobody knows, which by convention draws from the key. given: a fact without which it does not. folds: like Flax, it folds
+    """How a key is used up. argument: the IR of the key. sampler, draws, stream: as in ``Use``. conventional: the unknown
+    callee, which by convention draws from the key. given: a fact without which it does not. folds: like Flax, it folds
     names into the key before it draws, so it shares numbers with itself alone, in the next iteration."""
 
     effect: KeyEffect
@@ -427,7 +427,7 @@ def _collides(
 
 
 def _is_slight(m: Machine, usage: Usage, path: tuple[Place, ...], earlier: Use) -> bool:
-    """Of two uses of which one is that of a callee that nobody knows: they rather share nothing, or are meant."""
+    """Of two uses of which one is that of an unknown callee: they rather share nothing, or are meant."""
     names, both = m.trackers[Keys].names, (usage.conventional, earlier.conventional)
     now, then = path[-1], earlier.last
     level = parting(path, earlier.path)
@@ -467,7 +467,7 @@ def _is_split(use: Usage | Use) -> bool:
 
 def _nearest_first(scope: ModuleScope, path: tuple[Place, ...], uses: tuple[Use, ...]) -> tuple[Use, ...]:
     """In the order in which they happened; but those in the same cell of a notebook come before those in other cells, those
-    of this iteration before those of the one before, and those of callees that nobody knows last."""
+    of this iteration before those of the one before, and those of unknown callees last."""
     if any(use.carried or use.conventional for use in uses):
         uses = tuple(sorted(uses, key=lambda use: (bool(use.conventional), use.carried)))
     if not scope.cells or len(uses) < 2:
@@ -685,7 +685,7 @@ def _name_of(function: ir.Function | None) -> str:
 
 
 def _around(m: Machine, path: tuple[Place, ...], level: int) -> Link | None:
-    """What led to the function in whose body a step of a path stands; nobody calls the first one of an entry."""
+    """What led to the function in whose body a step of a path stands; no code calls the first one of an entry."""
     if level:
         return path[level - 1].link
     return next((link for link in m.path.stack if link.node is None and link.serial == path[0].serial), None)

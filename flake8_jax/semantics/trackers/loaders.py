@@ -95,7 +95,7 @@ def vary_parts(m: Machine, batch: Value, parts: list[Value]) -> None:
 
 
 def vary_by_method(m: Machine, func: Any, result: Value) -> None:
-    """The method of an object that nobody knows was called."""
+    """The method of an unknown object was called."""
     if isinstance(func, Unknown) and func.parent is not None:
         name = func.step.lstrip(".")
         if name in _KEEPING:

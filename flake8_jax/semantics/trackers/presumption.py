@@ -1,6 +1,6 @@
 """What a library's functions would see if their users staged them.
 
-Library code often has no root of its own: somebody else jits it. ``inspect`` therefore runs every function once more,
+Library code often has no root of its own: its users jit it. ``inspect`` therefore runs every function once more,
 staged, and takes for traced what the code itself uses as an array: what it hands to ``jax.numpy``, asks for its
 ``shape``, maps over as a tree, passes across a staging boundary. Such a run is *presumed*: no rule reports on it
 (but previews of those that say so, ``Subscription.presumed``), and records tell it apart.
@@ -118,7 +118,7 @@ class Presumption:
         return False
 
     def applies_to(self, path: str, fn: ir.Function) -> bool:
-        """Tests and drivers run eagerly: whoever compiles functions is not compiled itself."""
+        """Tests and drivers run eagerly: a function that compiles functions is not compiled itself."""
         name = path.replace("\\", "/").rpartition("/")[2]
         is_test = (
             name.startswith(("test_", "conftest")) or name.endswith("_test.py") or "/tests/" in path or "/test/" in path
@@ -262,7 +262,7 @@ class Presumption:
 
 
 class Presuming(Tracker):
-    """presumption: what callers nobody knows may pass; None unless ``inspect`` asks."""
+    """presumption: what unknown callers may pass; None unless ``inspect`` asks."""
 
     def __init__(self, m: Machine) -> None:
         self.presumption: Presumption | None = None

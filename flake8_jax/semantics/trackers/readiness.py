@@ -7,7 +7,7 @@ Vocabulary
 ----------
 wait        the host needs a result, or asks JAX to wait: the device is done with everything before.
 coarse      one iteration gives the device so much that a wait at its end costs nothing: a compiled function with a loop
-            (``scan`` and its kin), or the work of a loop of Python's own.
+            (``scan`` and similar functions), or the work of a loop of Python's own.
 carries     what an iteration computes is handed on to the next: it trains, or simulates. Else each result is wanted for its
             own sake.
 
@@ -173,7 +173,7 @@ def track_read(m: Machine, values: Iterable[Value], sync: str | None = "") -> No
 
 
 def track_number(m: Machine, value: Value) -> None:
-    """Eager code in a loop makes a number of a value: if nobody knows it, it hardly is anything but a result."""
+    """Eager code in a loop makes a number of a value: if it is not known, it hardly is anything but a result."""
     if isinstance(value, Unknown) and not m.path.mode.staged and not is_ready(m):
         m.journal.write(m.path.device, DISPATCHED, DONE)
 

@@ -1,7 +1,7 @@
 """Whether it matters that the contents of an array are read.
 
-It does once a buffer was donated (see ``buffers``) or a step was taken that could donate one (see ``steps``); before,
-nobody pays for asking.
+It does once a buffer was donated (see ``buffers``) or a step was taken that could donate one (see ``steps``). Before that,
+the question costs nothing.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ Vocabulary
 recipe      the operation that made an array, with its operands: ``Recipe("log", (x,))``, ``Recipe("-", (a, b))``. Only
             operations that such rules ask about leave one (``RECORDED`` and arithmetic).
 tangent     a value that hangs on an argument by which an enclosing ``grad`` differentiates.
-foreign     a recipe recorded by a function that is still running further out: whoever remembers the run of the inner
+foreign     a recipe recorded by a function that is still running further out: a summary of the run of the inner
             function would see it for other callers too, so it proves nothing inside.
 
 shaped      what rearranges the elements of an array: its result remembers only that.
@@ -319,7 +319,7 @@ def pass_tangent(m: Machine, result: Value, operands: Iterable[Value]) -> None:
     mode, marked = m.path.mode, m.trackers[Tangents].marked
     if not mode.differentiated or not isinstance(result, (Array, Tree)):
         return
-    # What nobody knows in code that is there to be differentiated, such as an attribute of a distribution, counts too.
+    # Something unknown in code that is there to be differentiated, such as an attribute of a distribution, counts too.
     if any(has_tangent(v, marked) or (mode.presumed and isinstance(v, Unknown) and not v.host_test) for v in operands):
         marked.add(result)
 

@@ -178,7 +178,7 @@ def _kind_of_unknown(value: Unknown) -> str:
 
 def _kind_of_dict(value: DictValue) -> str:
     if value.slots["open"] and not any(True for _ in value.items()):
-        return "unknown"  # nobody knows of an item in it: it may be empty
+        return "unknown"  # no item in it is known: it may be empty
     return _kind_by_level(value)
 
 

@@ -5,8 +5,8 @@ Vocabulary
 replica     one run of the operand of a ``pmap`` with a named axis, or of a ``shard_map`` that does not check for
             replication. Each device has parameters of its own there, which stay equal only if the updates are. Inside of
             one, the elements of a ``vmap`` with a named axis are replicas too.
-synced      a collective over the axis of the replica ran in it, or in something it called: somebody thought of the others.
-doubt       a gradient was handed to code that nobody knows, which may do the same.
+synced      a collective over the axis of the replica ran in it, or in something it called: its author thought of the others.
+doubt       a gradient was handed to unknown code, which may do the same.
 
 Limitations: which axis of a mesh a collective runs over, and of which value it takes the mean.
 """
@@ -86,17 +86,17 @@ def _axis_of(tv: TransformedValue, *, inside: bool) -> str:
 
 
 def leave_replica(m: Machine, replica: Replica, result: Value) -> None:
-    """It has run: tell the rules if nobody brought the gradients together."""
+    """It has run: emit that no code averaged the gradients."""
     running = m.trackers[Replicas].running
     running.remove(replica)
     if replica.synced or replica.doubt or not replica.gradients:
         return
     over = next((other.axis for other in running if other.synced and other.axis != ANY), "")
     if replica.transform == _VMAP and not over:
-        return  # nobody thought of replicas here, or of all those around
+        return  # no code here knows replicas, or all code around does
     returned = set(_with_parts(result))
     if any(part in returned for gradient, _scope, _node in replica.gradients for part in _with_parts(gradient)):
-        return  # whoever called it gets the gradients of all devices
+        return  # the caller gets the gradients of all devices
     _gradient, scope, node = replica.gradients[0]
     mapped_axis = replica.axis if replica.transform == _VMAP else ""
     m.bus.emit(MissingSync(m.path.context(scope), node, replica.transform, mapped_axis, over))
@@ -146,7 +146,7 @@ def track_call(m: Machine, fn: Any, closure: Frame | None) -> None:
 
 
 def track_unknown_call(m: Machine, name: str, arguments: Iterable[Value]) -> None:
-    """Code that nobody knows was called. name: of the method or function, where it has one."""
+    """Unknown code was called. name: of the method or function, where it has one."""
     if name in _UPDATES:
         return
     handed = {part for argument in arguments for part in _with_parts(argument)}

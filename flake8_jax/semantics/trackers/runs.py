@@ -31,7 +31,7 @@ class Runs(Tracker):
     """memo: remembered runs by function and key. callees: functions that code calls, called_functions: also those that a
     transform runs. member: the present one. dared: functions that have daring calls, trusted: those that have others,
     with the entries that these start at, 0 for a module. tried: transformed functions that have calls in a ``try`` or a
-    block that is to raise, sound: those that have others. wrapped: functions given to code that nobody knows, by what it
+    block that is to raise, sound: those that have others. wrapped: functions given to unknown code, by what it
     gave. scripted: functions that the top level of a module runs outside of tracing. calls: who calls whom, None unless
     asked for. apart: as contexts, of calls that cannot be remembered, such as those with used keys. lost: how many calls ran
     nothing, because of a limit. class_decorators: functions that decorate classes, with what they made of one;
@@ -104,7 +104,7 @@ def track_dared(m: Machine, functions: Iterable[Value]) -> None:
 
 
 def track_wrapped(m: Machine, func: Value, given: Iterable[Value], result: Value) -> None:
-    """Code that nobody knows is called: with functions of the project, or it is what came of such a call."""
+    """Unknown code is called: with functions of the project, or it is what came of such a call."""
     runs = m.trackers[Runs]
     functions: tuple[FunctionValue, ...] = ()
     for value in given:

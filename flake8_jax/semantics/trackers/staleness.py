@@ -249,7 +249,7 @@ class Staleness(Tracker):
         self.m.journal.write(self.cells, key, marked)
 
     def _stays(self, wrapper: WrapperKey, owner: Instance) -> bool:
-        """Whoever calls a method of ``owner`` again meets the same wrapper: it is a method, or the object got it before."""
+        """A later call of a method of ``owner`` gets the same wrapper: it is a method, or the object got it before."""
         tv = self.wrappers.get(wrapper)
         if tv is None:
             return False

@@ -5,7 +5,7 @@ Vocabulary
 step        such a call: ``state, loss = train_step(state, batch)``, or ``new = f(x)`` and later ``x = new``.
 replaced    the argument's variable holds the result from there on, and held the argument since the iteration began: it
             is carried from iteration to iteration, and not one of a loop's elements, which others may hold as well.
-look back   somebody looks at the old value after the call, or something else still holds it: it may not be donated.
+look back   code reads the old value after the call, or something else still holds it: it may not be donated.
 keep        a value, or a part of it, goes into a container or another variable: the same, for the next iteration.
 
 Nothing is recorded unless a rule asks for it. Limitations: items as targets, values that unknown code keeps, or that it
@@ -77,7 +77,7 @@ class Step(msgspec.Struct, frozen=True, eq=False):
 class Steps:
     """What was met so far. taken: by argument; carried: by the result that replaced one; kept: values that went
     somewhere; calls: identities of the calls; names: replaced parameters by the call, in all iterations that were run;
-    looked: calls and parameters whose argument somebody looked at after the call, be it replaced or not. pending: variables
+    looked: calls and parameters whose argument code read after the call, be it replaced or not. pending: variables
     that the running assignment gives a part of an unknown result."""
 
     taken: dict[Value, Step] = field(default_factory=dict)
@@ -146,7 +146,7 @@ def _owners(value: Value) -> Iterator[Value]:
 
 
 def look_back(m: Machine, value: Value, depth: int = 2) -> None:
-    """Somebody looks at a value, or hands it on: it may be an argument of an earlier step."""
+    """Code reads a value, or passes it on: it may be an argument of an earlier step."""
     steps = m.trackers[TrainingSteps].taken
     if m.path.mode.staged or steps is None or not steps.taken:
         return
@@ -242,7 +242,7 @@ def _track_replaced(m: Machine, step: Step, slot: Slot | None, new: Value | None
 
 
 def track_bound(m: Machine) -> None:
-    """The assignment is done: its targets hold the parts of a result that nobody knows."""
+    """The assignment is done: its targets hold the parts of a result that is not known."""
     steps = m.trackers[TrainingSteps].taken
     if steps is None or not steps.pending:
         return

@@ -1,4 +1,4 @@
-"""Updates of parameters and of states that nobody uses.
+"""Updates of parameters and of states that no code uses.
 
 Vocabulary
 ----------
@@ -186,7 +186,7 @@ class Updates(Tracker):
                 self._emit_initial(frame, loop, name, [a for a in advances if a.name == name])
 
     def _emit_initial(self, frame: Frame, loop: LoopState, name: str, advances: list[_Advance]) -> None:
-        """If nobody reads what the loop has made of a variable, tell of whoever reads the value from before the loop."""
+        """If no code reads the loop's result of a variable, emit the read of the value from before the loop."""
         reading, node = self.read_in(frame), loop.node
         own = [(a.argument.start, a.argument.end) for a in advances]
         if reading.is_read(name, node.end) or reading.is_captured(name):
@@ -363,7 +363,7 @@ def _target_of(statement: ir.Assign, call: ir.Node, position: int) -> ir.Expr | 
 
 
 def _is_lost(reading: Reading, frame: Frame, statement: ir.Stmt, target: ir.Expr) -> bool:
-    """The target is a variable that nobody reads from there on."""
+    """The target is a variable that no code reads from there on."""
     if not isinstance(target, ir.Name) or (frame.fn is None and target.id != "_"):
         return False
     if frame.fn is not None and target.id in (*frame.fn.global_names, *frame.fn.nonlocal_names):

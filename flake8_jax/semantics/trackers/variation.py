@@ -179,7 +179,7 @@ def track_self_update(m: Machine, frame: Frame, node: ir.Assign, update: ir.BinO
 
 
 def _number_kind(value: Value) -> str:
-    """The type of a number; ``?`` where nobody knows whether it is one."""
+    """The type of a number; ``?`` where it is not known whether it is one."""
     if isinstance(value, Unknown):
         return "?"
     return joining.const_kind(value.value) if isinstance(value, Const) else getattr(value, "kind", "")
@@ -193,7 +193,7 @@ def track_appended(m: Machine, value: ListValue) -> None:
 
 
 def track_shortened(m: Machine, value: Value) -> None:
-    """Something is taken out of a list: how long it gets, nobody knows."""
+    """Something is taken out of a list: its length is not known then."""
     if m.path.loops and isinstance(value, ListValue):
         m.journal.keep_alive.append(value)
         for loop in m.path.loops:
@@ -343,7 +343,7 @@ def vary_binary(m: Machine, op: str, left: Value, right: Value, result: Value) -
 
 def _stays_distinct(op: str, left: Value, a: Variation | None, b: Variation | None, result: Value) -> bool:
     """Whether distinct operands give distinct results."""
-    if isinstance(result, (Array, HostArray)):  # of what contents, nobody knows: a mask, say
+    if isinstance(result, (Array, HostArray)):  # of unknown contents: a mask, say
         return True
     if op in ("==", "!=", "<", "<=", ">", ">=") or (a is not None and b is not None and op not in "+*"):
         return False
@@ -420,7 +420,7 @@ def _vary_size(m: Machine, name: str, value: Value, variation: Variation, result
 
 
 def depend(m: Machine, inputs: Iterable[Value], result: Value) -> None:
-    """``result`` hangs on ``inputs`` in a way that nobody knows: if they vary it may, but whether it takes many values is
+    """``result`` hangs on ``inputs`` in a way that is not known: if they vary it may, but whether it takes many values is
     not known."""
     if result in m.trackers[Variations].known or isinstance(result, (Array, HostArray)):
         return
@@ -685,7 +685,7 @@ def vary_method(m: Machine, name: str, base: Value, result: Value) -> None:
 
 
 def look_at_size(m: Machine, value: Value) -> None:
-    """Somebody asks for the size of a slice: what is left over in the last iteration is taken care of."""
+    """Code asks for the size of a slice: what is left over in the last iteration is taken care of."""
     known = m.trackers[Variations].known
     variation = known.get(value)
     if variation is None or not variation.ragged:

@@ -176,7 +176,7 @@ class Versions:
     # --- what the interpreter meets ---------------------------------------------------------------
 
     def is_wanted(self, scope: ModuleScope) -> bool:
-        """Whether anybody asks about this file."""
+        """Whether a rule asks about this file."""
         return self._wanted is None or scope.path in self._wanted
 
     def attribute(
@@ -194,8 +194,8 @@ class Versions:
             self._use(m, scope, _Use(node, raw, span_of(node), postponed=postponed))
 
     def missing_attribute(self, m: Machine, scope: ModuleScope, node: ir.Attribute, owner: External) -> None:
-        """``owner.attr`` is read, and no release has it. Only where the file's imports give the owner that one meaning: of a
-        parameter, or of ``np`` that may be NumPy, nobody knows."""
+        """``owner.attr`` is read, and no release has it. Only where the file's imports give the owner that one meaning: a
+        parameter, or ``np`` that may be NumPy, is not known."""
         if (id(node), owner.name) in self._met or not self.is_wanted(scope):
             return
         self._met.add((id(node), owner.name))
