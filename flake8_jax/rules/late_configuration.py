@@ -127,8 +127,11 @@ _QUESTION = re.compile(r"\b(?:local_)?devices\(|\bdefault_backend\(|device_count
 def _message(event: Setting) -> str:
     where = ""
     if event.since is not None:
-        row = Positions(event.since.scope.tree.line_starts).row(event.since.start)
-        where = f" on line {row}" if event.since.scope is event.context.scope else ""
+        scope, start = event.since.scope, event.since.start
+        row = Positions(scope.tree.line_starts).row(start)
+        by_import = event.point != "imported" and scope.text.startswith(("import ", "from "), start)
+        # The module that is imported there computes, and its own lines say where.
+        where = f" {'in the import ' if by_import else ''}on line {row}" if scope is event.context.scope else ""
     if event.point == "imported":
         remedy = f'set it before the import or use `jax.config.update("{event.name.lower()}", …)`'
         return f"{_subject(event)} has no effect: JAX read it at import{where}; {remedy}"

@@ -316,9 +316,10 @@ def _not_converted(event: LibraryCall) -> Report | None:
         return None
     short = event.name.removeprefix("jax.numpy.")
     subject = quote(event.context, found.node, "the argument")
-    return Report(
-        found.node, f"{subject} is {found.kind}, but jnp.{short}() takes only arrays; convert it with jnp.asarray"
-    )
+    # What a call gives in a tuple are results of their own, as of `init, apply = …`.
+    results = isinstance(found.value, TupleValue) and isinstance(found.node, ir.Call)
+    remedy = "take the result that you mean out of it" if results else "convert it with jnp.asarray"
+    return Report(found.node, f"{subject} is {found.kind}, but jnp.{short}() takes only arrays; {remedy}")
 
 
 def _is_module(value: Value) -> bool:

@@ -147,7 +147,7 @@ def _rounded_shape(event: LibraryCall) -> Report | None:
     (value,) = event.args
     if not is_traced_array(value) or not _derived(value):
         return None
-    return _report(event, event.at, event.nodes[0], derived=True)
+    return _report(event, event.at, event.nodes[0], "x", derived=True)
 
 
 def _in_parameters(
@@ -162,7 +162,7 @@ def _in_parameters(
     for name in (*fact.shape_params, *fact.axis_params, *fixed):
         value = bound.get(name)
         if value is not None and contains_tracer(value) and not _may_be_population(event, name, value):
-            return _report(event, nodes.get(name, event.at), nodes.get(name), derived=_derived(value))
+            return _report(event, nodes.get(name, event.at), nodes.get(name), name, derived=_derived(value))
     return None
 
 
@@ -174,8 +174,9 @@ def _may_be_population(event: LibraryCall | MethodCall, name: str, value: Value)
 
 
 def _report(
-    event: LibraryCall | MethodCall, at: ir.Node, node: ir.Node | ir.Expr | None, *, derived: bool
+    event: LibraryCall | MethodCall, at: ir.Node, node: ir.Node | ir.Expr | None, parameter: str, *, derived: bool
 ) -> Report | None:
+    """parameter: the one that takes the value."""
     context = event.context
     if context.presumed and not derived:
         return None
@@ -183,8 +184,22 @@ def _report(
     if derived:
         message = f"{subject} is computed with jnp from static shapes, so it is traced under jit; use math or NumPy"
     else:
-        message = f"{subject} is traced, but shapes, sizes and axes must be static; make {it_or_name(node)} static"
+        called = callee(context, event.at)
+        where = _PLAIN_NAMES.get(parameter, f"`{parameter}` of")
+        remedy = f"make {it_or_name(node)} static{_meant(event, parameter)}"
+        message = f"{subject} is traced, but {where} {called} must be static; {remedy}"
     return Report(at, message)
+
+
+_PLAIN_NAMES = {"args": "the shape given to", **dict.fromkeys(("start", "stop", "step"), "the bounds of")}
+"""Parameters whose names say nothing to who calls ``x.reshape(n, 2)`` or ``jnp.arange(n)``."""
+_OF_TWO = {"jax.numpy.min": "minimum", "jax.numpy.max": "maximum"}
+
+
+def _meant(event: LibraryCall | MethodCall, parameter: str) -> str:
+    """``jnp.min(a, b)`` takes ``b`` for the axis."""
+    name = _OF_TWO.get(event.name) if isinstance(event, LibraryCall) and len(event.args) > 1 else None
+    return f", or use jnp.{name} for two arrays" if name and parameter == "axis" else ""
 
 
 def _derived(value: Value, depth: int = 4) -> bool:
