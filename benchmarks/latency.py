@@ -57,7 +57,7 @@ def copied(paths: Sequence[str], target: Path) -> int:
 
 
 def near(project: Path, lines: int, count: int) -> list[Path]:
-    """The files that speak of JAX and whose length is nearest to the wanted one."""
+    """The files that mention JAX and whose length is nearest to the wanted one."""
     speaking = [file for file in project.rglob("*.py") if b"jax" in file.read_bytes()]
     return sorted(speaking, key=lambda file: (abs(file.read_bytes().count(b"\n") - lines), file))[:count]
 

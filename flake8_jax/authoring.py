@@ -2,7 +2,7 @@
 
 Vocabulary
 ----------
-event rule  ``def name(event: LibraryCall) -> Report | None``: it hears what the analysis meets, with abstract values.
+event rule  ``def name(event: LibraryCall) -> Report | None``: it gets what the analysis meets, with abstract values.
 node rule   ``def name(node: cst.Call, facts: NodeFacts) -> NodeReport | None``: it sees LibCST nodes, and asks for facts.
 
 Modules of jaxlint that are not named here may change with any version. Everything else about events and values is in

@@ -1,4 +1,4 @@
-"""How a wrong call is told: in one line that names the word, what was probably meant, and where to read on.
+"""How a wrong call is reported: in one line that names the word, what was probably meant, and where to read on.
 
 Limitations: a misspelt option is compared with the options of its own command only.
 """

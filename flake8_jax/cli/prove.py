@@ -129,7 +129,7 @@ def _run(args: Namespace, output_format: str, cwd: str, backend: Backend | None)
 
 class _Variants:
     """The project with some of its fixes applied. numbers: of the fixes, by the origin of the finding. whole: the report with
-    all of them, and those that were taken back."""
+    all of them, and those that were reverted."""
 
     def __init__(self, workspace: Workspace, question: Question, report: RunReport, *, unsafe: bool) -> None:
         self.workspace = workspace

@@ -37,7 +37,7 @@ def _print_markdown(text: str, color: bool) -> None:
 
 
 def known_rules() -> dict[str, RuleInfo]:
-    """The rules of jaxlint and of installed packages; what is left out of these is told. Ends where two have one code."""
+    """The rules of jaxlint and of installed packages; what is left out of these is reported. Ends where two have one code."""
     from flake8_jax.pipeline.backend import default_backend
     from flake8_jax.settings.tables import ConfigError
 

@@ -101,7 +101,7 @@ Settle = Callable[[list[Candidate]], list[Candidate]]
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """Which events of its types a rule hears. Most calls concern no rule, so it says so in facts that cost nothing to know.
+    """Which events of its types a rule gets. Most calls concern no rule, so it says so in facts that cost nothing to know.
 
     names: for rules that listen to ``NameUse`` or ``Discarded``: the canonical names that they care for; None for all.
     where: for ``LibraryCall`` and ``MethodCall``: only in code that runs so: staged (or presumed to be), in an eager

@@ -58,7 +58,7 @@ def on_stack(size: int, work: Callable[[], Result]) -> Result:
     def keep() -> None:
         try:
             results.append(work())
-        except BaseException as error:  # handed over to the thread that waits, which raises it
+        except BaseException as error:  # passed to the thread that waits, which raises it
             errors.append(error)
 
     thread = _DeepThread(size, keep)

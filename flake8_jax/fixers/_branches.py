@@ -286,7 +286,7 @@ def _remarks(
 ) -> tuple[dict[int, Remarks], list[tuple[int, int]]]:
     """The comments of the statements in branches, by their identity, and the spans of these comments.
 
-    None where one branch alone has comments, and no other has a test of its own: they may as well speak of the whole.
+    None where one branch alone has comments, and no other has a test of its own: they may be about the whole.
     """
     lost = source.lost_comments(node.start, end, kept)
     found, header = remarks_of(source, node, branches, lost)
@@ -570,7 +570,7 @@ def _between(source: FixSource, branch: list[ir.Stmt], orelse: list[ir.Stmt], en
 
 
 def _outs(use: Setting, node: ir.If, blocks: list[list[ir.Stmt]]) -> tuple[list[str], str]:
-    """The names that the blocks hand on, and those of them, as parameters, that are bound before.
+    """The names that the blocks pass on, and those of them, as parameters, that are bound before.
 
     Raises:
         Refused: a block does more than bind names, or may not bind an out, or there is none.

@@ -1,4 +1,4 @@
-"""The comments of statements that a fix takes apart: which of them speak of what.
+"""The comments of statements that a fix takes apart: which of them belong to which statement.
 
 Vocabulary
 ----------
@@ -6,7 +6,7 @@ own line    a comment with nothing in front of it on its line; any other one is 
 span        the text of a block that moves as a whole, from the comments above its first statement to those behind its last.
 remarks     the comments of one statement, or of its value: on the lines above it, and behind it.
 
-A comment on a line of its own between two branches speaks of the first one if it is indented as deep, else of the second one.
+A comment on a line of its own between two branches belongs to the first one if it is indented as deep, else to the second one.
 
 Limitations: suites on the line of their header have no remarks of their own.
 """
@@ -130,7 +130,7 @@ def remarks_of(
 def _statement_of(
     source: FixSource, node: ir.Stmt, statements: list[tuple[int, ir.Stmt]], comment: Comment
 ) -> ir.Stmt | None:
-    """The statement that a comment speaks of; None for one of the header. statements: with the numbers of their blocks."""
+    """The statement that a comment is about; None for one of the header. statements: with the numbers of their blocks."""
     block, before = next((pair for pair in reversed(statements) if pair[1].start <= comment.start), (-1, None))
     next_block, behind = next((pair for pair in statements if pair[1].start > comment.start), (-1, None))
     if before is None:
@@ -142,6 +142,6 @@ def _statement_of(
         return before if is_same_line else behind
     if block == next_block or _column(source, comment.start) <= _column(source, node.start):
         return behind
-    # Below ``else:``, a comment speaks of what follows, however deep it is.
+    # Below ``else:``, a comment is about what follows, however deep it is.
     between = source.text[before.end : comment.start].splitlines()[1:]
     return behind if any(row.strip() and not row.lstrip().startswith("#") for row in between) else before

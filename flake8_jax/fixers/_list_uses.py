@@ -1,6 +1,6 @@
 """What a function does with a parameter that gets a list: is a tuple as good?
 
-Limitations: what the function hands on to other functions of the project.
+Limitations: what the function passes on to other functions of the project.
 """
 
 from __future__ import annotations

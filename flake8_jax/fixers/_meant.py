@@ -5,7 +5,7 @@ each call it still runs, and its variance is a million times as large.
 
 Vocabulary
 ----------
-said        a name, comment or text of the function speaks of equal draws.
+said        a name, comment or text of the function mentions equal draws.
 inverse     one of two functions undoes the other: what it draws has to be the same.
 joint       one function changes several arrays in the same random way: a crop of an image and of its mask.
 meet        the results of two calls of one function are subtracted, divided or compared.
@@ -52,7 +52,7 @@ def is_said_to_be_bad(source: FixSource, node: ir.Node) -> bool:
 
 
 def is_said_to_be_equal(source: FixSource, node: ir.Node) -> bool:
-    """The function around, or else the lines around, speak of equal draws, or of what not to do."""
+    """The function around, or else the lines around, mention equal draws, or what not to do."""
     text = _text_around(source, node)
     return mentions_equal_draws(text) or _BAD.search(text) is not None
 

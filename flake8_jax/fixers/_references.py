@@ -49,7 +49,7 @@ _OPERATIONS = (ir.BinOp, ir.UnaryOp, ir.Compare, ir.If, ir.While, ir.Assert, ir.
 def is_local_array(source: FixSource, name: ir.Name, statement: ir.Stmt) -> bool:
     """A name is bound to new JAX arrays only, and nothing else refers to them.
 
-    A parameter counts where every run makes a new tracer of it (a caller that is traced itself would hand on its own), and
+    A parameter counts where every run makes a new tracer of it (a caller that is traced itself would pass on its own), and
     something reads it after ``statement``.
     """
     owner = scope_of(source, name)

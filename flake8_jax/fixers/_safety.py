@@ -216,7 +216,7 @@ def _named_class(source: FixSource, node: ir.Expr | None) -> ir.ClassDef | None:
 
 
 def is_kernel(source: FixSource, node: ir.Node) -> bool:
-    """A function around a node is handed to Pallas: its arguments are references, whose items are assigned to."""
+    """A function around a node is passed to Pallas: its arguments are references, whose items are assigned to."""
     for function in source.functions(node):
         definition = source.parent(function)
         uses = [Use(source, name) for name in names(source, function.name)]

@@ -285,7 +285,7 @@ class FixSource:
         """The comments that begin in the range.
 
         Raises:
-            Refused: a ``#`` stands where a comment and a string cannot be told apart.
+            Refused: a ``#`` stands where a comment and a string cannot be distinguished.
         """
         found: list[Comment] = []
         at = self.text.find("#", start, end)

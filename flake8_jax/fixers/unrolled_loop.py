@@ -1,6 +1,6 @@
 """JAX408: ``for i in range(100)`` becomes ``jax.lax.fori_loop``.
 
-The counter is an array then, so it may only be computed with, handed to functions of JAX and used to index arrays.
+The counter is an array then, so it may only be computed with, passed to functions of JAX and used to index arrays.
 
 Limitations: ``while`` loops, comprehensions, loops over anything but ``range``, a step other than 1.
 """

@@ -1,4 +1,4 @@
-"""Applying fixes: which go together, what has to hold afterwards, and taking back those for which it does not.
+"""Applying fixes: which go together, what has to hold afterwards, and reverting those for which it does not.
 
 Vocabulary
 ----------

@@ -300,7 +300,7 @@ class Histories:
         return called or [f"{module}.{name}" for module in modules if name in self._names[module]]
 
     def of(self, name: str) -> History | None:
-        """The table that speaks of a qualified name."""
+        """The table that covers a qualified name."""
         return self._histories.get(name.partition(".")[0])
 
     def module_of(self, name: str) -> tuple[str, bool] | None:

@@ -76,7 +76,7 @@ def digest(*parts: bytes | str) -> str:
 def stamp() -> str:
     """Names what lowering and analysis depend on besides the files: our own files, Python's and LibCST's version.
 
-    Our files are told by size and modification time, so that a checkout under development never sees its past.
+    Our files are identified by size and modification time, so that a checkout under development never sees its past.
     """
     seen: list[str] = [__version__, f"{sys.version_info[0]}.{sys.version_info[1]}"]
     for directory, folders, names in os.walk(PACKAGE):

@@ -42,7 +42,7 @@ class Selection:
         self._by_path: dict[str, frozenset[str]] = {}
 
     def ignored_in(self, path: str) -> frozenset[str]:
-        """The codes that ``per-file-ignores`` turns off in a file, or that it is a test; ``!pattern`` speaks of all other
+        """The codes that ``per-file-ignores`` turns off in a file, or that it is a test; ``!pattern`` is for all other
         files."""
         if path not in self._by_path:
             found = self._off_as_test(path)

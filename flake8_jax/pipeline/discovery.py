@@ -54,7 +54,7 @@ class Patterns:
         return cls(base, data.removeprefix(_BYTE_ORDER_MARK).split(b"\n"))
 
     def verdict(self, path: str, *, is_directory: bool = False) -> bool | None:
-        """Whether an absolute path matches; None where no pattern speaks of it, False where one takes it back."""
+        """Whether an absolute path matches; None where no pattern mentions it, False where one excludes it again."""
         return self._set.verdict(as_bytes(relative_to(path, self.base)), is_directory=is_directory)
 
     def matches(self, path: str, *, is_directory: bool = False) -> bool:

@@ -2,9 +2,9 @@
 
 Vocabulary
 ----------
-import scan what a look at a file's text tells: its imports, and whether it speaks of JAX.
+import scan what a look at a file's text tells: its imports, and whether it mentions JAX.
 import root the directory whose entries are top-level modules: the first one upwards without ``__init__``.
-relevant    a file that speaks of JAX, one that imports such a file (at any distance), or one that those import.
+relevant    a file that mentions JAX, one that imports such a file (at any distance), or one that those import.
 
 A line inside a string may look like an import: that makes a file relevant too many, never one too few.
 Limitations: imports by computed names; ``sys.path`` changes at run time.
@@ -97,7 +97,7 @@ def _names(text: str) -> list[str]:
 
 
 def scan_imports(text: str, digest: str, libraries: frozenset[str]) -> ImportScan:
-    """Look at a text: it speaks of JAX if the word is in it, or if it imports one of ``libraries``."""
+    """Look at a text: it mentions JAX if the word is in it, or if it imports one of ``libraries``."""
     imports = imports_of(text)
     mentions = "jax" in text or any(item.level == 0 and item.module.partition(".")[0] in libraries for item in imports)
     return ImportScan(digest, mentions, imports)
@@ -289,7 +289,7 @@ def relevant_files(scans: Mapping[str, ImportScan], edges: Mapping[str, set[str]
     """The files to analyze so that what is said of ``asked`` is said with the whole program in view.
 
     These are the asked files, their importers at any distance, and all that these import, without the files
-    that neither speak of JAX nor touch one that does.
+    that neither mention JAX nor touch one that does.
     """
     importers = reversed_edges(edges)
     speaking = [path for path, seen in scans.items() if seen.mentions]

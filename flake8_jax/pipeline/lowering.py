@@ -5,7 +5,7 @@ Vocabulary
 problem   why a file has no lowered form: it cannot be decoded or does not parse. Row and column are 1-based.
 lowered   the lowered form of one text, or the problem, or the traceback where lowering itself failed.
 
-Texts are told apart by their digest; where a file stands plays no part. No other module of the pipeline
+Texts are distinguished by their digest; where a file stands plays no part. No other module of the pipeline
 starts processes.
 """
 
@@ -152,7 +152,7 @@ def lower_all(
         else:
             missing[key] = text
     usable = usable_processes(jobs)
-    # A single large file goes to a process as well: the parser hears no signal, and the process that waits for it does.
+    # A single large file goes to a process as well: the parser handles no signal, and the process that waits for it does.
     if usable > 1 and sum(map(len, missing.values())) >= _WORTH_A_POOL:
         found.update(_lower_in_pool(missing, cache, min(usable, len(missing)), report))
     else:

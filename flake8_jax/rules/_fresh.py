@@ -1,4 +1,4 @@
-"""How rules about function objects that are made again and again speak of them."""
+"""The messages of rules about function objects that are made again and again."""
 
 from __future__ import annotations
 

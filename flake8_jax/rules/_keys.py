@@ -194,7 +194,7 @@ def report_where_given(candidates: list[Candidate]) -> list[Candidate]:
 def _one_for_each_key(candidates: list[Candidate]) -> list[Candidate]:
     """Of reports on further uses of one key, keep the first of a file, or of a cell of a notebook.
 
-    Keys are told apart by name and first use.
+    Keys are distinguished by name and first use.
     """
     groups: dict[tuple[object, ...], list[Candidate]] = {}
     cells: dict[str, Rows] = {}

@@ -28,7 +28,7 @@ def needed(event: ApiUse) -> str:
 
 
 def history_of(event: ApiUse) -> History:
-    """The table that speaks of the name; there is one, or nothing would have been met."""
+    """The table that covers the name; there is one, or no use would have been met."""
     history = load_histories().of(event.name)
     assert history is not None
     return history

@@ -128,7 +128,7 @@ def _is_declared(value: Value | None) -> bool:
 
 
 def _uses_refs(context: Context) -> bool:
-    """The file speaks of Pallas or of Refs: what it annotates as an array may be a Ref, whose items are assigned to."""
+    """The file mentions Pallas or Refs: what it annotates as an array may be a Ref, whose items are assigned to."""
     named = [value.name for value in context.scope.slots.values() if isinstance(value, External)]
     return any(name.startswith("jax.experimental.pallas") or name in _REFS for name in named)
 

@@ -304,7 +304,7 @@ def _is_literal(node: ir.Expr | None, context: Context) -> bool:
 
 
 def _is_idle(call: ir.Call, fn: ir.Function) -> bool:
-    """Nothing random comes of the key: it stands in for a missing argument, goes to a layer that is told not to train, is
+    """Nothing random comes of the key: it stands in for a missing argument, goes to a layer that is set not to train, is
     drawn from to wait for the device, or the function only returns shapes."""
     nodes = [node for statement in fn.body for node in walk(statement)]
     returned = [node.value for node in nodes if isinstance(node, ir.Return) and node.value is not None]

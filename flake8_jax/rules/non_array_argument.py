@@ -378,7 +378,7 @@ def is_no_array(value: Value, depth: int = 4) -> bool:
 
 
 def is_callable(value: Value) -> bool:
-    """The value surely is a function or a class, and no pytree that can be called."""
+    """The value surely is a function or a class, and not a pytree that can be called."""
     if isinstance(value, FunctionValue):
         return not value.altered
     if isinstance(value, PartialValue):

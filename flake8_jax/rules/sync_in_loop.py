@@ -15,7 +15,7 @@ from flake8_jax.semantics.events.events import Context, Formatting, Indexing, Li
 _CASTS = frozenset({"builtins.float", "builtins.int", "builtins.bool", "builtins.complex"})
 _SETTING_UP = frozenset({"__init__", "__post_init__", "setup"})
 _FEW = 100
-"""So many waits are not worth a thought: they take milliseconds, all told."""
+"""So many waits are not worth a thought: they take milliseconds in all."""
 _MANY = 1000
 """A user reads so many lines, and waits for them."""
 _READING_METHODS = frozenset({"item", "tolist"})

@@ -170,7 +170,7 @@ def _call(first: Found, function: Function) -> str:
 
 def intended(fix: Fix, plain: Compared, names: Sequence[Function], proof: str, meant: Compared) -> Verdict:
     """The verdict on a fix that may change results, and does so as its contract says. proof: what showed that.
-    plain: compared with the original as it is; meant: with what the contract speaks of."""
+    plain: compared with the original as it is; meant: with what the contract mentions."""
     changed = {f: found for f, found in plain.functions.items() if found["first"] or found["changed"]}
     ordered = [*(f for f in fix.functions if f in changed), *(f for f in changed if f not in fix.functions)]
     first = next((plain.functions[f]["first"] for f in ordered if plain.functions[f]["first"]), None)

@@ -4,7 +4,7 @@ Vocabulary
 ----------
 judge    a function from observations to a verdict.
 oracle   a judge, and the way of running that it needs (``mode``, see ``child.observe``); ``oracles`` has one for a rule.
-seen     confirmed with a sentence that counts. not seen: the line ran the way the rule speaks of, and nothing happened.
+seen     confirmed with a sentence that counts. not seen: the line ran the way the rule means, and nothing happened.
 
 A line that did not run says nothing. Whatever is refuted is so for the inputs of this run alone.
 """

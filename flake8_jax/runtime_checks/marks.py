@@ -1,7 +1,7 @@
-"""Findings in the light of a profile: did what they speak of run, was it traced, and what was compiled there?
+"""Findings in the light of a profile: did what they mention run, was it traced, and what was compiled there?
 
 The marks are further links of the chain of evidence, at its end. A finding whose function was recorded only outside of traces,
-although the chain says that something stages it, is not taken back: another run may stage it. It is said.
+although the chain says that something stages it, is kept, because another run may stage it. The mark says so.
 
 Limitation: cells of notebooks get no marks.
 """

@@ -197,7 +197,7 @@ class Maker:
         return list(dict.fromkeys([*found, script.text]))
 
     def _drivers(self, script: Script) -> list[str]:
-        """Calls that reach the finding, those first that raised what the verdict speaks of."""
+        """Calls that reach the finding, those first that raised what the verdict mentions."""
         row = script.row_of(self.subject.place)
         rows = [script.row_of(place) for place in self.subject.chain]
         if row is None or self.subject.rule not in all_oracles():

@@ -49,7 +49,7 @@ def relocated(verdict: Verdict, ran: str, file: str, shift: int) -> Verdict:
     reason = moved(verdict.reason)
     if (
         "exception" not in details
-    ):  # the words are ours, and the lines those of the script; JAX's words may speak of others
+    ):  # the words are ours, and the lines those of the script; JAX's words may mention others
         reason = re.sub(r"\bline (\d+)\b", lambda match: f"line {int(match[1]) + shift}", reason)
     return msgspec.structs.replace(verdict, reason=reason, details=details)
 

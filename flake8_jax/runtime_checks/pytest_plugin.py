@@ -4,7 +4,7 @@
 
 It does what ``jaxlint record -- pytest …`` does, in the process that pytest itself started, for set-ups that cannot be
 started by another program. It uses the profile function of the interpreter, which debuggers and coverage leave alone, and
-so hears of calls only: compilations are not in its profile. The workers of pytest-xdist record each for themselves, and send
+so sees calls only: compilations are not in its profile. The workers of pytest-xdist record each for themselves, and send
 what they recorded to the process that started them, which writes the profile.
 """
 
@@ -64,7 +64,7 @@ class Plugin:
 
     @property
     def collector(self) -> Collector | None:
-        """The plugin that hears of workers; None in one of them."""
+        """The plugin that sees workers; None in one of them."""
         return self._others if self._sent is None else None
 
     def pytest_sessionstart(self) -> None:

@@ -6,7 +6,7 @@ steady   calls that compiled nothing; their median counts. block: a run of conse
 band     how far apart the medians of blocks are in two runs of the very same program: the slowest by the fastest.
 claim    the ratio is beyond the band, and at least ``LEAST`` (``LEAST_OF_FEW`` where there are few calls to go by).
 
-Waiting for the result belongs to a call. Compiling is told apart: it is paid once, or too often.
+Waiting for the result belongs to a call. Compiling is distinguished: it is paid once, or too often.
 """
 
 from __future__ import annotations

@@ -189,7 +189,7 @@ Lines = frozenset[tuple[str, int]]
 
 
 def _lines(batch: Sequence[Asked], known: Run | None, before: Lines = frozenset()) -> Lines:
-    """Where jit has to be off, so that what the findings speak of is seen: at their own lines and those of their chains (in the
+    """Where jit has to be off, so that what the findings mention is seen: at their own lines and those of their chains (in the
     whole function, where a finding names no other line), and at the lines that had one of these traced, as far as a run
     showed it."""
     found = set(before)
@@ -294,7 +294,7 @@ def observe(asked: Sequence[Asked], workload: Workload, mode: str, *, lines: Lin
 
 
 def observation_request(asked: Sequence[Asked], workload: Workload, mode: str, lines: Lines | None = None) -> Message:
-    """What the child is told to run and to watch. The places of chains are watched after the findings."""
+    """What the child has to run and to watch. The places of chains are watched after the findings."""
     chains = dict.fromkeys(place for one in asked if lines is not None and _mode(one) == "keys" for place in one.chain)
     return {
         "roots": list(workload.roots),

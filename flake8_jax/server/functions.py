@@ -4,7 +4,7 @@ Vocabulary
 ----------
 record   what the whole analysis knows of one function, perhaps of an earlier text: it is found again by its name.
 
-Parameters that are traced in some calls and static in others are told as both. Limitations: lambdas, whose names say
+Parameters that are traced in some calls and static in others are reported as both. Limitations: lambdas, whose names say
 nothing; functions of which several in a file have one qualified name, beyond their order.
 """
 

@@ -106,7 +106,7 @@ def folder_path(uri: str) -> str | None:
 
 
 def _configure(ls: Server, raw: object) -> None:
-    """Take over settings; ones that cannot be used are told, and the others hold."""
+    """Take over settings; ones that cannot be used are reported, and the others hold."""
     settings, errors = usable(raw)
     ls.preferences, _ = preferences(settings)
     setup = replace(ls.schedule.setup, settings=msgspec.json.encode(settings))
@@ -124,7 +124,7 @@ async def initialized(ls: Server, params: types.InitializedParams) -> None:
         try:
             await ls.client_register_capability_async(types.RegistrationParams([registration]))
         except JsonRpcException as error:
-            # Eglot, for instance, where git cannot list the files. What is saved in the editor is told without it.
+            # Eglot, for instance, where git cannot list the files. What is saved in the editor is sent without it.
             ls.trouble(f"the editor does not watch files: {error}", False)
 
 

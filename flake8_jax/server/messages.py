@@ -1,6 +1,6 @@
 """Diagnostics as the protocol says them.
 
-A notebook's findings are told by cell. Evidence becomes related information; a row is all that is known of a step in a
+A notebook's findings are reported by cell. Evidence becomes related information; a row is all that is known of a step in a
 text that is not open.
 """
 

@@ -7,7 +7,7 @@ affected  the function that was edited, and all that are known to call it. What 
           again to see what the edit changed.
 silent    an edit of blank lines and comments: findings only move.
 
-Limitations: what an edited function tells others through globals (it is then not told apart) or through attributes of
+Limitations: what an edited function tells others through globals (it is then not distinguished) or through attributes of
 classes that it is no method of. The next whole answer knows.
 """
 

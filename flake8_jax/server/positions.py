@@ -2,7 +2,7 @@
 
 Vocabulary
 ----------
-offset    code points from the start of the text: how findings and edits are told.
+offset    code points from the start of the text: how findings and edits are reported.
 position  a line from 0 and a number of units on it: bytes of UTF-8, halves of UTF-16, or code points.
 
 Lines end at LF, CR LF or CR, in the protocol as in Python's tokenizer; a form feed ends none.

@@ -1,6 +1,6 @@
 """What the editor asks for: diagnostics, actions, hover, hints, lenses, commands.
 
-Handlers that wait are coroutines, so that a request that the editor takes back ends with -32800 at once.
+Handlers that wait are coroutines, so that a request that the editor cancels ends with -32800 at once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""When what is analyzed, and what is told of it: debounce, versions, and which answer may still be shown.
+"""When what is analyzed, and what is reported of it: debounce, versions, and which answer may still be shown.
 
 Vocabulary
 ----------
@@ -7,7 +7,7 @@ quiet      the user has not typed for a while: time for a whole answer.
 patience   seconds that a question may run on after a newer one has come. Then it is interrupted. Patience grows with every
            interrupt, so that one of several slow analyses is answered in the end.
 
-An answer is told only if the buffer still has the version that was analyzed; that is asked on the event loop, where the
+An answer is reported only if the buffer still has the version that was analyzed; that is asked on the event loop, where the
 editor's messages are applied as well, so nothing can come in between.
 """
 

@@ -27,9 +27,9 @@ from flake8_jax.server.schedule import Listeners, Schedule
 from flake8_jax.settings.tables import ConfigError
 
 _PATIENCE = 0.5
-"""Seconds of analysis from which the editor is told that one is going on."""
+"""Seconds of analysis from which the editor learns that one is going on."""
 _FRAMES = 20
-"""Of a traceback that is told."""
+"""Of a traceback that is reported."""
 
 
 class Server(LanguageServer):
@@ -91,7 +91,7 @@ class Server(LanguageServer):
         return self.pulls and (buffer.cells is None or self._asks_for_cells)
 
     def asked_for_cell(self) -> None:
-        """From now on cells are told as other texts are; what was sent of them would be shown twice."""
+        """From now on cells are reported as other texts are; what was sent of them would be shown twice."""
         if not self._asks_for_cells:
             for buffer in self.documents:
                 self.clear(buffer)

@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 body       the bytes of one message, whose number the header `Content-Length` says.
-malformed  what has no body that can be found or read. The editor is told why, and reading goes on at the next header that can
+malformed  what has no body that can be found or read. The editor gets the reason; reading goes on at the next header that can
            be used.
 junk       bytes between two messages that belong to neither, such as the body of a message whose header was refused.
 """

@@ -1,6 +1,6 @@
 """How a project lays out its code: the length of its lines and the order of its imports, out of the files of its formatters.
 
-The nearest directory whose files speak of the length of a line decides on it. In one directory ruff goes before black, then
+The nearest directory whose files mention the length of a line decides on it. In one directory ruff goes before black, then
 come flake8, pycodestyle, pylint, yapf and isort, and ``.editorconfig`` last. A formatter that is configured without a length
 has its own, 88. Imports are looked up on their own in the same way: ruff before isort.
 

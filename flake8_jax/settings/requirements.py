@@ -1,12 +1,12 @@
 """Which versions of JAX and of the libraries around it a project asks for, in whatever file it says so.
 
-For each file the nearest directory with packaging files counts; in it, the first of these that speaks of a library:
+For each file the nearest directory with packaging files counts; in it, the first of these that mentions a library:
 pyproject.toml (``project.dependencies``, Poetry's, then the optional ones and groups), setup.cfg, setup.py (string
 literals), pipenv's Pipfile, files of requirements and constraints, environments of conda, lock files. Where that one sets no
 upper bound, the first of the others that does adds its own: a project that asks for ``jax`` and locks 0.4.30 does not run on
 newer releases.
-A bound on ``jax`` goes before one on ``jaxlib``. The first file that speaks of Python says which Pythons there are, and the
-first that speaks of NumPy or SciPy beside a library of JAX which of these: a release of JAX that needs a newer one is not for
+A bound on ``jax`` goes before one on ``jaxlib``. The first file that mentions Python says which Pythons there are, and the
+first that mentions NumPy or SciPy beside a library of JAX which of these: a release of JAX that needs a newer one is not for
 this project. In folders that are no packages the commands of a README add what the lists leave open; where no such file speaks
 of JAX, all that people are told to install counts (``instructions_below``). A release that setup.py computes, or that an image
 brings along, is unknown.
@@ -68,7 +68,7 @@ def says_versions(name: str) -> bool:
 def supported_versions(directory: str, top: str | None, load_toml: LoadToml) -> dict[str, str]:
     """What the project around ``directory`` asks for: specifiers by the import name of the library.
 
-    top: the directory of the whole project, where the search ends; None ends it at the first directory that speaks of a
+    top: the directory of the whole project, where the search ends; None ends it at the first directory that mentions a
     library. A directory with lists alone is installed into the environment of the project around it, so bounds above that
     one adds hold for it too; one with a packaging file stands alone. A library that is asked for in any version has an
     empty specifier.
@@ -104,7 +104,7 @@ def environments_below(top: str) -> dict[str, str]:
 
 
 def instructions_below(top: str) -> dict[str, str]:
-    """What people are told to install where no packaging file speaks of JAX: READMEs, shell scripts, Dockerfiles and
+    """What people are told to install where no packaging file mentions JAX: READMEs, shell scripts, Dockerfiles and
     workflows. As with environments, the latest counts, and one that is open upwards leaves all open."""
     asked: dict[str, list[str]] = {}
     hidden = [path for path in (os.path.join(top, name) for name in _INSTRUCTED) if os.path.isdir(path)]
@@ -150,7 +150,7 @@ def _newest(specifier: str) -> tuple[int, ...]:
 
 
 def _asked_in_folder(folder: str, present: list[str], load_toml: LoadToml) -> dict[str, str]:
-    """What the packaging files of one folder ask for, the first of them that speaks of a library before the others."""
+    """What the packaging files of one folder ask for, the first of them that mentions a library before the others."""
     found: dict[str, str] = {}
     for name in present:
         for library, bound in _bounds(_asked_in(os.path.join(folder, name), load_toml)).items():
@@ -181,7 +181,7 @@ def _bound_by_jaxlib(asked: dict[str, str], jaxlib: str) -> None:
 
 
 def _packaging_files(folder: str) -> list[str]:
-    """Those files of a folder that may speak of versions, the most telling first."""
+    """Those files of a folder that may mention versions, the most telling first."""
     names = sorted(_names_in(folder))
     lists = [name for name in names if _LISTS.fullmatch(name)]
     if _FOLDER in names and os.path.isdir(os.path.join(folder, _FOLDER)):

@@ -37,7 +37,7 @@ PATIENCE = 60.0
 _SHOWN = 600
 """Bytes of a message that a failure shows."""
 _PROMISED = 300
-"""The most bytes that a spoiled header speaks of, beside those that the server refuses."""
+"""The most bytes that a spoiled header claims, beside those that the server refuses."""
 _MEMORY = 6 << 30
 """Bytes of address space, which is more than what is used."""
 BATCH = 50

@@ -47,7 +47,7 @@ def test_the_corpus_says_what_broke(program: Path) -> None:
     assert any(b"# Broke: " in file.read_bytes() for file in files)
 
 
-# --- the suite itself: a hang, a death and an exception are told, and belong to their case ------------------
+# --- the suite itself: a hang, a death and an exception are reported, and belong to their case ------------------
 
 
 _KIND = """\

@@ -127,7 +127,7 @@ CASES = {
         "def f(parts):\n    print(*parts)\n    return jnp.sin(parts[0])\n",
         {"f.parts": True},
     ),
-    "what is only handed back may be empty": (
+    "what is only returned may be empty": (
         "def scaled(updates, state):\n    return jax.tree.map(jnp.sin, updates), state\n"
         "def kept(updates, state):\n    return updates, jnp.sin(state)\n"
         "def both(updates, state):\n    jax.jit(jnp.cos)\n    kept(updates, state)\n    return scaled(updates, state)\n",
@@ -256,7 +256,7 @@ PREVIEWS = {
 
 @pytest.mark.parametrize("name", PREVIEWS)
 def test_previews_of_presumed_runs(name: str) -> None:
-    """What a library's users would meet is told in previews, as a warning, and without them not at all."""
+    """What a library's users would meet is reported in previews, as a warning, and without them not at all."""
     text = HEADER + "import typing\nimport numpy as np\n" + PREVIEWS[name] + "\n"
     file = SourceFile("library.py", "library", False, lower(text), text)
     rules = [rule for rule in all_rules() if rule.presumed]

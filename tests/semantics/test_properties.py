@@ -1,7 +1,7 @@
 """What is found does not hang on how a program is written down.
 
 Every section of the documents is a program; each is renamed, imported, laid out and spread over files in other ways,
-and the findings must be the same. A finding is told by its rule and by the tokens of the code that it stands on.
+and the findings must be the same. A finding is identified by its rule and by the tokens of the code that it stands on.
 """
 
 from __future__ import annotations

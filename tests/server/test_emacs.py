@@ -159,7 +159,7 @@ def _run(emacs: dict[str, str], root: Path, script: Path) -> str:
             command, env=emacs, cwd=root, start_new_session=True, capture_output=True, timeout=400, check=False
         )
     except subprocess.TimeoutExpired:
-        pass  # what is missing then is told by the caller
+        pass  # what is missing then is reported by the caller
     finally:
         os.close(theirs)
         watching.join(10)

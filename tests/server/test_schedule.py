@@ -1,4 +1,4 @@
-"""Which answer is told when: with whole answers that come when the test says so."""
+"""Which answer is reported when: with whole answers that come when the test says so."""
 
 from __future__ import annotations
 

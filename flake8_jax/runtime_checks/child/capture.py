@@ -250,7 +250,7 @@ def _last_name(node: ast.expr) -> str:
 
 
 class _Watcher:
-    """Told of every call of the target; begins the work when it has seen enough."""
+    """Called for every call of the target; begins the work when it has seen enough."""
 
     def __init__(self, seen: Seen, limits: Limits, work: Callable[[Seen], Any]) -> None:
         self.seen = seen

@@ -3,7 +3,7 @@
 Request: ``all`` (whether to list every setting of JAX).
 Result: see ``Environment`` in ``flake8_jax.runtime_checks.measurements``.
 
-Values of environment variables are told only for names that concern JAX; those of others may be secrets.
+Values of environment variables are reported only for names that concern JAX; those of others may be secrets.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Being told when the user's code imports JAX, before the importing line goes on."""
+"""Being notified when the user's code imports JAX, before the importing line goes on."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ class Compilations:
             self._events.append((_STEPS[event], str(facts.get("fun_name", "")), duration_secs))
 
     def reset(self) -> None:
-        """Forget what was heard."""
+        """Forget the events."""
         self._events.clear()
 
     def of(self, names: frozenset[str] | None) -> dict[str, dict[str, float]]:

@@ -79,7 +79,7 @@ def main() -> None:
         task.run(request, channel)
     except SystemExit:
         raise
-    except BaseException as error:  # whatever it is, the linter is told before the child ends with it
+    except BaseException as error:  # whatever it is, the linter gets it before the child ends with it
         channel.send("failure", type=type(error).__name__, text=summary(error), traceback=traceback.format_exc())
         raise
 

@@ -35,7 +35,7 @@ class Meaning:
 
 
 class Meant(ast.NodeTransformer):
-    """Puts meanings into a module. on_put: told the number of each."""
+    """Puts meanings into a module. on_put: called with the number of each."""
 
     def __init__(self, meanings: list[Meaning], on_put: Callable[[int], None]) -> None:
         self._at: dict[tuple[str, int, int], Meaning] = {(m.kind, m.row, m.column): m for m in meanings}

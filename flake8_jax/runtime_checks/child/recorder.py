@@ -120,7 +120,7 @@ class Recorded:
 
 
 class Recorder:
-    """Told of every call of a function of the user's."""
+    """Called for every call of a function of the user's."""
 
     def __init__(self, places: Places) -> None:
         self.places = places

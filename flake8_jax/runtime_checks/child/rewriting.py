@@ -41,9 +41,9 @@ def hook_compile(
     on_definition: Callable[[int, int], None],
     on_put: Callable[[int], None] = lambda number: None,
 ) -> None:
-    """From now on, sources of these files are compiled with probes. on_put: told of meanings that were put in.
+    """From now on, sources of these files are compiled with probes. on_put: called with meanings that were put in.
 
-    on_definition: told of places that are part of a function's definition (its decorators, its parameters), which run when
+    on_definition: called with places that are part of a function's definition (its decorators, its parameters), which run when
     the function is called: the number of the place, and that of the function.
     """
     original = builtins.compile

@@ -86,7 +86,7 @@ class Watch:
 class Watcher:
     """Sees the user's frames begin, pass watched rows, raise and return.
 
-    on_call, on_return: told of every call of the user's functions. install: called once JAX has been imported. texts: of
+    on_call, on_return: called with every call of the user's functions. install: called once JAX has been imported. texts: of
     notebooks, as they are run.
     """
 

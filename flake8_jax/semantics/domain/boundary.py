@@ -55,7 +55,7 @@ ELEMENT = "[*]"
 
 
 def _described_array(value: ExternalInstance, level: Level) -> Value:
-    """``SimpleNamespace(shape=…, dtype=…)`` stands for an array where only shapes are asked for; it is no pytree."""
+    """``SimpleNamespace(shape=…, dtype=…)`` stands for an array where only shapes are asked for; it is not a pytree."""
     if not value.slots.keys() >= {"shape", "dtype"}:
         return Unknown("not a pytree")
     sizes = known_elements(value.slots["shape"])

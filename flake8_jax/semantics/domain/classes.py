@@ -67,7 +67,7 @@ _ARRAYS = re.compile(r"\b(jax|jnp|chex)\.|\b(?!ND)\w*Array(Like)?\b")
 
 
 def says_array(scope: ModuleScope, annotation: ir.Expr) -> bool:
-    """By its text, an annotation speaks of arrays of JAX: a sign, no proof."""
+    """By its text, an annotation mentions arrays of JAX: a sign, not a proof."""
     return _ARRAYS.search(scope.text[annotation.start : annotation.end]) is not None
 
 

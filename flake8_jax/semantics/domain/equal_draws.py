@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 stated      a comment at the use says that the key, or what it draws, is the same. The rules then report no error.
-mentioned   a text speaks of equal draws in any way, in names and strings as well. Then no fix gives them other keys: a wrong
+mentioned   a text mentions equal draws in any way, in names and strings as well. Then no fix gives them other keys: a wrong
             guess costs one fix that is not offered. What is stated is mentioned, too, unless a comment denies it.
 
 copy        one array starts as another one does: a target network, a teacher, a moving average. Names say so: ``target_q``
@@ -47,5 +47,5 @@ def states_equal_draws(comments: str) -> bool:
 
 
 def mentions_equal_draws(text: str) -> bool:
-    """Whether a text speaks of equal draws in names, strings or comments."""
+    """Whether a text mentions equal draws in names, strings or comments."""
     return _MENTIONED.search(text) is not None or any(states_equal_draws(line) for line in text.splitlines())

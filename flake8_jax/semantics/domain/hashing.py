@@ -44,7 +44,7 @@ MAX_DEPTH = 4
 
 
 class Lack(NamedTuple):
-    """Why a value has no hash. cls: its class, None of an array or a container; field: of the class, where that is to blame;
+    """Why a value has no hash. cls: its class, None of an array or a container; field: of the class, where that is the cause;
     what: the field holds."""
 
     cls: ClassValue | None = None

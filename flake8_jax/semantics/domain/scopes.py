@@ -37,7 +37,7 @@ class ModuleScope:
     """One file. ``state``: how far its top level has run. ``slots``: its global bindings. ``process``: the points that its
     top level has taken (see ``process``), None before it was run.
 
-    key: its name, told apart from those of other files (see ``imports``). cells: of a notebook, where each begins. versions: of
+    key: its name, unlike those of other files (see ``imports``). cells: of a notebook, where each begins. versions: of
     a notebook that has run, the values of names that several cells bind, each with the number of the cell that left it.
     unjitted: its top level switches ``jax_disable_jit`` on. redefined: names for which its top level makes a second function,
     and where it makes the last one.

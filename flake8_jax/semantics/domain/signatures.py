@@ -1,4 +1,4 @@
-"""Do functions fit the transforms that they are handed to: how many arguments they take, and what they give back.
+"""Do functions fit the transforms that they are passed to: how many arguments they take, and what they give back.
 
 Vocabulary
 ----------

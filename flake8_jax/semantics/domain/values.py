@@ -423,7 +423,7 @@ class TransformedValue(Value):
     name: canonical name of the transform. options: the transform's other arguments by parameter name.
     site: where the transform was applied. held: conditions that held there.
     rules_asked: code reads the attributes that set rules. rules: derivative rules set by ``defvjp`` or ``defjvp``.
-    loop: the one whose iterations each make such a value, where that was told to rules; maker: the run of a function that
+    loop: the one whose iterations each make such a value, where that was reported to rules; maker: the run of a function that
     made it; fact_against: what withdraws the report; loops_outside: a call has to be in more loops than these to count (see
     ``freshness``).
     """

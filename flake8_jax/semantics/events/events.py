@@ -35,7 +35,7 @@ class Context(msgspec.Struct, frozen=True, eq=False):
     mapped: inside a ``vmap`` or ``pmap``. trace: number of the innermost trace, 0 when eager.
     function: innermost function's qualname ("" at module level).
     loop: depth of eager Python loops of the innermost function around the event. iterations: how often the loops around
-    run, all told; 0 where that is not known. first: this is the first iteration of a loop, and there may be no other.
+    run, in all; 0 where that is not known. first: this is the first iteration of a loop, and there may be no other.
     ready: the device is done with everything that loops have dispatched.
     guarded: inside an ``if`` of a running loop whose test looks at a loop counter.
     coarse, carries: what an iteration of the innermost running loop gives the device, as far as that was seen: a loop of its
@@ -495,7 +495,7 @@ class Fork(msgspec.Struct, frozen=True, eq=False):
 
 
 class OverwrittenBuffer(msgspec.Struct, frozen=True, eq=False):
-    """A NumPy array is written that JAX may still read (see ``host_buffers``). ``at``: the write; taker: the call that handed
+    """A NumPy array is written that JAX may still read (see ``host_buffers``). ``at``: the write; taker: the call that passed
     the array over; argument: the array there, if it is an argument; kept: the result shares the memory and is kept."""
 
     context: Context
@@ -506,7 +506,7 @@ class OverwrittenBuffer(msgspec.Struct, frozen=True, eq=False):
 
 
 class SignatureMismatch(msgspec.Struct, frozen=True, eq=False):
-    """A function does not fit the transform it is handed to. name: canonical name of the transform; problem: a sentence
+    """A function does not fit the transform it is passed to. name: canonical name of the transform; problem: a sentence
     that says what is wrong."""
 
     context: Context
@@ -562,7 +562,7 @@ class TransformCall(msgspec.Struct, frozen=True, eq=False):
 
 
 class JittedMethod(msgspec.Struct, frozen=True, eq=False):
-    """A method is jitted where ``self`` is an argument, and the class is no pytree. name: of the class."""
+    """A method is jitted where ``self`` is an argument, and the class is not a pytree. name: of the class."""
 
     context: Context
     at: ir.Node

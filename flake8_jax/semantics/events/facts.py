@@ -5,7 +5,7 @@ A report made ``unless`` a fact holds is superseded as soon as some path records
 Vocabulary
 ----------
 fact        a sentence about a place (file and offset), or about the program as a whole.
-recorded    some path has shown that the fact holds; it is never taken back.
+recorded    some path has shown that the fact holds; it is never withdrawn.
 """
 
 from __future__ import annotations

@@ -191,7 +191,7 @@ def _run_guarded(m: Machine, frame: Frame, chain: Chain, branches: list[Branch],
     flow = run_branches(m, frame, branches)
     if not leaves:
         loop.frequent -= frequent
-        loop.guards -= 1  # else ``if step % 100: continue`` guards the rest of the block, which takes it back
+        loop.guards -= 1  # else ``if step % 100: continue`` guards the rest of the block, which reverts it
     return flow
 
 

@@ -407,7 +407,7 @@ def library_name(m: Machine, cls: ClassValue) -> str:
 
 
 def _stage_constructor_arguments(m: Machine, frame: Frame, node: Any, cls: ClassValue, args: Arguments) -> None:
-    """Functions handed to a known library class that runs them staged (optax's ``GradientTransformation``)."""
+    """Functions passed to a known library class that runs them staged (optax's ``GradientTransformation``)."""
     name = library_name(m, cls)
     fact = m.program.knowledge.function(name) if name else None
     if fact is not None and (fact.stages or fact.schedules or fact.calls):

@@ -334,7 +334,7 @@ def _outcome(key: Any, value: Value) -> bool | None:
 
 
 class _Operands:
-    """The operands of ``and``/``or`` being run: what was only learnt for evaluating the rest is taken back in the end,
+    """The operands of ``and``/``or`` being run: what was only learnt for evaluating the rest is reverted in the end,
     real effects (a walrus, a call, key uses) stay, and those of operands that may never run are effects of one path."""
 
     __slots__ = ("barred", "conditions", "guess", "learnt", "machine", "mark", "maybe", "reports")

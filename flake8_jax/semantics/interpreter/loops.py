@@ -164,7 +164,7 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
 
 
 def _forget_reports(m: Machine, reports: int, *, first: bool) -> list[Emission]:
-    """Forget what a pass has told, because the next one tells it again. Of the first one, gives back what counts if a later
+    """Drop the reports of a pass, because the next one makes them again. Of the first one, gives back what counts if a later
     pass gives up a function that ran too often."""
     emitted = m.bus.emissions[reports:]
     # What the first iteration reads after it was donated stays deleted, whatever the others find there; and the step

@@ -24,7 +24,7 @@ from flake8_jax.semantics.trackers.clocks import CLOCKS, DeviceWork, begin_secti
 
 _PROFILING = "jax.profiler.trace"
 _REPORTING = frozenset({"print", "info", "debug", "log", "append", "format", "round"})
-"""Calls that only hand on what was measured."""
+"""Calls that only pass on what was measured."""
 
 
 def start_watch(

@@ -5,7 +5,7 @@
 Vocabulary
 ----------
 path        the call stack, the loops and the conditions of what runs now.
-journal     all writes, with the old contents, so that one branch can be taken back and merged.
+journal     all writes, with the old contents, so that one branch can be reverted and merged.
 emission    a rule's report with the call stack at that moment.
 entry       where the interpreter starts: a module body, or a function with unknown arguments.
 """

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 _TRACED = frozenset({"staged"})
-"""Where rules listen that only speak of traced code."""
+"""Where rules listen that only report traced code."""
 
 
 class Emission(msgspec.Struct, frozen=True, eq=False):

@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 slots       a dictionary that holds what running code can change: local names, attributes, items.
-journal     the list of all writes. One branch is run, its writes are taken back and kept aside, the next branch is
+journal     the list of all writes. One branch is run, its writes are reverted and kept aside, the next branch is
             run, and then the branches that go on are merged.
 writes      what a branch would leave behind.
 watched     everything that was written while something ran that an exception may interrupt.

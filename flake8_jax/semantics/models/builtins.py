@@ -414,7 +414,7 @@ def emit_order(m: Machine, frame: Frame, node: Any, name: str, args: Arguments) 
                 return
             compared = ListValue(None, call(m, frame, node, key, Arguments([make_element()])))
     elif isinstance(node, ir.Call) and isinstance(node.func, ir.Name):
-        return  # told when the builtin was called
+        return  # reported when the builtin was called
     emit_call(m, "builtins." + name, Call(frame, node, Arguments([compared])))
 
 

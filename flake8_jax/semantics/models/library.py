@@ -172,7 +172,7 @@ def _construct(m: Machine, name: str, fact: ClassFact, at: Call) -> Value:
 
 
 def stage_contracts(m: Machine, at: Call, name: str, fact: ClassFact, made: Value) -> None:
-    """Functions handed to a library object that runs them staged (``GradientTransformation(init, update)``)."""
+    """Functions passed to a library object that runs them staged (``GradientTransformation(init, update)``)."""
     if not fact.staged_methods:
         return
     fields: dict[str, Any] = {}

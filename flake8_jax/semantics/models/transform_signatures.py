@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 reach       at most so many positional arguments a callable takes, through ``partial``, methods and other transforms.
-spec        what ``in_axes``, ``out_axes`` or ``out_specs`` say: a pytree, the first layers of that which it speaks of.
+spec        what ``in_axes``, ``out_axes`` or ``out_specs`` say: a pytree, the first layers of the value that it describes.
 mismatch    a sentence that says what is wrong; empty where nothing surely is.
 product     what a transform returned, remembered by identity, with the form that it has.
 
@@ -236,7 +236,7 @@ def _check_entries(m: Machine, tv: TransformedValue, at: Call, entries: int) -> 
     """The call passes another number of arguments than there are axes."""
     count, most = len(at.args.values), reach(tv.operand)
     if most is not None and entries > most:
-        return  # told where it was applied
+        return  # reported where it was applied
     scope, place = at.frame.scope, at.node
     if most is not None and count <= most and not _takes(tv.operand, entries):
         scope, place = tv.site.scope, tv.site

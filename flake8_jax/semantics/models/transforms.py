@@ -625,7 +625,7 @@ def run_root(
 
 def _is_refused(m: Machine, tv: TransformedValue) -> bool:
     """Every call raises TypeError before the function runs: its annotation says that an argument that is needed is an object of
-    a class of the project, which is no pytree."""
+    a class of the project, which is not a pytree."""
     function, statics = tv.operand, static_parameters(tv)
     if tv.fact.tracing != "abstract" or tv.fact.filters or statics is None or not isinstance(function, FunctionValue):
         return False

@@ -4,7 +4,7 @@ Vocabulary
 ----------
 escapes     a container or an object was made before a trace began, so it is still there when the trace is over.
 change      something is put into it: an item, an element, an attribute; or a variable of an outer scope is rebound.
-undone      the change is taken back while the same code runs: a stack that is popped, an attribute that is put back.
+undone      the change is reverted while the same code runs: a stack that is popped, an attribute that is put back.
             Whether it is on every path is not asked.
 owner       the generic instance during whose construction something was made. Whether it escapes a trace shows on the
             call stack: it does if a method of it runs outside of the trace, or is what the trace stages.

@@ -7,7 +7,7 @@ captured    read while a function is being compiled, from a variable or an objec
             ``functools.partial`` holds.
 embedded    computed with: only then does the array become part of the program. Its shape alone does not.
 
-Only ``jit`` and ``pmap`` compile constants; a ``scan`` outside of them hands over what its body closes over. Not
+Only ``jit`` and ``pmap`` compile constants; a ``scan`` outside of them passes what its body closes over. Not
 modeled: defaults of parameters, arrays that a compiled function gives back as they are.
 """
 

@@ -83,7 +83,7 @@ class Work(msgspec.Struct, frozen=True, eq=False):
 
 class Doings(msgspec.Struct, eq=False):
     """What one iteration of a loop has done. places: the expressions in its body, by start, with the works. often: loops
-    inside of this one repeat them, so that they are many, all told."""
+    inside of this one repeat them, so that there are many in all."""
 
     places: dict[int, tuple[ir.Node, list[Work]]]
     often: bool = False

@@ -284,7 +284,7 @@ def _computes(name: str, fact: FunctionFact) -> bool:
 
 
 def _has_array(args: Arguments) -> bool:
-    """Something among the arguments surely is an array, or anything that is handed to a function of arrays."""
+    """Something among the arguments surely is an array, or anything that is passed to a function of arrays."""
     return any(isinstance(v, (Array, Tree, Unknown)) for value in args.values for v in joining.members_of(value))
 
 

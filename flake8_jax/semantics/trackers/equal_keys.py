@@ -7,7 +7,7 @@ draw        a use of such a key.
 meeting     a statement that reads what both draws gave, in the function in which the ways to the two draws part: results
             that never meet need not be independent.
 
-A pair of draws is told when its entry ends, not while a function runs that other callers may repeat.
+A pair of draws is reported when its entry ends, not while a function runs that other callers may repeat.
 
 Limitations: seeds that are arrays, ``fold_in`` with equal data, results that meet in an object or in another function.
 """

@@ -397,7 +397,7 @@ def emit_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
 
 def _is_eager(m: Machine, node: Any, loop: LoopState, *, here: bool = False) -> bool:
     """No code stages the loop. If its function is a library's, whose callers are not known, it may be a short one that users
-    unroll; but hardly one whose iterations hand on to the next what they compute. here: what ``node`` computes."""
+    unroll; but hardly one whose iterations pass their results to the next. here: what ``node`` computes."""
     if not m.path.stack or m.path.stack[0].kind != "entry" or any(link.function == "main" for link in m.path.stack):
         return True
     if "<locals>" in m.path.stack[0].function:  # its receiver may stage it
@@ -541,7 +541,7 @@ def _kept_with(value: Value) -> tuple[Value, ...]:
 
 
 def _drives(fn: ir.Function | None) -> bool:
-    """The function has a loop of its own that hands on a state: ``state = step(state, x)``."""
+    """The function has a loop of its own that passes on a state: ``state = step(state, x)``."""
     if fn is None:
         return False
     todo: list[Any] = list(fn.body)

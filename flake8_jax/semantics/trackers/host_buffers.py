@@ -6,7 +6,7 @@ JAX dispatches a computation and returns at once. On the CPU it reads the memory
 Vocabulary
 ----------
 buffer      a NumPy array made here with a dtype that JAX takes as it is (``narrow``). A view is the buffer that it shows.
-given       handed to JAX. *raced*: until the program waits for the device. *shared*: as long as the result is kept.
+given       passed to JAX. *raced*: until the program waits for the device. *shared*: as long as the result is kept.
 wait        something that may have to wait for a result. Which one is not asked: then the device is done with all of them.
 action      one of these. Those of a remembered run are done again to the buffers of today, where they can be found.
 

@@ -10,7 +10,7 @@ whole       a value that stands for all elements of a collection: of an array of
 member      an element that a loop, an index or ``zip`` has taken out of a collection, which has a whole.
 
 A loop that is left early, and a use that hangs on a test, say nothing of all elements. Limitations: collections of known
-length (their elements are told apart), dictionaries, collections of unknown type (they may be iterators), slices.
+length (their elements are distinguished), dictionaries, collections of unknown type (they may be iterators), slices.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ class Use:
     neither other keys nor an object that starts with them. stream: which random bits of the key those come from. certain:
     of a donation, that a result takes the memory. inner: the rest of the path of a use in a remembered run. carried: it was
     in the iteration before, whose key came back (see ``key_carries``). conventional, given, folds: as in
-    ``Usage``. steps_untrained: how many of the last steps are in a function that is told not to train."""
+    ``Usage``. steps_untrained: how many of the last steps are in a function that is set not to train."""
 
     effect: KeyEffect | Literal["donate"]
     path: tuple[Place, ...]
@@ -353,7 +353,7 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condi
 
 
 def _steps_untrained(m: Machine) -> int:
-    """How many of the last steps of the current path are in a function that is told not to train; 0 if none is."""
+    """How many of the last steps of the current path are in a function that is set not to train; 0 if none is."""
     for steps, link in enumerate((link for link in reversed(m.path.stack) if link.node is not None), 1):
         if link.bound is not None and any(_is_switched_off(link.bound.get(name), off) for name, off in _SWITCHES):
             return steps
@@ -368,7 +368,7 @@ def _is_switched_off(value: Value | None, off: bool) -> bool:
 
 
 def _may_draw_nothing(m: Machine, usage: Usage, path: tuple[Place, ...], earlier: Use) -> bool:
-    """One of the uses is a split in a function that is told not to train, which may have no use for the new keys."""
+    """One of the uses is a split in a function that is set not to train, which may have no use for the new keys."""
     level = parting(path, earlier.path)
     if level is None:
         return False
@@ -556,7 +556,7 @@ def _same_shuffle(m: Machine, sampler: str, earlier: Use, path: tuple[Place, ...
 
 
 MAX_REPORTED = 100
-"""So many further uses of a key are told, each with its place and its intent."""
+"""So many further uses of a key are reported, each with its place and its intent."""
 
 
 class Collision(NamedTuple):
@@ -582,7 +582,7 @@ def _emit_collision(m: Machine, key: Value, usage: Usage, collision: Collision) 
     carried = earlier.carried or (here.node is there.node and _comes_back(m, path, level, earlier, key))
     in_loop, draws = here.node is there.node and not carried, usage.draws and earlier.draws
     if _is_reported_often(m, key, here, there) and not in_loop:
-        return  # one finding speaks of them all
+        return  # one finding covers them all
     innermost = level == len(path) - 1
     m.bus.emit(
         KeyUse(

@@ -2,7 +2,7 @@
 
 Vocabulary
 ----------
-loader      the value that the constructor gave, known by its label, which wrappers such as ``tqdm`` hand on.
+loader      the value that the constructor gave, known by its label, which wrappers such as ``tqdm`` pass on.
 batch       what the loader yields in one iteration of a loop, and every part of it: its leading axis is ragged (see
             ``variation``).
 

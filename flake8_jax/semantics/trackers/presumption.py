@@ -251,7 +251,7 @@ class Presumption:
         if parameter not in self.array_like or name in func.defaults:
             return value
         if parameter not in self.sure and name not in names_used(func.fn):
-            return value  # passed in and handed back: it may as well be empty
+            return value  # passed in and returned: it may as well be empty
         return _with_arrays(value, self.array_like[parameter])
 
     def _presumed_object(self, func: FunctionValue, name: str, value: Instance) -> Value:

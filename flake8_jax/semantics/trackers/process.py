@@ -233,7 +233,7 @@ class Made(msgspec.Struct, frozen=True):
 
 
 def emit_setting(m: Machine, frame: Frame, node: Any, made: Made) -> None:
-    """Tell the rules of a setting, at the place that can be blamed for it."""
+    """Emit a setting, at the place that causes it."""
     if m.path.mode.presumed or node is None or not m.bus.wants(Setting):
         return
     process = m.trackers[Process]
@@ -246,9 +246,9 @@ def emit_setting(m: Machine, frame: Frame, node: Any, made: Made) -> None:
         m.journal.write(process.points, ("value", made.name), made.value)
     taken: InitializationPoint | None = process.points.get((made.point, "at")) if late else None
     at, place = node, scope
-    blamed = _blamed(stack, taken) if taken is not None and taken.scope is not scope else None
-    if blamed is not None:  # the helper is innocent: its caller calls it too late
-        at, place, m.path.stack = stack[blamed].node, stack[blamed].scope, stack[:blamed]
+    late_call = _late_call(stack, taken) if taken is not None and taken.scope is not scope else None
+    if late_call is not None:  # the helper is innocent: its caller calls it too late
+        at, place, m.path.stack = stack[late_call].node, stack[late_call].scope, stack[:late_call]
     if not late and made.point and known:
         m.bus.record_fact(SUPERSEDED, place, at.start)
     _remember(m, made, place.path, at.start, late=late)
@@ -280,7 +280,7 @@ def _reached(m: Machine, scope: ModuleScope) -> tuple[bool, bool]:
     return known, stack[0].scope is scope and (known or stack[0].function == "main")
 
 
-def _blamed(stack: list[Link], taken: InitializationPoint) -> int | None:
+def _late_call(stack: list[Link], taken: InitializationPoint) -> int | None:
     """The call around a late setting that the code which passed the point did not make."""
     common = 0
     while common < min(len(stack), len(taken.stack)) and stack[common] is taken.stack[common]:

@@ -8,7 +8,7 @@ Vocabulary
 wait        the host needs a result, or asks JAX to wait: the device is done with everything before.
 coarse      one iteration gives the device so much that a wait at its end costs nothing: a compiled function with a loop
             (``scan`` and similar functions), or the work of a loop of Python's own.
-carries     what an iteration computes is handed on to the next: it trains, or simulates. Else each result is wanted for its
+carries     what an iteration computes is passed on to the next: it trains, or simulates. Else each result is wanted for its
             own sake.
 
 Limitations: results that are read out of order, several devices, loops in the code of libraries.
@@ -51,7 +51,7 @@ _CHANGING = frozenset({"flax.nnx.jit", "flax.nnx.pmap", "flax.nnx.shard_map"})
 
 class Readiness(Tracker):
     """state: whether the running path has waited since the last compiled call; the path's ``device``. looping: functions in
-    which JAX runs a loop. given: of each compiled call in a loop, whether it is coarse, whether its own function hands on
+    which JAX runs a loop. given: of each compiled call in a loop, whether it is coarse, whether its own function passes on
     what it computes, and how many loops are around. bound: paths that a function binds, by its identity."""
 
     def __init__(self, m: Machine) -> None:

@@ -195,7 +195,7 @@ _KINDS: dict[type, Callable[[Any], str]] = {
         lambda value: "function",
     ),
 }
-"""The kind of a value by its type; that of one of another type is told by its level."""
+"""The kind of a value by its type; the kind of other values follows from their level."""
 
 
 def _kinds(observed: _Observed, name: str) -> set[str]:

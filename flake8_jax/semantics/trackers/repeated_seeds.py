@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.machine.core import Machine
 
 _FEW = 10
-"""So few iterations, all told, may each be an experiment of its own."""
+"""So few iterations, in all, may each be an experiment of its own."""
 _MAX_DRAWINGS = 16
 
 

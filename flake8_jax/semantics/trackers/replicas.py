@@ -6,7 +6,7 @@ replica     one run of the operand of a ``pmap`` with a named axis, or of a ``sh
             replication. Each device has parameters of its own there, which stay equal only if the updates are. Inside of
             one, the elements of a ``vmap`` with a named axis are replicas too.
 synced      a collective over the axis of the replica ran in it, or in something it called: its author thought of the others.
-doubt       a gradient was handed to unknown code, which may do the same.
+doubt       a gradient was passed to unknown code, which may do the same.
 
 Limitations: which axis of a mesh a collective runs over, and of which value it takes the mean.
 """

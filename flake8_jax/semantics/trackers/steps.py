@@ -202,7 +202,7 @@ def _supersede(m: Machine, step: Step | None) -> None:
 
 
 def _parts(value: Value) -> Sequence[Value]:
-    """What a state holds directly: a generator is none, and neither is an object that is no pytree."""
+    """What a state holds directly: a generator is not one, and neither is an object that is not a pytree."""
     if isinstance(value, GeneratorValue) or (isinstance(value, Instance) and "pytree" not in value.cls.traits):
         return ()
     return held_by(value)
@@ -353,7 +353,7 @@ def _is_carried(m: Machine, frame: Frame, target: ir.Expr, slot: Slot, old: Valu
         return False  # a variable of a function called in the loop: its caller knows what is carried
     if any(slots is slot[0] and name == slot[1] for slots, name, _ in m.journal.entries[loop.mark :]):
         return False
-    # An alias: ``new = step(x); x = new`` is told where ``x`` is replaced.
+    # An alias: ``new = step(x); x = new`` is reported where ``x`` is replaced.
     return not any(
         value is old and not (frame.slots is slot[0] and name == slot[1]) for name, value in frame.slots.items()
     )

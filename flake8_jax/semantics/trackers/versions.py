@@ -330,7 +330,7 @@ class Versions:
         )  # fmt: skip
         mark = len(m.bus.emissions)
         m.bus.emit(event)
-        # Neither a branch that is run on a guess nor a loop's rehearsal takes it back, and no caller makes it true.
+        # Neither a branch that is run on a guess nor a loop's rehearsal reverts it, and no caller makes it true.
         m.bus.settle(msgspec.structs.replace(emission, chain=()) for emission in m.bus.emissions[mark:])
         del m.bus.emissions[mark:]
 
