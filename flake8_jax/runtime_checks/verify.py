@@ -159,7 +159,7 @@ def verify(
             what = workload.title() if workload.command else f"the functions of {batch[0].spot.path}"
             known = runs.get("plain")
             if known is not None and _is_idle(batch, mode, known):
-                runs[mode] = msgspec.structs.replace(known, trouble="")
+                runs[mode] = known
                 continue
             progress(f"running {what} ({_MODES[mode]})")
             lines = _lines(batch, known) if workload.command and not workload.cells else None
@@ -177,7 +177,8 @@ def verify(
                 interrupted = True
                 break
         versions = next((run.versions for run in runs.values() if run.versions), versions)
-        notes += [f"{_MODES[mode]}: {text}" for mode, run in runs.items() for text in (run.trouble, run.cut) if text]
+        made = {mode: run for mode, run in runs.items() if mode == "plain" or run is not runs.get("plain")}
+        notes += [f"{_MODES[mode]}: {text}" for mode, run in made.items() for text in (run.trouble, run.cut) if text]
         for position, number in enumerate(group):
             verdict = judged(position, asked[number], runs, workload, versions)
             verdicts[number] = _without_device(verdict, asked[number], absent) if absent else verdict

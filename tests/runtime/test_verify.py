@@ -124,6 +124,10 @@ def both(x, y):
     if y > 0:
         y = -y
     return x, y
+
+
+def noise(key):
+    return jax.random.normal(key) + jax.random.uniform(key)
 """
 
 
@@ -147,7 +151,7 @@ def test_verdicts_in_json_and_exit_status(tmp_path: Path) -> None:
     folder = project(tmp_path, main + "thread.join()\nlib.clip(1.0, 2.0)\n")
     (folder / "lib.py").write_text(PROGRAM + BOTH)
     done = call(folder, "--output-format", "json", "lib.py", "--", "python", "main.py")
-    first, half, above, below = json.loads(done.stdout)
+    first, half, above, below, reused = json.loads(done.stdout)
     assert done.returncode == 1
     assert first["verdict"]["verdict"] == "confirmed"
     assert first["verdict"]["details"]["exception"]["type"] == "TracerBoolConversionError"
@@ -155,10 +159,10 @@ def test_verdicts_in_json_and_exit_status(tmp_path: Path) -> None:
     assert first["verdict"]["target"] == "cpu"
     assert first["verdict"]["details"]["versions"]["backend"] == "cpu"
     assert first["verdict"]["details"]["reproduce"].endswith("lib.py --select JAX101 -- python main.py")
-    assert half["verdict"]["verdict"] == "blocked"
-    assert half["verdict"]["reason"].startswith(
-        "the line did not run; the command ended with TracerBoolConversionError"
-    )
+    why = "the line did not run; the command ended with TracerBoolConversionError"
+    assert half["verdict"]["verdict"] == reused["verdict"]["verdict"] == "blocked"
+    assert half["verdict"]["reason"].startswith(why) and reused["verdict"]["reason"].startswith(why)
+    assert done.stderr.count("the command ended with") == done.stderr.count("running `python main.py`") == 1
     assert (above["verdict"]["verdict"], below["verdict"]["verdict"]) == ("confirmed", "confirmed-elsewhere")
     assert below["verdict"]["reason"].startswith("line 22 of the same function: TracerBoolConversionError")
 
