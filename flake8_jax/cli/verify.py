@@ -26,6 +26,7 @@ from flake8_jax.cli.said import tell
 from flake8_jax.core.cells import SUFFIX, Rows, in_words
 from flake8_jax.core.findings import Verdict
 from flake8_jax.core.report import Diagnostic, RunReport
+from flake8_jax.runtime_checks.child.constants import is_name
 from flake8_jax.runtime_checks.marks import cases_of, recorded_function
 from flake8_jax.runtime_checks.observations import Spot
 from flake8_jax.runtime_checks.profile import Function, Profile
@@ -117,6 +118,7 @@ def asked_of(item: Diagnostic, text: str, recorded: dict[str, list[Function]]) -
         item.finding.name, spot, targets_of(item), cases_for(item, recorded), formula_of(item, text),
         statement=rows_around(text, spot.first, spot.last),
         chain=tuple((step.path, step.row) for step in item.finding.evidence if not step.path.endswith(SUFFIX)),
+        name=name_of(item, text),
     )  # fmt: skip
 
 
@@ -149,6 +151,12 @@ def formula_of(item: Diagnostic, text: str) -> tuple[str, str] | None:
     for edit in sorted(inside):
         after, end = after + text[end : edit.start] + edit.content, edit.end
     return text[finding.start : finding.end], after + text[end : finding.end]
+
+
+def name_of(item: Diagnostic, text: str) -> str:
+    """The text of a finding, where that is a name, with dots or without."""
+    found = text[item.finding.start : item.finding.end]
+    return found if is_name(found) else ""
 
 
 def spot_of(item: Diagnostic, text: str) -> Spot:

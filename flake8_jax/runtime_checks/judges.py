@@ -147,6 +147,16 @@ def runs_staged(what: str) -> Judge:
     return judge
 
 
+def is_constant(o: Observations) -> Verdict:
+    """The name that the finding speaks of stood for an array, not for a tracer, while a program was traced."""
+    size = o.watch.get("constant", 0)
+    if size:
+        return _confirmed(f"while JAX traced, it was an array of {size} bytes and no argument of the program", bytes=size)
+    if o.watch.get("was_tracer"):
+        return _refuted("while JAX traced, it was an argument of the program, or computed from one")
+    return runs_staged("the array becomes a constant of the program")(o)
+
+
 def runs(what: str) -> Judge:
     """The line runs: what the rule says of it follows."""
 

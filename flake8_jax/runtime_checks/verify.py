@@ -48,7 +48,7 @@ class Asked(msgspec.Struct, frozen=True):
     of the calls that lead there. targets: what to call where no command is given, the best first,
     and whether to call it under ``jax.jit``, because the finding is true only where it is traced; cases: texts of inputs.
     formula: the text of the finding, and what its fix would make of it. every: call all targets, also after one that
-    reached it."""
+    reached it. name: the text of the finding, where that is a name."""
 
     rule: str
     spot: Spot
@@ -58,6 +58,7 @@ class Asked(msgspec.Struct, frozen=True):
     every: bool = False
     statement: frozenset[int] = frozenset()
     chain: tuple[tuple[str, int], ...] = ()
+    name: str = ""
 
 
 Cells = Mapping[str, Sequence[tuple[int, str, bool]]]
@@ -314,6 +315,7 @@ def observation_request(asked: Sequence[Asked], workload: Workload, mode: str, l
                 "keeps_old": one.rule in all_oracles() and all_oracles()[one.rule].keeps_old,
                 "formula": one.formula if one.rule == "unstable-expression" else None,
                 "unjit": _mode(one) == "keys",
+                "name": one.name if one.rule == "captured-constant" else "",
             }
             for number, one in enumerate(asked)
         ] + [

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import msgspec
 import pytest
 from support.jax_programs import Program
 from support.pages import Example, parse_page
@@ -343,17 +344,36 @@ def test_notebooks_are_run_cell_by_cell(tmp_path: Path) -> None:
     assert done.returncode == 2 and "b.ipynb: there is no such notebook" in done.stderr
 
 
+HOLDING = """class Model:
+    def __init__(self):
+        self.table = jnp.ones((3, 3))
+
+    def __call__(self, x):
+        y = x
+        return y @ self.table
+
+
+jax.jit(Model().__call__)(jnp.ones(3))
+"""
+
+
 @pytest.mark.jax
 def test_a_statement_over_several_lines_runs_once(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text(
         "import jax\nimport jax.numpy as jnp\n\n\ndef f(x):\n    return jax.lax.pmean(x, 'batch')\n\n\n"
         "p = jax.pmap(\n    f,\n    axis_name='batch',\n)\nfor _ in range(2):\n    p(\n        jnp.ones((1, 3))\n    )\n"
+        + HOLDING
     )
     (tmp_path / "jaxlint.toml").write_text("")
     spots = [Spot(str(tmp_path / "main.py"), row, row) for row in (9, 14, 15)]
     workload = Workload(("python", "main.py"), (str(tmp_path),), str(tmp_path), target="cpu")
-    found = verify([Asked("pmap", spot) for spot in spots], workload)
-    assert [verdict.reason.rpartition(" ran ")[2] for verdict in found.verdicts] == ["once", "twice", "twice"]
+    held = Asked("captured-constant", Spot(str(tmp_path / "main.py"), 23, 23), name="self.table")
+    passed = msgspec.structs.replace(held, name="x")
+    found = verify([*(Asked("pmap", spot) for spot in spots), held, passed], workload)
+    *counted, held_verdict, passed_verdict = found.verdicts
+    assert [verdict.reason.rpartition(" ran ")[2] for verdict in counted] == ["once", "twice", "twice"]
+    assert held_verdict.verdict == "confirmed" and "an array of 36 bytes" in held_verdict.reason, held_verdict
+    assert passed_verdict.verdict == "refuted", "what is no constant is none, although JAX traced the line"
 
 
 KEYS = """

@@ -39,6 +39,7 @@ def run(request: dict[str, Any], channel: Channel) -> None:
             keeps_old=w.get("keeps_old", False),
             formula=formula_pair(w) if "formula" in w else None,
             unjit=w.get("unjit", False),
+            name=w.get("name", ""),
         )
         for w in request["watches"]
     ]

@@ -23,11 +23,12 @@ from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any
 
+from flake8_jax.runtime_checks.child.constants import array_bytes
 from flake8_jax.runtime_checks.child.formulas import MOST as MOST_FORMULAS
 from flake8_jax.runtime_checks.child.formulas import Formula, difference
 from flake8_jax.runtime_checks.child.places import Places
 from flake8_jax.runtime_checks.child.switching import Switch
-from flake8_jax.runtime_checks.child.tracing import ABSTRACT, EAGER, trace_state
+from flake8_jax.runtime_checks.child.tracing import ABSTRACT, EAGER, is_ambient, trace_state
 
 MOST = 500  # of the exceptions kept
 _DEPTH = 12  # of their stacks
@@ -43,7 +44,8 @@ class Watch:
     rows and ran. keeps_old: look whether local variables are replaced by others of their size, and the old ones kept: kept
     counts their bytes, in the visit at which it is most; before: the variables at the last visit, by run. formula: of the
     rows, and a better one; apart: how far they lay from each other at most, in as many visits as were compared.
-    unjit: what it shows is to be seen without jit (see ``switching``)."""
+    unjit: what it shows is to be seen without jit (see ``switching``). name: a name in the rows; constant: bytes of the largest
+    array that it stood for while a program was traced; was_tracer: it was a tracer then."""
 
     number: int
     path: str
@@ -66,6 +68,9 @@ class Watch:
     formula: tuple[Formula, Formula] | None = None
     compared: int = 0
     apart: float = 0.0
+    name: str = ""
+    constant: int = 0
+    was_tracer: bool = False
 
     def report(self) -> dict[str, Any]:
         """As JSON data; of the runs, how often the busiest one came by, and how many there were."""
@@ -80,6 +85,7 @@ class Watch:
             "imported": self.imported, "started": self.started, "inside": max(self.inside.values(), default=0),
             "entered": max(self.entered.values(), default=0), "functions": sorted(self.functions),
             "kept": self.kept, "compared": self.compared, "apart": min(self.apart, sys.float_info.max),
+            "constant": self.constant, "was_tracer": self.was_tracer,
         }  # fmt: skip
 
 
@@ -233,6 +239,8 @@ class Watcher:
                 watch.imported = "jax" in sys.modules
                 bridge = sys.modules.get("jax._src.xla_bridge")
                 watch.started = bool(bridge is not None and getattr(bridge, "_backends", None))
+            if state == ABSTRACT and watch.name and is_ambient():
+                _look_at_name(watch, frame)
             if state == EAGER and self._installed:
                 if watch.pending == 0:
                     watch.pending += _has_pending_work()
@@ -313,6 +321,14 @@ def _rows_of(code: CodeType) -> tuple[int, int]:
     if code.co_name == "<module>":
         return 0, sys.maxsize
     return code.co_firstlineno, max((row for _, _, row in code.co_lines() if row is not None), default=0)
+
+
+def _look_at_name(watch: Watch, frame: FrameType) -> None:
+    """What does the name stand for while a program is traced?"""
+    size = array_bytes(watch.name, frame)
+    if size is not None:
+        watch.constant = max(watch.constant, size)
+        watch.was_tracer = watch.was_tracer or size == 0
 
 
 def _look_for_old(watch: Watch, run: int, frame: FrameType) -> None:
