@@ -38,6 +38,7 @@ _CLOCK = re.compile(r"\b(?:time|perf_counter|monotonic|process_time|timer|defaul
 _BAD = re.compile(
     r"\b(?:do not|don['’]?t|never) do (?:this|that|it)\b|\bbad (?:example|practice|idea)|\banti-?pattern", re.IGNORECASE
 )
+_LOADING = re.compile(r"deseriali[sz]e|restore|from_bytes|from_state_dict|load_(?:checkpoint|weights|params|state)")
 _RANKING = frozenset({"min", "max", "argmin", "argmax", "nanargmin", "nanargmax", "sorted", "argsort"})
 
 
@@ -79,6 +80,8 @@ def are_meant_to_be_equal(source: FixSource, first: ir.Expr, second: ir.Expr) ->
     if one is None or other is None:
         return False
     if _are_inverse(_name(one.func), _name(other.func)) or _is_joint(source, one, other):
+        return True
+    if any(_is_overwritten(source, call) for call in (one, other)):
         return True
     if _is_made_again(source, second) or _is_copied(source, first, second) or _is_repeated(source, first, second):
         return True
@@ -123,6 +126,24 @@ def _is_copied(source: FixSource, first: ir.Expr, second: ir.Expr) -> bool:
     if not isinstance(one, ir.Assign) or not isinstance(other, ir.Assign):
         return False
     return is_copy(_name(one.targets[0]), _name(other.targets[0]))
+
+
+def _is_overwritten(source: FixSource, call: ir.Call) -> bool:
+    """``model = load_weights(path, model)`` is all that reads what a call initializes: the draws do not matter."""
+    statement = source.statement(call)
+    bound = _bound(statement)
+    around = source.functions(call)
+    reads = [
+        node
+        for part in (around[0].body if around else source.module.body)
+        for node in walk(part)
+        if isinstance(node, ir.Name) and node.id in bound and node.start > statement.end
+    ]
+    first = min(reads, key=lambda node: node.start, default=None)
+    if first is None or source.statement(first).start <= statement.start:
+        return False
+    loading = [n for n in walk(source.statement(first)) if isinstance(n, ir.Call) and _LOADING.search(_name(n.func))]
+    return first.id in _bound(source.statement(first)) and bool(loading)
 
 
 def _is_repeated(source: FixSource, first: ir.Expr, second: ir.Expr) -> bool:
