@@ -246,6 +246,12 @@ def next_code(group: str, taken: dict[str, str]) -> str:
     return f"JAX{group}{last + 1:02}"
 
 
+def next_minor(version: str) -> str:
+    """The next version that may add a rule (`docs/versions.md`)."""
+    major, minor = version.split(".")[:2]
+    return f"{major}.{int(minor) + 1}.0"
+
+
 def files_of(name: str, code: str, *, fixer: bool) -> dict[str, str]:
     """The texts of the new files by path."""
     function = name.replace("-", "_")
@@ -257,7 +263,7 @@ def files_of(name: str, code: str, *, fixer: bool) -> dict[str, str]:
         "fix": "TODO say what the fix does, and that it is safe: why nothing changes."
         if fixer
         else "No fix. TODO say why.",
-        "version": f"The release after {VERSION}.",
+        "version": f"{next_minor(VERSION)}, not released yet.",
     }
     files = {
         f"flake8_jax/rules/{function}.py": RULE,

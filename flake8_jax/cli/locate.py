@@ -38,7 +38,7 @@ examples:
 def parser() -> argparse.ArgumentParser:
     made = command_parser(
         "locate",
-        "Find where the source of the installed JAX treats a topic or raises an error; prints path:line: text.",
+        "Find where the source of the installed JAX implements a topic or raises an error; prints path:line: text.",
         _EPILOG,
     )
     made.add_argument("topic", nargs="+", metavar="TOPIC", help="a name, words, an error, a traceback; - for stdin")

@@ -93,7 +93,7 @@ def array_item_assignment(event: Store) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

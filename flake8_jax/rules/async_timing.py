@@ -129,7 +129,7 @@ def async_timing(event: Timed) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

@@ -117,7 +117,7 @@ def cached_tracer(event: CachedCall | Hashing) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

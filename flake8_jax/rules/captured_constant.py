@@ -102,7 +102,7 @@ def captured_constant(event: CapturedConstant) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

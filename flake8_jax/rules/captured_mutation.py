@@ -135,7 +135,7 @@ def captured_mutation(event: Mutation) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

@@ -86,7 +86,7 @@ def control_flow_signature(event: SignatureMismatch) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

@@ -138,7 +138,7 @@ def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

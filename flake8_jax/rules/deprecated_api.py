@@ -88,7 +88,7 @@ def deprecated_api(event: ApiUse) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

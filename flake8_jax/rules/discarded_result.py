@@ -112,7 +112,7 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

@@ -90,7 +90,7 @@ def discarded_update(event: Discarded) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

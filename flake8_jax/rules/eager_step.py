@@ -137,7 +137,7 @@ def eager_step(event: EagerStep) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

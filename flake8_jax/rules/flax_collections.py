@@ -124,7 +124,7 @@ def flax_collections(event: LibraryCall) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

@@ -99,7 +99,7 @@ def fork_after_jax(event: Fork) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Further reading
 

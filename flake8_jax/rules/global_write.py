@@ -131,7 +131,7 @@ def global_write(event: Mutation) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

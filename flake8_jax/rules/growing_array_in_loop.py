@@ -129,7 +129,7 @@ def growing_array_in_loop(event: LoopCopy) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

@@ -134,7 +134,7 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

@@ -74,7 +74,7 @@ def integer_grad(event: TransformCall) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

@@ -121,7 +121,7 @@ def jit_in_loop(event: Repetition) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

@@ -76,7 +76,7 @@ def jit_of_pmap(event: RootMet | Repetition) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

@@ -106,7 +106,7 @@ def jit_on_method(event: JittedMethod) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

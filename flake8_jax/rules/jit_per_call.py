@@ -116,7 +116,7 @@ def jit_per_call(event: Repetition) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

@@ -84,7 +84,7 @@ def late_bound_closure(event: LateBinding) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## JAX documentation
 

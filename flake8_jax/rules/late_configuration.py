@@ -96,7 +96,7 @@ def late_configuration(event: Setting) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

@@ -115,7 +115,7 @@ def leftover_debug(event: Setting) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

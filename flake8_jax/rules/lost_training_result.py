@@ -123,7 +123,7 @@ def lost_training_result(event: LostResult) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

@@ -76,7 +76,7 @@ def nan_comparison(event: NanComparison) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

@@ -218,7 +218,7 @@ def non_array_argument(event: TransformCall | LibraryCall) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

@@ -136,7 +136,7 @@ def numpy_on_tracer(event: LibraryCall) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

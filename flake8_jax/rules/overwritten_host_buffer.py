@@ -113,7 +113,7 @@ def overwritten_host_buffer(event: OverwrittenBuffer) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

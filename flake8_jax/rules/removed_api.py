@@ -96,7 +96,7 @@ def removed_api(event: ApiUse) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

@@ -105,7 +105,7 @@ def same_constant_key(event: EqualKeys) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

@@ -145,7 +145,7 @@ def self_write(event: Mutation) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

@@ -121,7 +121,7 @@ def stale_global(event: GlobalRead) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

@@ -107,7 +107,7 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

@@ -126,7 +126,7 @@ def timing_compile(event: Timed) -> list[Report] | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

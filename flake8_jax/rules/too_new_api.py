@@ -110,7 +110,7 @@ def too_new_api(event: ApiUse) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

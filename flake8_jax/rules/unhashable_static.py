@@ -187,7 +187,7 @@ def unhashable_static(event: TransformCall) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

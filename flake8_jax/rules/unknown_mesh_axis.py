@@ -75,7 +75,7 @@ def unknown_mesh_axis(event: MeshMismatch) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

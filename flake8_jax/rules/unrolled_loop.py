@@ -119,7 +119,7 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

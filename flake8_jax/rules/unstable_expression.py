@@ -169,7 +169,7 @@ def unstable_expression(event: Computation) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

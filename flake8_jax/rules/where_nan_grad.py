@@ -125,7 +125,7 @@ def where_nan_grad(event: Computation) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## Related rules
 

@@ -123,7 +123,7 @@ def x64_disabled(event: WideDtype) -> Report | None:
 
     ## Since
 
-    The release after 0.2.0.
+    0.3.0, not released yet.
 
     ## JAX documentation
 

@@ -58,6 +58,14 @@ def test_page_is_complete(rule: Rule) -> None:
 
 
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.name)
+def test_since_is_a_version_of_the_changelog(rule: Rule) -> None:
+    text = (Path(__file__).parents[2] / "CHANGELOG.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^## (\d+\.\d+\.\d+)( \(unreleased\))?$", text, re.MULTILINE)
+    allowed = {f"{version}, not released yet." if open_ else f"{version}." for version, open_ in headings}
+    assert (parse_page(rule.doc).section("Since") or "").strip() in allowed
+
+
+@pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.name)
 def test_related_rules_exist(rule: Rule) -> None:
     known = {other.code: other.name for other in all_rules()}
     for code, name in re.findall(r"(JAX\d{3}) \(`([a-z0-9-]+)`\)", parse_page(rule.doc).section("Related rules") or ""):
