@@ -51,6 +51,9 @@ def parser() -> argparse.ArgumentParser:
 def run(arguments: Sequence[str]) -> int:
     """Run ``jaxlint env``; returns the exit status."""
     args = parser().parse_args(arguments)
+    if args.output is not None and not Path(args.output).parent.is_dir():
+        tell(f"--output {args.output}: there is no folder {Path(args.output).parent}")
+        return 2
     try:
         result = dict(ask(args, "env", {"all": args.all}, args.platform))
     except RunError as error:

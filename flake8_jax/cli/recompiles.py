@@ -79,7 +79,9 @@ def described(recompiles: Recompiles) -> str:
     lines += _table(recompiles)
     again = sum(case.compiled for case in recompiles.cases[1:])
     calls = len(recompiles.cases)
-    if calls == 1:
+    if calls == 1 and recompiles.cases[0].alike > 1:
+        lines.append(f"All {recompiles.cases[0].alike} calls of the command share this compilation.")
+    elif calls == 1:
         lines.append("One call compiles once; give more cases to see which recompile.")
     elif again:
         lines.append(f"{again} of {calls - 1} later call{'s' if calls > 2 else ''} recompiled.")

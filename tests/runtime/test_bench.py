@@ -57,10 +57,8 @@ def test_a_static_argument_is_missing(jaxlint: Command) -> None:
         (["train.py:step", "--plot", "times.pdf"], "write a file that ends in .png or .svg"),
         (["train.py:step", "--plot", "no/times.png"], "there is no folder no"),
         (["train.py:step", "--python", "no/python"], "no/python cannot be started"),
-        (["train.py:step", "--donate", "w"], "--donate w: train.py:step is jitted already"),
         (["train.py:step", "--vs", "jit", "--case", "f32[8,8], f32[4,8]"], "train.py:step is jitted; add --eager"),
         (["train.py:long", "--static", "width"], "train.py:long has no such parameter; it has w, x"),
-        (["train.py:stepp"], "did you mean step?"),
     ],
 )
 def test_wrong_calls(jaxlint: Command, arguments: list[str], message: str) -> None:

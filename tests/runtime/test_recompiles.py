@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from runtime.measured import Command, command, data, remedies
+
+from flake8_jax.cli.recompiles import described
+from flake8_jax.runtime_checks.measurements import Recompiles
 
 pytestmark = pytest.mark.jax
 jaxlint = pytest.fixture(command)
@@ -48,6 +52,8 @@ def test_shapes_dtypes_weak_types_and_passing(jaxlint: Command) -> None:
     assert remedies(keyword) == ["pass x by position in every call"]
     assert remedies(dtype) == ["convert it before the call: jnp.asarray(x, jnp.float32)"]
     assert "now f32[5,8] and before f32[4,8]" in shape["explanation"]
+    one_kind = msgspec.convert({**found, "cases": [{**first, "alike": 6}]}, Recompiles)
+    assert "All 6 calls of the command share this compilation." in described(one_kind)
 
 
 def test_static_values_from_a_table(jaxlint: Command, tmp_path: Path) -> None:
@@ -85,11 +91,6 @@ def test_structures(jaxlint: Command, tmp_path: Path) -> None:
     assert "it had 1 items and has 2): stack them in one array" in said[3][0]
     assert [where["where"] for where in found["cases"][4]["differences"]] == ["batch[0]", "batch[1]"]
     assert found["cases"][4]["compared_with"] == "4"
-
-
-def test_calls_that_share_a_compilation(jaxlint: Command) -> None:
-    status, out, _ = jaxlint("recompiles", "train.py:step", *["--case", "f32[8,8], f32[2,8]"] * 2)
-    assert status == 0 and "None of 1 later call recompiled." in out
 
 
 @pytest.mark.parametrize(
