@@ -151,7 +151,9 @@ def is_constant(o: Observations) -> Verdict:
     """The name that the finding speaks of stood for an array, not for a tracer, while a program was traced."""
     size = o.watch.get("constant", 0)
     if size:
-        return _confirmed(f"while JAX traced, it was an array of {size} bytes and no argument of the program", bytes=size)
+        return _confirmed(
+            f"while JAX traced, it was an array of {size} bytes and no argument of the program", bytes=size
+        )
     if o.watch.get("was_tracer"):
         return _refuted("while JAX traced, it was an argument of the program, or computed from one")
     return runs_staged("the array becomes a constant of the program")(o)
@@ -267,10 +269,15 @@ def compiles_operations(least: int) -> Judge:
 
 
 def traces_again(o: Observations) -> Verdict:
-    """Python runs the function again in every iteration, whatever is compiled."""
-    count = o.watch.get("entered", 0)
+    """Python runs the function again in every iteration, whatever is compiled.
+
+    The loop is around the line, or around a call that leads to it.
+    """
+    count, runs_ = o.watch.get("entered", 0), o.watch.get("entered_runs", 0)
     if count >= 2 and o.most("eager") >= 2:
         return _confirmed(f"JAX traced the function {_times(count)} in one run of the loop", traces=count)
+    if runs_ >= 2 and runs_ >= o.runs("eager") > 0:
+        return _confirmed(f"JAX traced the function in each of {runs_} runs of the line", traces=runs_)
     return _unclear("no function was traced twice") if o.visits() else NOT_REACHED
 
 

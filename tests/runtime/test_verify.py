@@ -416,11 +416,18 @@ def test_equal_seeds_in_two_places_are_no_reused_key(tmp_path: Path) -> None:
 def test_a_body_that_is_new_in_every_call_compiles_again(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text(
         "import jax\nimport jax.numpy as jnp\n\n\ndef epoch(x):\n"
-        "    return jax.lax.fori_loop(0, 9, lambda i, c: c * x, x)\n\n\nfor _ in range(4):\n    epoch(jnp.ones(3))\n"
+        "    return jax.lax.fori_loop(0, 9, lambda i, c: c * x, x)\n\n\ndef step(x):\n"
+        "    slope = jax.grad(lambda y: jnp.sum(y))(x)\n    return jitted(slope)\n\n\njitted = jax.jit(lambda z: z + 1)\n\n\n"
+        "for _ in range(4):\n    epoch(jnp.ones(3))\n    step(jnp.ones(3))\n"
     )
     workload = Workload(("python", "main.py"), (str(tmp_path),), str(tmp_path), target="cpu")
-    (verdict,) = verify([Asked("transform-in-loop", Spot(str(tmp_path / "main.py"), 6, 6))], workload).verdicts
-    assert verdict.verdict == "confirmed" and "4 times `jit(" in verdict.reason, verdict
+    asked = [Asked("transform-in-loop", Spot(str(tmp_path / "main.py"), row, row)) for row in (6, 10, 11)]
+    body, traced, kept = verify(asked, workload).verdicts
+    assert body.verdict == "confirmed" and "4 times `jit(" in body.reason, body
+    assert traced.verdict == "confirmed" and "traced the function in each of 4 runs of the line" in traced.reason, (
+        traced
+    )
+    assert kept.verdict == "inconclusive", "a jitted function that is kept is traced once"
 
 
 def test_an_interpreter_without_jax_is_distinguished_from_a_wrong_finding(tmp_path: Path) -> None:

@@ -83,7 +83,8 @@ class Watch:
             "watch": self.number, "visits": self.visits, "most": most, "runs": runs,
             "numbers": sorted({run for _, run in self.runs}), "nonfinite": self.nonfinite, "pending": self.pending,
             "imported": self.imported, "started": self.started, "inside": max(self.inside.values(), default=0),
-            "entered": max(self.entered.values(), default=0), "functions": sorted(self.functions),
+            "entered": max(self.entered.values(), default=0), "entered_runs": len(self.entered),
+            "functions": sorted(self.functions),
             "kept": self.kept, "compared": self.compared, "apart": min(self.apart, sys.float_info.max),
             "constant": self.constant, "was_tracer": self.was_tracer,
         }  # fmt: skip
