@@ -229,7 +229,7 @@ def _tuple(elements: list[str]) -> str:
 
 def _jit_options(source: FixSource, site: Pmap) -> list[str]:
     given = site.options.get("donate_argnums")
-    if given is None or site.donated == ():
+    if given is None or site.donated == () or (isinstance(given, (ir.Tuple, ir.List)) and not given.elts):
         return []
     numbers = _tuple([str(number) for number in site.donated]) if site.donated else _kept(source, given)
     return [_with_comments(source, given, f"donate_argnums={numbers}")]
