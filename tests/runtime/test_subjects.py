@@ -114,11 +114,13 @@ def test_a_program_with_siblings_in_a_folder_that_is_no_package(jaxlint: Command
     (folder / "__init__.py").write_text("")
     (folder / "helper.py").write_text("def scale(x):\n    return 2 * x\n")
     (folder / "program.py").write_text(
-        "import jax\nfrom helper import scale\nstep = jax.jit(scale)\ndef cases():\n    return [3, 4]\n"
+        "from helper import scale\ndef step(tree):\n    tree['n'] = scale(tree['n'])\n    return tree\n"
+        "def cases():\n    return [({'n': 3},), ({'n': 4},)]\n"
     )
     program = "my-scripts/program.py"
     status, out, err = jaxlint("recompiles", f"{program}:step", "--cases", program)
     assert status == 0 and "None of 1 later call recompiled." in out, err
+    assert "jitted here, which loses its changes to tree" in out
 
 
 def test_typed_and_legacy_keys(jaxlint: Command, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ refusal       something the user has to put right; the linter prints it and runs
 
 from __future__ import annotations
 
+import functools
 import inspect
 import logging
 import os
@@ -18,7 +19,7 @@ import sys
 import traceback
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from flake8_jax.runtime_checks.child.main import Channel, summary
@@ -82,7 +83,8 @@ def version() -> tuple[int, ...]:
 class Function:
     """What is run. call: takes the inputs. jitted: whether ``call`` is jitted; wrapped: whether we did that.
 
-    static: names of static parameters, None where JAX does not say.
+    static: names of static parameters, None where JAX does not say. changed: names of arguments that it was seen to change in
+    place while we traced it; jit drops such changes.
     """
 
     resolved: Resolved
@@ -90,6 +92,7 @@ class Function:
     jitted: bool
     wrapped: bool
     static: frozenset[str] | None
+    changed: set[str] = field(default_factory=set)
 
     @property
     def event_names(self) -> frozenset[str] | None:
@@ -159,7 +162,37 @@ def _wrap(resolved: Resolved, target: str, static: Sequence[str], donate: Sequen
         settings["static_argnames"] = tuple(static)
     if donate:
         settings["donate_argnames"] = tuple(donate)
-    return Function(resolved, jax.jit(resolved.object, **settings), True, True, frozenset(static))
+    changed: set[str] = set()
+    watched = _watching_arguments(resolved.object, changed)
+    return Function(resolved, jax.jit(watched, **settings), True, True, frozenset(static), changed)
+
+
+def _watching_arguments(function: Any, changed: set[str]) -> Any:
+    """The function, which adds to ``changed`` the names of the arguments whose arrays it replaces."""
+    import jax
+
+    if not isinstance(function, (types.FunctionType, types.MethodType)):
+        return function
+    signature = inspect.signature(function)
+
+    def leaves(args: Any, kwargs: Any) -> dict[str, list[Any]]:
+        try:
+            given = signature.bind(*args, **kwargs).arguments
+            return {name: jax.tree_util.tree_leaves(value) for name, value in given.items()}
+        except (TypeError, ValueError):  # the call is wrong, or an argument is no tree
+            return {}
+
+    def differing(one: dict[str, list[Any]], other: dict[str, list[Any]]) -> set[str]:
+        return {name for name in one if list(map(id, one[name])) != list(map(id, other.get(name, ())))}
+
+    @functools.wraps(function)
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        before, again = leaves(args, kwargs), leaves(args, kwargs)
+        result = function(*args, **kwargs)
+        changed.update(differing(before, leaves(args, kwargs)) - differing(before, again))
+        return result
+
+    return watched
 
 
 def _static_names(jitted: Any) -> frozenset[str] | None:
@@ -177,7 +210,9 @@ def _static_names(jitted: Any) -> frozenset[str] | None:
 
 
 def mode_of(function: Function) -> str:
-    """``jitted``, ``jitted here`` or ``eager``."""
+    """``jitted``, ``jitted here`` (and what that loses) or ``eager``."""
+    if function.changed:
+        return f"jitted here, which loses its changes to {', '.join(sorted(function.changed))}"
     return "jitted here" if function.wrapped else "jitted" if function.jitted else "eager"
 
 
