@@ -85,6 +85,17 @@ def is_converted(scope: ModuleScope, at: ir.Node) -> bool:
     return isinstance(owner, External) and f"{owner.name}.{func.attr}" in _COPYING
 
 
+def is_reduced(scope: ModuleScope, at: ir.Node) -> bool:
+    """The code takes one number of the host value at once: ``….mean()``, ``….item()``."""
+    around = list(nodes_around(scope.tree.body, at.start, at.end))
+    place = next((i for i, node in enumerate(around) if node is at), 0)
+    outer, call = (around[place - 1], around[place - 2]) if place > 1 else (None, None)
+    if not isinstance(outer, ir.Attribute) or not isinstance(call, ir.Call):
+        return False
+    return outer.attr in _REDUCING and not call.args
+
+
+_REDUCING = frozenset({"mean", "sum", "item", "max", "min"})
 _COPYING = frozenset({"numpy.asarray", "numpy.array", "numpy.ascontiguousarray"})
 
 

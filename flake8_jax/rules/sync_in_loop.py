@@ -5,11 +5,11 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import LOG, PRINT, effect, host_behaviour
-from flake8_jax.rules._host_use import Use, is_tested, use_of, waits_anyway
+from flake8_jax.rules._host_use import Use, is_reduced, is_tested, use_of, waits_anyway
 from flake8_jax.rules._tracers import is_dispatched, quote
 from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.domain.joining import members_of
-from flake8_jax.semantics.domain.values import Array, HostArray, UnionValue, Value
+from flake8_jax.semantics.domain.values import Array, DictValue, HostArray, TupleValue, Value
 from flake8_jax.semantics.events.events import Context, Formatting, Indexing, LibraryCall, MethodCall, TruthTest
 
 _CASTS = frozenset({"builtins.float", "builtins.int", "builtins.bool", "builtins.complex"})
@@ -18,6 +18,7 @@ _FEW = 100
 """So many waits are not worth a thought: they take milliseconds in all."""
 _MANY = 1000
 """A user reads so many lines, and waits for them."""
+_GETTING = "jax.device_get"
 _READING_METHODS = frozenset({"item", "tolist"})
 
 
@@ -29,7 +30,7 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
     reports the first read after the last compiled call, because later reads do not wait. The level is info: 4 of 12 findings
     in other projects were worth a change. In preview, the rule also reports results of unknown functions, and a loop that
     indexes a NumPy array by a JAX array, which copies the index to the host each time; 6 of 16 of these findings were worth a
-    change.
+    change. So are calls of `jax.device_get` on scalars, or on a dict of them.
 
     ## Why is this bad?
 
@@ -183,14 +184,19 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
     if context.ready or not context.carries or isinstance(event, TruthTest):
         return None
     value = _read_value(event)
-    if value is None or not is_dispatched(value, context) or _is_needed(event, value):
+    if value is None or _awaited(value, context) is None or _is_needed(event, value):
         return None
     reading = quote(context, event.at) if _is_conversion(event) else f"Reading {_shown_value(event)}"
     return Report(
         event.at,
         f"{reading} blocks on the device in every iteration; read it every N steps or after the loop",
-        preview=not any(isinstance(member, Array) for member in members_of(value)),
+        preview=_is_getting(event) or not any(isinstance(member, Array) for member in members_of(value)),
     )
+
+
+def _is_getting(event: LibraryCall | MethodCall | Formatting) -> bool:
+    """``jax.device_get(metrics)``."""
+    return isinstance(event, LibraryCall) and event.name == _GETTING
 
 
 def _is_conversion(event: LibraryCall | MethodCall | TruthTest | Formatting) -> bool:
@@ -239,9 +245,14 @@ def _copied_index(event: Indexing) -> Report | None:
 
 
 def _is_scalar(event: LibraryCall, value: Value) -> bool:
-    """A larger array may be brought to the host to make room on the device."""
-    members = value.members if isinstance(value, UnionValue) else (value,)
-    return event.name in _CASTS or all(isinstance(member, Array) and member.ndim == 0 for member in members)
+    """A larger array may be brought to the host to make room on the device, unless only one number of it is kept."""
+    parts = _parts(value) if _is_getting(event) else [value]
+    members = [member for part in parts for member in members_of(part)]
+    return (
+        event.name in _CASTS
+        or is_reduced(event.context.scope, event.at)
+        or all(isinstance(member, Array) and member.ndim == 0 for member in members)
+    )
 
 
 def _shown(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Use | None:
@@ -262,9 +273,26 @@ def _read_value(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Val
     if effect(event) in (PRINT, LOG):
         shown = (*event.args, *event.formatted)
         return next((value for value in shown if is_dispatched(value, event.context)), None)
+    if _is_getting(event):
+        return _awaited(event.args[0], event.context) if event.args else None
     if host_behaviour(event) == "converts":
         return next((value for value in event.args if is_dispatched(value, event.context)), None)
     return None
+
+
+def _awaited(value: Value, context: Context) -> Value | None:
+    """The value, or the tuple or dict of such values, if all of it is still being computed."""
+    parts = _parts(value)
+    return value if parts and all(is_dispatched(part, context) for part in parts) else None
+
+
+def _parts(value: Value, depth: int = 3) -> list[Value]:
+    """The leaves of nested dicts and tuples; the value itself where it is neither."""
+    if isinstance(value, DictValue) and value.is_closed() and depth:
+        return [leaf for _, item in value.items() for leaf in _parts(item, depth - 1)]
+    if isinstance(value, TupleValue) and depth:
+        return [leaf for item in value.elts for leaf in _parts(item, depth - 1)]
+    return [value]
 
 
 def _subject(event: LibraryCall | MethodCall | TruthTest | Formatting) -> ir.Node | ir.Expr | None:

@@ -43,9 +43,9 @@ def unstable_expression(event: Computation) -> Report | None:
 
     In preview, because too few repositories have them: `log(prod(x))`, `exp(x) / (1 + exp(x))`, the gradient of `1 / (1 +
     exp(-x))`, `mean(x**2) - mean(x)**2`, `x * (log(x) - log(y))`, `x * (log(x) - y)`, `log(1 - exp(x))`, angles whose
-    gradient is infinite, and losses with a floor. `log(softmax(x) + eps)` and `log(clip(sigmoid(x), eps, 1 - eps))` are
-    finite, but their gradients become zero if the probability is far below `eps`, so training does not correct the worst
-    predictions.
+    gradient is infinite, `v / (norm(v) + eps)` where `v` is differentiated (the gradient is NaN at zero), and losses with a
+    floor. `log(softmax(x) + eps)` and `log(clip(sigmoid(x), eps, 1 - eps))` are finite, but their gradients become zero if the
+    probability is far below `eps`, so training does not correct the worst predictions.
 
     ## Why is this bad?
 

@@ -55,6 +55,7 @@ LOG_SECH2 = "2 * (jnp.log(2.0) - x - jax.nn.softplus(-2 * x))"
 MEAN_OF_EXP = "jax.scipy.special.logsumexp(x) - jnp.log(n)"
 LOG1MEXP = "jnp.log(-jnp.expm1(x))"
 CHOSEN_SIGMOID = "jax.nn.log_sigmoid(jnp.where(c, x, -x))"
+LENGTH = "jnp.sqrt(jnp.sum(x**2) + eps)"
 CLIPPED = "jnp.clip(x, -1.0, 1.0)"
 CLIPPED_INSIDE = "jnp.clip(x, -1.0 + 1e-6, 1.0 - 1e-6)"
 
@@ -302,7 +303,23 @@ def _of_quotient(event: Computation, a: Value, b: Value) -> Finding | None:
     if total.name == "+" and 1.0 in (number(v) for v in total.operands):
         added = total.operands[1] if number(total.operands[0]) == 1.0 else total.operands[0]
         return _of_logistic(event, a, added)
+    return _of_length(event, total) if total.name == "+" else None
+
+
+def _of_length(event: Computation, total: Recipe) -> Finding | None:
+    """``a / (length + epsilon)``: the epsilon says that the length may be zero, where it has no gradient."""
+    for length, epsilon in (total.operands, total.operands[::-1]):
+        known = number(epsilon)
+        if known is None or not 0.0 < known <= _LARGEST_EPSILON or not _is_length(event, length):
+            continue
+        if event.differentiated and has_tangent(length, event.tangents):
+            wrong = "adds the epsilon after the square root, so its gradient is NaN for a zero vector"
+            return Finding(wrong, LENGTH, preview=True)
     return None
+
+
+_LARGEST_EPSILON = 1e-2
+"""A larger number beside a length is part of the formula."""
 
 
 _PROBABILITIES = re.compile(r"log\w*(?:prob|poster|prior)|\blogp|\bprobs?\b", re.IGNORECASE)

@@ -33,6 +33,15 @@ DISPATCHED = "dispatched"
 DONE = Const(True)
 
 
+_FEW_ELEMENTS = 8
+"""So few known elements, such as the metrics of a step, belong to the iteration of the loop around."""
+
+
+def _repeating(loops: list[LoopState]) -> LoopState:
+    """The innermost loop that does not just go over the parts of one result; else the innermost one."""
+    return next((loop for loop in reversed(loops) if not 0 < loop.times <= _FEW_ELEMENTS), loops[-1])
+
+
 class ExecutionPath:
     """The path that runs. What is listed first is of the running entry alone, see ``begin``.
 
@@ -140,6 +149,7 @@ class ExecutionPath:
         state = (inner, mode, self.loop_base, self.caught, caught, scope)
         if not loops and self._last_context is not None and self._last_context[0] == state:
             return self._last_context[1]
+        around = _repeating(loops) if loops else None
         made = Context(
             scope=scope,
             staged=mode.staged,
@@ -154,8 +164,8 @@ class ExecutionPath:
             first=any(loop.runs for loop in loops) if loops else False,
             ready=bool(loops) and self.device.get(DISPATCHED) is DONE,
             guarded=any(loop.guards for loop in loops) if loops else False,
-            coarse=loops[-1].coarse if loops else False,
-            carries=loops[-1].carries if loops else False,
+            coarse=around.coarse if around is not None else False,
+            carries=around.carries if around is not None else False,
             caught=self.caught > 0 if caught is None else caught,
             presumed=mode.presumed,
             shapes_only=mode.shapes_only,

@@ -479,3 +479,42 @@ def search(w, batches, best):
         if jnp.sum(w).item() > best:
             break
     return w
+
+
+@jax.jit
+def metered_step(w, x):
+    w, loss = train_step(w, x)
+    return w, {"loss": loss, "norm": jnp.linalg.norm(w)}
+
+
+def getting(w, batches):
+    history = []
+    for x in batches:
+        w, metrics = metered_step(w, x)
+        history.append(jax.device_get(metrics))  # expect: sync-in-loop
+    return w, history
+
+
+def each_metric(w, batches):
+    history = {"loss": [], "norm": []}
+    for x in batches:
+        w, metrics = metered_step(w, x)
+        for name, value in metrics.items():
+            history[name].append(float(value))  # expect: sync-in-loop
+    return w, history
+
+
+def getting_later(w, batches):
+    history = []
+    for x in batches:
+        w, metrics = metered_step(w, x)
+        history.append(metrics)
+    return w, jax.device_get(history)
+
+
+def offloading(w, batches):
+    history = []
+    for x in batches:
+        w, metrics = metered_step(w, x)
+        history.append(jax.device_get(w))
+    return w, history

@@ -322,3 +322,34 @@ def of_other_floors(w, x, y):
 
 # runs: of_whole_numbers(jnp.ones(3)), entropies(jnp.ones((2, 2)), jnp.ones(2)), guarded_by_itself(jnp.ones((2, 2)), jnp.ones(2), 1.0)
 # runs: of_other_floors(jnp.ones((2, 2)), jnp.ones(2), 1.0), sampled(jnp.ones((2, 2)), jnp.ones(2), jax.random.key(0))
+
+
+# --- lengths of vectors that may be zero -------------------------------------------
+
+
+def direction(v):
+    return v / (jnp.linalg.norm(v) + 1e-8)  # expect: unstable-expression
+
+
+@jax.grad
+def spread(w, x):
+    d = w - x
+    length = jnp.sqrt(jnp.sum(d**2))
+    return jnp.sum(direction(d)) + jnp.sum(d / (1e-6 + length))  # expect: unstable-expression
+
+
+@jax.grad
+def spread_safely(w, x):
+    d = w - x
+    return jnp.sum(d / jnp.sqrt(jnp.sum(d**2) + 1e-8)) + jnp.sum(d / (1.0 + jnp.sqrt(jnp.sum(d**2))))
+
+
+def of_numbers(v):
+    return v / (jnp.linalg.norm(v) + 1e-6)
+
+
+def standardized(v):
+    return (v - v.mean()) / (v.std() + 1e-8)
+
+
+# runs: spread(jnp.ones(2), jnp.zeros(2)), spread_safely(jnp.ones(2), jnp.ones(2)), of_numbers(jnp.ones(2)), standardized(jnp.ones(2))
