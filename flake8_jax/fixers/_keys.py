@@ -173,8 +173,8 @@ def _spare_subkey(source: FixSource, statement: ir.Stmt, key: str, imports: Impo
     target = before.targets[0]
     if not isinstance(target, ir.Tuple) or len(target.elts) < 2:
         return None
-    rest, *others = target.elts
-    if not isinstance(rest, ir.Name) or rest.id != key:
+    others = [one for one in target.elts if not isinstance(one, ir.Name) or one.id != key]
+    if len(others) != len(target.elts) - 1:
         return None
     if len(others) == 1 and isinstance(others[0], ir.Name) and others[0].id == "_":
         return None if not around or "_" in uses(*around[0].body).reads else others[0]

@@ -11,6 +11,7 @@ Limitations: results kept in a list or dict, work in another function than the c
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 
 import msgspec
@@ -24,6 +25,8 @@ from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.semantics.events.events import Timed
 
 _WAIT = "jax.block_until_ready"
+_DISPATCH = re.compile(r"dispatch|async|enqueue|launch|submit", re.IGNORECASE)
+"""Names of times that are meant to end before the device is ready."""
 _HOLDING = (ir.BinOp, ir.UnaryOp, ir.Tuple, ir.List, ir.Subscript, ir.Attribute, ir.Call, ir.Comprehension)
 _LOOPS = (ir.For, ir.While, ir.Comprehension, ir.Function)
 
@@ -34,6 +37,8 @@ def fix(event: Timed, source: FixSource) -> Fix | None:
     if work is None or source.functions(work)[:1] != source.functions(event.at)[:1]:
         return None
     statement, stop = source.statement(work), source.statement(event.at)
+    if _DISPATCH.search(source.slice(stop)):
+        return None
     imports = Imports(source, event.at)
     kept = _kept(source, work, statement)
     if kept and statement is not stop and not (isinstance(stop, ir.With) and stop.end >= work.end):

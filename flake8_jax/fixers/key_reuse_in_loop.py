@@ -79,7 +79,8 @@ def _python_loop(source: FixSource, loop: ir.For | ir.While, key: ir.Expr) -> Fi
     if statement is loop:
         raise Refused
     if isinstance(key, ir.Name) and is_local(source, key, key.id):
-        return unsafe(_SPLIT, OTHER_DRAWS, split_before(source, key))
+        half = _lost_half(source, statement, key)
+        return unsafe(_SPLIT, OTHER_DRAWS, [half] if half is not None else split_before(source, key))
     index = _index(loop) if isinstance(loop, ir.For) else None
     if index not in (None, "_"):
         return _fold(source, key, str(index))
@@ -92,6 +93,23 @@ def _python_loop(source: FixSource, loop: ir.For | ir.While, key: ir.Expr) -> Fi
         Edit(key.start, key.end, subkey),
     ]
     return unsafe(_SPLIT, OTHER_DRAWS, (*edits, *imports.edits))
+
+
+def _lost_half(source: FixSource, statement: ir.Stmt, key: ir.Name) -> Edit | None:
+    """``_, sub = split(key)`` keeps the half that was meant to be the key of the next iteration."""
+    target = statement.targets[0] if isinstance(statement, ir.Assign) and len(statement.targets) == 1 else None
+    value = statement.value if isinstance(statement, ir.Assign) else None
+    if (
+        not isinstance(target, ir.Tuple)
+        or not isinstance(value, ir.Call)
+        or not value.args
+        or value.args[0].value is not key
+    ):
+        return None
+    if Imports(source, value).resolve(value.func) != "jax.random.split":
+        return None
+    lost = [e for e in target.elts if isinstance(e, ir.Name) and e.id == "_"]
+    return Edit(lost[0].start, lost[0].end, key.id) if len(lost) == 1 else None
 
 
 def _is_counter(iterated: ir.Expr, function: str) -> bool:

@@ -43,6 +43,8 @@ def fix(event: Setting, source: FixSource) -> Fix | None:
     rest = [s for s in between if s is not companion]
     if uses(statement).reads & uses(*rest).binds or _takes_part(event, source, rest):
         return None
+    if any(_is_star_import(s) for s in rest) and not _is_known_before(source, place.block, early, statement, companion):
+        return None
     moved: list[ir.Stmt] = [companion, statement] if companion is not None else [statement]
     edits = (_insertion(source, place.block, early, moved), *[_removal(source, s) for s in moved])
     return unsafe("Move the setting before the code that reads it", TAKES_EFFECT, edits)
@@ -61,6 +63,19 @@ def _companion(between: list[ir.Stmt], statement: ir.Stmt) -> ir.Stmt | None:
             if (only.alias or only.name) in reads:
                 return candidate
     return None
+
+
+def _is_star_import(statement: ir.Stmt) -> bool:
+    return isinstance(statement, ir.ImportFrom) and any(name.name == "*" for name in statement.names)
+
+
+def _is_known_before(
+    source: FixSource, block: list[ir.Stmt], early: ir.Stmt, statement: ir.Stmt, companion: ir.Stmt | None
+) -> bool:
+    """Whether statements in front of what comes too early bind all that the setting reads: a star import may bind it, too."""
+    before = block[: block.index(early)]
+    known = uses(*before, *([companion] if companion is not None else [])).binds
+    return uses(statement).reads <= known
 
 
 def _is_import_of_os(statement: ir.Stmt) -> TypeGuard[ir.Import | ir.ImportFrom]:
