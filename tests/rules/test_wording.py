@@ -56,3 +56,20 @@ def test_help_has_no_private_words(command: str, capsys: pytest.CaptureFixture[s
 def test_the_newest_changes_have_no_private_words() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert private_words(text[: text.index("\n## 0.2.0")]) == []
+
+
+_GLOSSARY = re.compile(
+    r"(?<![A-Za-z])(anew|anybody|arms?|births?|born|kin|lanes?|moot|nobody|note_\w+|repair(s|ed)?|sheltered|somebody|transplant|twins?"
+    r"|whoever)(?![A-Za-z])",
+    re.IGNORECASE,
+)
+"""Words that the glossary of the code has replaced: branch, allocation trace, mapped axis, again, equivalent, track, fix …"""
+
+
+def test_the_code_has_no_word_that_its_glossary_has_replaced() -> None:
+    """Names, comments and docstrings; the examples of rules may have names of their own."""
+    package = ROOT / "flake8_jax"
+    texts = {
+        path: path.read_text(encoding="utf-8") for path in package.rglob("*.py") if path.parent != package / "rules"
+    }
+    assert {str(path): found[0] for path, text in texts.items() if (found := _GLOSSARY.search(text))} == {}

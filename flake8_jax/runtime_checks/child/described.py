@@ -25,7 +25,7 @@ class Gpu:
     name: str
     capability: tuple[int, int]
     cores: int
-    lanes: int
+    fpus: int
     memory: int
     bandwidth: int
     shared_block: int
@@ -39,7 +39,7 @@ class Gpu:
         facts = {
             "threads_per_block_limit": 1024, "threads_per_warp": 32, "shared_memory_per_block": 48 << 10,
             "shared_memory_per_core": self.shared_core, "threads_per_core_limit": self.threads, "core_count": self.cores,
-            "fpus_per_core": self.lanes, "block_dim_limit_x": 2**31 - 1, "block_dim_limit_y": 2**16 - 1,
+            "fpus_per_core": self.fpus, "block_dim_limit_x": 2**31 - 1, "block_dim_limit_y": 2**16 - 1,
             "block_dim_limit_z": 2**16 - 1, "memory_bandwidth": self.bandwidth, "l2_cache_size": self.cache,
             "clock_rate_ghz": self.clock, "device_memory_size": self.memory,
             "shared_memory_per_block_optin": self.shared_block, "registers_per_core_limit": 1 << 16,
