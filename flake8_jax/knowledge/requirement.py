@@ -37,8 +37,15 @@ _OPEN = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _OPEN_LITERAL = re.compile(rf"""["']{_NAME}{_SPACES}{_EXTRAS}["']""", re.IGNORECASE)
-# ``f"jax=={VERSION}"``, ``"jax==" + version``, ``"jaxlib==%s"``: one release, and only running the script says which.
-_COMPUTED = re.compile(rf"""["']{_SPACES}{_NAME}{_SPACES}{_EXTRAS}==={{0,1}}{_SPACES}(?:["']|\{{|%)""", re.IGNORECASE)
+# ``f"jax=={VERSION}"``, ``"jax<" + version``, ``"jaxlib==%s"``: an upper bound, and only running the script says which.
+_COMPUTED = re.compile(
+    rf"""["']{_SPACES}{_NAME}{_SPACES}{_EXTRAS}(?:{_CLAUSE}{_SPACES},{_SPACES}){{0,5}}(?:===?|~=|<=?){_SPACES}(?:["']|\{{|%)""",
+    re.IGNORECASE,
+)
+# ``VERSION = "0.4.30"``, which an f-string may read; and a lower bound of one that reads anything else, which says nothing.
+_CONSTANT = re.compile(r"""^[^\S\n]{0,20}(\w{1,60})[^\S\n]{0,5}=[^\S\n]{0,5}["']([\w.*+!]{1,40})["']""", re.MULTILINE)
+_PLACEHOLDER = re.compile(r"\{(\w{1,60})\}")
+_COMPUTED_LOWER = re.compile(r"(?<![<=>~!])>=?[^\S\n]{0,20}\{[^{}\n]{0,200}\}[^\S\n]{0,20},?")
 _ARGUMENT = re.compile(rf"""(?<![\w.-]){_NAME}{_BOUND}""", re.IGNORECASE)
 _INSTALLS = re.compile(r"\b(?:pip3?|conda|mamba|uv)\b.{0,100}?\b(?:install|add)\b(.{0,2000})")
 # ``jax``, ``"jax[cuda12]"``, ``jax@git+https://…`` among the words of a command.
@@ -77,7 +84,7 @@ _PYTHON_COMMAND = re.compile(
     r"|\buv\b.{0,20}?\bvenv\b.{0,80}?(?:--python|-p)[ =](3\.\d{1,3})\b|\bpython(3\.\d{1,3})\s{1,9}-m\s{1,9}venv\b"
 )
 COMPUTED = "===?"
-"""The specifier of a pin whose release is not written down."""
+"""The specifier of a pin, or of an upper bound, whose release is not written down."""
 PYTHON = "python"
 """The key of what a project asks of Python, beside the import names of the libraries."""
 COMPANIONS = (PYTHON, *NEEDED_BY_JAX)
@@ -197,12 +204,15 @@ def _wheels(text: str) -> Iterator[tuple[str, str]]:
 
 
 def required_in_literals(text: str) -> Iterator[tuple[str, str]]:
-    """(library, specifier) of every bound that starts a string literal; ``COMPUTED`` where the script computes the release."""
-    yield from _found(_LITERAL, text)
+    """(library, specifier) of every bound that starts a string literal; ``COMPUTED`` where the script computes it."""
+    constants = dict(_CONSTANT.findall(text))
+    text = _PLACEHOLDER.sub(lambda found: constants.get(found[1], found[0]), text)
+    text = _COMPUTED_LOWER.sub("", text)
     for computed in _COMPUTED.finditer(text):
         library = library_of(computed[1])
         if library is not None and library not in COMPANIONS:
             yield library, COMPUTED
+    yield from _found(_LITERAL, text)
 
 
 def required_in_file(text: str) -> dict[str, str]:

@@ -147,9 +147,18 @@ def async_timing(event: Timed) -> Report | None:
     return Report(
         event.at,
         f"{clock} may run before {subject} is ready, because JAX is asynchronous; call jax.block_until_ready first",
-        "info" if _is_shown(event) or _is_of_compiling(event) else None,
+        "info" if _is_shown(event) or _is_of_compiling(event) or _is_slight(event) else None,
         unless=NO_MEASURE,
     )
+
+
+def _is_slight(event: Timed) -> bool:
+    """What is still running takes little of the time: the runtime lets some tens of computations queue up at most
+    (``max_inflight_computations`` is 32 in XLA's ``LocalDeviceState``)."""
+    return event.dispatches >= _MANY
+
+
+_MANY = 1000
 
 
 def _is_shown(event: Timed) -> bool:

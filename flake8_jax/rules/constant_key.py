@@ -9,6 +9,7 @@ from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._keys import place
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.boundary import NOT_TRAINING, SEED
+from flake8_jax.semantics.domain.equal_draws import mentions_equal_draws
 from flake8_jax.semantics.domain.values import Array, Const, External
 from flake8_jax.semantics.events.events import Context, LibraryCall, RepeatedSeed
 from flake8_jax.semantics.events.facts import DRAWN
@@ -207,9 +208,20 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
         "make the key outside and pass it in",
         # Of keys that only go to another function, readers of unseen repositories found one in seven worth a minute: such
         # functions start an iteration, or make what is to be the same.
-        None if _is_drawn_here(event, context.inner) or _ignores_a_seed(context.inner) else "info",
+        None if _counts(event, context.inner) else "info",
         given=DRAWN,
     )
+
+
+def _counts(event: LibraryCall, fn: ir.Function) -> bool:
+    """The key is drawn from here, or in place of one that the function gets, and the author does not say that this is meant."""
+    if not (_is_drawn_here(event, fn) or _ignores_a_seed(fn)):
+        return False
+    text, start = event.context.scope.text, event.at.start
+    line = text[text.rfind("\n", 0, start) + 1 :].partition("\n")[0]
+    # Compiled code without arguments gives the same result each time, whatever it draws from.
+    shown = event.context.staged and not fn.params and "<locals>" not in fn.qualname
+    return not shown and not mentions_equal_draws(line.partition("#")[2])
 
 
 def _made_by_each_call(event: RepeatedSeed) -> Report | None:

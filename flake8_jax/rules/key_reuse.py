@@ -204,9 +204,12 @@ def key_reuse(event: KeyUse) -> Report | None:
         then = "splits it" if event.effect == "split" else "uses it"
         again = f", and {by} {then}" + (" again" if event.was_split or event.effect != "split" else "")
     verb = "split" if event.was_split else "used"
+    # This line has a split: the draw before it needs one of its keys.
+    late = event.effect == "split" and not event.intent and not event.through
+    advice = "use only the keys that split returns" if late else ADVICE[event.intent]
     return Report(
         event.at,
-        f"{key} was already {verb} {where}{again}{OUTCOMES[event.shares]}; {ADVICE[event.intent]}",
+        f"{key} was already {verb} {where}{again}{OUTCOMES[event.shares]}; {advice}",
         level=level_of_use(event),
         uses=uses,
     )

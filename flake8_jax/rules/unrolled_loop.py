@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.code import nodes_around
+from flake8_jax.semantics.domain.values import External
 from flake8_jax.semantics.events.events import UnrolledLoop
 from flake8_jax.semantics.events.facts import IN_NEST
 
@@ -129,7 +131,7 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
 
     <https://docs.jax.dev/en/latest/control-flow.html>
     """
-    if _is_in_handler(event):
+    if _is_in_handler(event) or _builds_object(event):
         return None
     inside = "" if event.copies == event.trips else ", inner loops included"
     return Report(
@@ -148,4 +150,20 @@ def _is_in_handler(event: UnrolledLoop) -> bool:
             handler.body and handler.body[0].start <= event.at.start < handler.body[-1].end for handler in node.handlers
         ):
             return True
+    return False
+
+
+_OF_CONTAINERS = frozenset({"append", "extend", "insert", "add", "update", "setdefault", "pop", "remove", "clear"})
+
+
+def _builds_object(event: UnrolledLoop) -> bool:
+    """Each iteration changes an object by its own methods, such as the circuit of a library: no loop of JAX can carry it."""
+    start = event.at.start
+    around = [n for n in nodes_around(event.context.scope.tree.body, start, start + 1) if isinstance(n, ir.For)]
+    for node in walk(around[-1]) if around else ():
+        call = node.value if isinstance(node, ir.ExprStmt) else None
+        if isinstance(call, ir.Call) and isinstance(call.func, ir.Attribute) and isinstance(call.func.value, ir.Name):
+            library = isinstance(event.context.scope.slots.get(call.func.value.id), External)
+            if not library and call.func.attr not in _OF_CONTAINERS:
+                return True
     return False

@@ -634,7 +634,8 @@ def test_what_two_uses_share(
         capsys,
         f"from jax.random import {NAMES}\n\n\ndef f(key, n, p):\n    a = {first}\n    return a, {second}\n",
     )
-    assert found["message"] == f"`key` was already used on line 5{outcome}; split it first"
+    advice = "use only the keys that split returns" if second == "split(key)" else "split it first"
+    assert found["message"] == f"`key` was already used on line 5{outcome}; {advice}"
 
 
 def test_a_leak_in_a_cell_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

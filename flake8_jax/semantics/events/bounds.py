@@ -70,17 +70,13 @@ def stays_low(value: Value, depth: int = DEEPEST) -> bool:
     known = number(value)
     if known is not None or recipe is None or depth == 0:
         return known is not None and known <= _LOW
-    first = recipe.operands[0] if recipe.operands else None
     if recipe.name in _BOUNDED_ABOVE:
         return True
     if recipe.name in ("minimum", "clip"):
         bounds = recipe.operands[:2] if recipe.name == "minimum" else recipe.operands[2:3]
         return any(stays_low(bound, depth - 1) for bound in bounds)
-    if recipe.name == "negative":
-        return first is not None and is_not_negative(first)
-    if recipe.name in ("*", "/") and len(recipe.operands) == 2:
-        factors = [(is_not_negative(v), is_not_positive(v)) for v in recipe.operands]
-        return any(a[0] and b[1] for a, b in (factors, reversed(factors)))
+    if is_not_positive(value):
+        return True
     if recipe.name == "-" and len(recipe.operands) == 2:
         return number(recipe.operands[0]) is not None and is_not_negative(recipe.operands[1])
     return False
@@ -99,12 +95,24 @@ def is_not_negative(value: Value, depth: int = DEEPEST) -> bool:
     return recipe.name in RANGES or recipe.name in _NOT_NEGATIVE
 
 
-def is_not_positive(value: Value) -> bool:
+def is_not_positive(value: Value, depth: int = DEEPEST) -> bool:
     """No value that is above zero can come out of what computed it."""
     known, recipe = number(value), written_as(value)
-    if known is not None or recipe is None:
+    if known is not None or recipe is None or depth == 0:
         return known is not None and known <= 0.0
+    if recipe.name in ("*", "/") and len(recipe.operands) == 2:
+        sides = (recipe.node.left, recipe.node.right) if isinstance(recipe.node, ir.BinOp) else (None, None)
+        factors = [
+            (is_not_negative(v, depth - 1) or _is_square(side), is_not_positive(v, depth - 1))
+            for v, side in zip(recipe.operands, sides, strict=True)
+        ]
+        return any(a[0] and b[1] for a, b in (factors, reversed(factors)))
     return recipe.name == "negative" and bool(recipe.operands) and is_not_negative(recipe.operands[0])
+
+
+def _is_square(node: ir.Expr | None) -> bool:
+    """``sigma**2``, of whatever number."""
+    return isinstance(node, ir.BinOp) and node.op == "**" and isinstance(node.right, ir.Constant) and node.right.value == 2
 
 
 def may_be_zero(value: Value, depth: int = DEEPEST) -> bool:

@@ -641,7 +641,7 @@ class Timed(msgspec.Struct, frozen=True, eq=False):
     ``at``: the later reading, or the call that makes it, in the function in which both are made. pending: the last
     expression of that function that dispatched work to the device for which no code has waited by then; what: the
     compiled function that it calls, if it has a name. cold: the calls in between that compile. traced: in place of the clock,
-    the profiler was started and stopped.
+    the profiler was started and stopped. dispatches: how often the pending expression ran, 0 where that is not known.
     """
 
     context: Context
@@ -650,6 +650,7 @@ class Timed(msgspec.Struct, frozen=True, eq=False):
     what: str
     cold: tuple[ColdCall, ...]
     traced: bool = False
+    dispatches: int = 1
 
 
 class TransformMismatch(msgspec.Struct, frozen=True, eq=False):

@@ -72,6 +72,7 @@ from flake8_jax.semantics.domain.values import (
     known_elements,
     site_of,
 )
+from flake8_jax.semantics.domain.varying import Variation
 from flake8_jax.semantics.events.events import RootMet, TransformCall
 from flake8_jax.semantics.interpreter.classes import generic_instance
 from flake8_jax.semantics.interpreter.objects import value_of_descriptor
@@ -98,7 +99,7 @@ from flake8_jax.semantics.trackers.axes import check_spec
 from flake8_jax.semantics.trackers.captures import track_held
 from flake8_jax.semantics.trackers.clocks import DeviceWork, track_compiled, track_jitted, track_wait
 from flake8_jax.semantics.trackers.contracts import track_custom_rules
-from flake8_jax.semantics.trackers.freshness import emit_compiling, emit_control_flow, emit_traced
+from flake8_jax.semantics.trackers.freshness import emit_compiling, emit_control_flow, emit_traced, is_fresh
 from flake8_jax.semantics.trackers.host_buffers import HostBuffers, track_given
 from flake8_jax.semantics.trackers.key_names import names_bound
 from flake8_jax.semantics.trackers.keys import Keys, forget_uses
@@ -356,9 +357,29 @@ def _emit_call(m: Machine, tv: TransformedValue, at: Call, node: ir.Call, *, run
         TransformCall(
             m.path.context(at.frame.scope), node, tv.name, tv.options, tuple(args.values), args.kwargs, tuple(args.nodes),
             args.keyword_nodes, statics, differentiated,
-            tv.operand, is_sure(m, tv), m.trackers[Variations].known if runs and always else {},
+            tv.operand, is_sure(m, tv), _varying(m, tv) if runs and always else {},
         )
     )  # fmt: skip
+
+
+def _varying(m: Machine, tv: TransformedValue) -> dict[Value, Variation]:
+    """How values vary over the loops that run, without those whose iterations each make a compiled function of their own."""
+    known, compiled = m.trackers[Variations].known, _compiled_in(tv)
+    if not any(is_fresh(compiled, variation.loop.since) for variation in known.values()):
+        return known
+    return {value: variation for value, variation in known.items() if not is_fresh(compiled, variation.loop.since)}
+
+
+def _compiled_in(tv: TransformedValue) -> TransformedValue:
+    """``jit(loss)`` of ``grad(jit(loss))``: what keeps the compiled code."""
+    value: Value = tv
+    while isinstance(value, TransformedValue):
+        if value.fact.statics:
+            return value
+        value = value.operand
+        while isinstance(value, (BoundMethod, PartialValue)):
+            value = value.func
+    return tv
 
 
 def _without(args: Arguments, names: list[str]) -> Arguments:

@@ -23,6 +23,7 @@ not count), buffers that are donated, how long anything takes.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -514,8 +515,15 @@ def emit_difference(m: Machine, frame: Frame, node: Any, stop: HostArray, start:
     if pending is None and not cold:
         return
     where, what = (_placed(pending, common), pending.what) if pending is not None else (None, "")
-    m.bus.emit(Timed(m.path.context(scope), at, where, what, cold))
+    dispatches = _times_run(pending, end) if pending is not None else 1
+    m.bus.emit(Timed(m.path.context(scope), at, where, what, cold, dispatches=dispatches))
     m.trackers[DeviceWork].log.last_difference = frame.scope, node, scope, at
+
+
+def _times_run(work: Work, end: Reading) -> int:
+    """How often the work ran up to the reading: the trip counts of the loops that hold it alone. 0: not known."""
+    around = {id(loop) for loop in end.loops}
+    return math.prod(loop.times or loop.trip_count for loop in work.loops if id(loop) not in around)
 
 
 def _mentions_compiling(frame: Frame, node: Any) -> bool:

@@ -157,6 +157,7 @@ def _is_lost(body: list[ir.Stmt], here: Place, there: Place) -> bool:
     )
     dead = here.function is not None and is_split(here) and _is_never_read(second, body)
     dead = dead or _takes_the_place_of(second, first, body)
+    dead = dead or _is_input_of_timing(second, body, here.scope) or _is_input_of_timing(first, body, there.scope)
     if unread or dead or _is_overwritten(first, body) or _is_awaited_only(first, body):
         return True
     return _is_discarded(first, there) or _is_discarded(second, here)
@@ -502,6 +503,22 @@ def _is_timed(body: list[ir.Stmt], here: Place) -> bool:
                 if _reads_clock(before, here.scope) and _reads_clock(after, here.scope):
                     return True
     return False
+
+
+def _is_input_of_timing(statement: ir.Stmt | None, body: list[ir.Stmt], scope: ModuleScope) -> bool:
+    """Only calls that stand alone between two readings of a clock read what the statement binds, and only the time counts."""
+    names, others = _bound_by(statement)
+    if not names or others or statement is None:
+        return False
+    readers = [one for one in _statements(body) if one.start > statement.end and _names_in(one) & names]
+    blocks = [body, *(block for one in _statements(body) for block in _blocks_of(one))]
+    timed = {
+        id(middle)
+        for block in blocks
+        for before, middle, after in zip(block, block[1:], block[2:])
+        if _is_wait(middle) and _reads_clock(before, scope) and _reads_clock(after, scope)
+    }
+    return bool(readers) and all(id(one) in timed for one in readers)
 
 
 def _reads_clock(statement: ir.Stmt, scope: ModuleScope) -> bool:

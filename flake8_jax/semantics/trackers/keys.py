@@ -660,12 +660,19 @@ def _drawn(usage: Usage, earlier: Use) -> Drawn:
     return "numbers" if usage.draws and earlier.draws else ""
 
 
+def _nodes_of(use: Use) -> list[Any]:
+    return [place.node for place in (*use.path, *use.inner)]
+
+
 def _comes_back(m: Machine, path: tuple[Place, ...], level: int, earlier: Use, key: Value) -> bool:
-    """``x, key = step(key)`` in a loop: the call gives another key back, which it used elsewhere than the one that it got."""
-    before = [place.node for place in (*earlier.path, *earlier.inner)]
-    if level == len(path) - 1 or before == [place.node for place in path]:
+    """``x, key = step(key)`` in a loop: the call gives another key back, which it used elsewhere than the one that it got.
+    ``agent.step()`` leaves another key in the agent."""
+    now = [place.node for place in path]
+    if level == len(path) - 1 or _nodes_of(earlier) == now:
         return False
     given = _spelled(m, path, level, key)
+    if "." in given:  # the key of an object that keeps its key was used right here in the iteration before as well
+        return all(_nodes_of(use) != now for use in m.trackers[Keys].uses.get(canonical_key(key), ()))
     around = statement_at(body_around(path[level]), path[level].node)
     targets = around.targets if isinstance(around, ir.Assign) else []
     return any(name.id == given for target in targets for name in names_bound(target))

@@ -94,6 +94,8 @@ _QUESTIONS = """
 """
 _STARTING = frozenset([f"jax.{name}" for name in _QUESTIONS.split()])
 _COMPUTING = ("jax.numpy.", "jax.random.", "jax.lax.", "jax.nn.", "jax.scipy.")
+_READING = frozenset({"jax.numpy.load"})
+"""Of an ``.npz`` file it gives NumPy's arrays, and computes nothing."""
 _SPAWNING = (
     "subprocess.", "multiprocessing.", "concurrent.futures.", "os.system", "os.exec", "os.spawn", "os.fork", "os.popen",
     "os.posix_spawn", "os.environ.copy", "asyncio.create_subprocess", "ray.", "joblib.", "submitit.", "dask.",
@@ -179,6 +181,8 @@ def track_import(m: Machine, frame: Frame, node: ir.Import | ir.ImportFrom, modu
 def track_library_call(m: Machine, frame: Frame, node: Any, name: str, result: Value) -> None:
     """A library function was called: did that start JAX?"""
     if m.trackers[Process].points[STARTED] is TAKEN or m.path.mode.staged or not name.startswith("jax."):
+        return
+    if name in _READING:
         return
     if name in _STARTING or (isinstance(result, Array) and name.startswith(_COMPUTING)):
         track_point(m, frame.scope, node, STARTED)

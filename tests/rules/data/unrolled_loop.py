@@ -353,3 +353,21 @@ def shapes(u):
 
 
 # runs: jax.eval_shape(shapes, jnp.ones(4))
+
+
+class Circuit:
+    def __init__(self):
+        self.state = 1.0
+
+    def rotate(self, angle):
+        self.state = self.state * jnp.cos(angle)
+
+
+def builds_an_object(angles):
+    circuit = Circuit()
+    for i in range(64):
+        circuit.rotate(angles[i])
+    return circuit.state
+
+
+# runs: jax.eval_shape(builds_an_object, jnp.ones(64))

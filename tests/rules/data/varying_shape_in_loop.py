@@ -410,6 +410,14 @@ def by_few_masks(x, t):
         print(x[x == c])
 
 
+def one_function_for_each_size():
+    for size in range(1, 6):
+        params = jnp.ones(2 * size)
+        step = jax.jit(lambda p: p * size)  # expect: jit-in-loop
+        for _ in range(20):
+            params = params - step(params)
+
+
 # runs: of_one_size(jnp.ones((5, 3)))
 # runs: even_rows()
 # runs: Window().learn([jnp.ones(2)] * 9)
@@ -425,3 +433,4 @@ def by_few_masks(x, t):
 # runs: afterwards(jnp.ones(3), [jnp.ones(3)] * 5)
 # runs: unrolled(jnp.ones(9))
 # runs: eager(jnp.ones(9), 3)
+# runs: one_function_for_each_size()
