@@ -106,8 +106,16 @@ def binding_error(function: FunctionValue, args: Arguments) -> str:
     positional = [p.name for p in params if p.kind in ("positional", "posonly")]
     named = {p.name for p in params if p.kind in ("positional", "kwonly")}
     given = {*positional[: len(args.values)], *(named & kwargs.keys())}
-    required = [p.name for p in params if p.name in named or p.name in positional if p.default is None]
-    missing = next((name for name in required if name not in given and name not in function.defaults), "")
+    required = [
+        p.name
+        for p in params
+        if (p.name in named or p.name in positional) and p.default is None and p.name not in function.defaults
+    ]
+    missing = next((name for name in required if name not in given), "")
+    written = [name for name in required if name != "self"]
+    if missing and len(written) > 1:
+        passed = f"{sum(name in given for name in written)} of {len(written)} arguments"
+        return f"gets {passed} and none for `{missing}`, so the call raises TypeError; pass all of them"
     if missing:
         return f"gets no value for `{missing}`, so the call raises TypeError; pass one"
     count = len(positional)

@@ -63,7 +63,8 @@ def check_unpacking(m: Machine, frame: Frame, node: Any, value: Value, count: in
     known = _length(value)
     if product.scalar:
         problem = (
-            f"{short_name(product.name)} returns a scalar here, which cannot be unpacked; take the gradient as it is"
+            f"the value that {short_name(product.name)} returns is a scalar here, which cannot be unpacked; "
+            "with has_aux=True it is a pair"
         )
     elif known is not None and (known < least if star is not None else known != count):
         problem = f"{short_name(product.name)} returns {product.form}, but this unpacks {wanted} values"
