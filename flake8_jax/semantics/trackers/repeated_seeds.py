@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from flake8_jax.core import ir
+from flake8_jax.semantics.domain.code import names_read
 from flake8_jax.semantics.domain.values import site_of
 from flake8_jax.semantics.events.events import Context, RepeatedSeed
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
@@ -24,6 +25,7 @@ from flake8_jax.semantics.trackers.eagerness import is_surely_eager
 from flake8_jax.semantics.trackers.freshness import hands_on
 
 if TYPE_CHECKING:
+    from flake8_jax.semantics.domain.stack import LoopState
     from flake8_jax.semantics.domain.values import Recipe, Site, Value
     from flake8_jax.semantics.machine.core import Machine
 
@@ -84,11 +86,18 @@ class RepeatedSeeds(Tracker):
             if loop.unrolled or count < _FEW or place is None:
                 continue
             handed_on = hands_on(loop.node, place)
-            # A loop over settings or files does something else in each iteration, under numbers that are meant to be equal.
-            if is_surely_eager(self.m, loop) and (handed_on or loop.counting or isinstance(loop.node, ir.While)):
+            if is_surely_eager(self.m, loop) and (handed_on or _goes_on(loop, place)):
                 called = site_of(inside[0].scope, place) if inside else site
                 self.m.bus.emit(RepeatedSeed(drawing.context, drawing.seed, drawing.maker, called, handed_on))
             return
+
+
+def _goes_on(loop: LoopState, place: ir.Node) -> bool:
+    """The loop counts or waits for something, and does the same in each iteration. A call that gets what the loop goes over, a
+    size or a setting, computes something else each time, under numbers that are meant to be equal."""
+    if isinstance(loop.node, ir.For):
+        return loop.counting and not set(names_read(loop.node.target)) & set(names_read(place))
+    return True
 
 
 def track_seeded(m: Machine, recipe: Recipe) -> None:

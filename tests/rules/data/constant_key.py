@@ -170,6 +170,8 @@ def advance(steps):
         x = with_default(x)
     for width in (1, 2, 3):
         print(data(width))
+    for width in range(steps):
+        print(data(width + 1))
     return x
 
 
