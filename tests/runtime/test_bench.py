@@ -15,7 +15,7 @@ jaxlint = pytest.fixture(command)
 def test_two_functions(jaxlint: Command) -> None:
     status, found = data(
         jaxlint, "bench", "train.py:long", "--vs", "train.py:donating", "--case", "f32[n,n], f32[4,n]",
-        "--dim", "n=128", "--rounds", "40", "--seconds", "5",
+        "--dim", "n=128", "--rounds", "30", "--seconds", "1",
     )  # fmt: skip
     assert status == 0 and found["cores"] == 1
     case = found["cases"][0]
