@@ -651,3 +651,19 @@ def test_a_leak_in_a_cell_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture
         ("a.ipynb", "info"),
         ("b.py", "error"),
     ]
+
+
+def test_equal_draws_are_not_what_a_failing_cell_shows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = "import jax\n\nkey, sub = jax.random.split(jax.random.key(0))\nx = jax.random.normal(key, (3,))"
+    second = "y = jax.random.normal(sub, (4,))\nz = jax.random.uniform(sub, (4,))\nprint(y + z, x + y)"
+    error = {"output_type": "error", "ename": "TypeError", "evalue": "add got incompatible shapes", "traceback": []}
+    cells = [
+        {"cell_type": "code", "metadata": {}, "outputs": outputs, "execution_count": None, "source": code}
+        for code, outputs in ((first, []), (second, [error]))
+    ]
+    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (tmp_path / "a.ipynb").write_text(json.dumps(notebook))
+    main(["check", "--no-cache", "--isolated", "--output-format", "json", "--select", "JAX301", str(tmp_path)])
+    assert [(f["cell"], f["location"]["row"], f["severity"]) for f in json.loads(capsys.readouterr().out)] == [
+        (2, 2, "info")
+    ]

@@ -97,7 +97,9 @@ def _run_cells(m: Machine, frame: Frame) -> None:
     for cell, statements in itertools.groupby(scope.tree.body, lambda statement: scope.cell_of(statement.start)):
         raises = cell > 0 and is_raising(scope.text, scope.cells[cell - 1])
         m.path.caught += raises
+        m.path.failing_cell = raises
         flow = run_block(m, frame, list(statements))
+        m.path.failing_cell = False
         m.path.caught -= raises
         for name, value in scope.slots.items():
             if first.setdefault(name, (cell, value))[1] is not value:

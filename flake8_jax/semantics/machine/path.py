@@ -45,7 +45,8 @@ def _repeating(loops: list[LoopState]) -> LoopState:
 class ExecutionPath:
     """The path that runs. What is listed first is of the running entry alone, see ``begin``.
 
-    caught: so many blocks around are to raise. tried: the innermost ``try`` around that catches what tracers raise.
+    caught: so many blocks around are to raise, a notebook's cell included if its saved output is an exception; that one is
+    failing_cell. tried: the innermost ``try`` around that catches what tracers raise.
     loop_base, condition_base: so many loops and conditions were there when the running function began.
     assumed: conditions that callers hold of what it closes over.
     passes: so many loops around are run more than once. branches: the alternatives that may not be taken. forwarded: for each
@@ -59,7 +60,8 @@ class ExecutionPath:
 
     __slots__ = (
         "_last_context", "assumed", "body_serials", "branches", "branches_made", "caught", "condition_base", "conditions",
-        "device", "forwarded", "guesses", "identified", "index", "loop_base", "loops", "mode", "passes", "serial", "stack",
+        "device", "failing_cell", "forwarded", "guesses", "identified", "index", "loop_base", "loops", "mode", "passes",
+        "serial", "stack",
         "step_limit", "steps", "traces", "tried",
     )  # fmt: skip
 
@@ -82,6 +84,7 @@ class ExecutionPath:
         self.condition_base = 0
         self.assumed: frozenset[Condition] = frozenset()
         self.caught = 0
+        self.failing_cell = False
         self.tried: Tried | None = None
         self.loop_base = 0
         self.loops: list[LoopState] = []

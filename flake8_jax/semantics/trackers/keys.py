@@ -586,7 +586,8 @@ def _emit_collision(m: Machine, key: Value, usage: Usage, collision: Collision) 
     innermost = level == len(path) - 1
     m.bus.emit(
         KeyUse(
-            context=m.path.context(here.scope),
+            # What a cell raises is shown on purpose; equal numbers are not what it shows.
+            context=m.path.context(here.scope, caught=m.path.caught > m.path.failing_cell),
             at=here.node,
             key=key,
             effect=usage.effect if innermost else "consume",
