@@ -11,10 +11,12 @@ meant     run with what was meant put in at some places (see ``child.meanings``)
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -116,6 +118,24 @@ class Compared(msgspec.Struct, frozen=True):
     printed: Mapping[str, Any] = msgspec.field(default_factory=_unseen)
 
 
+def added_names(path: str, name: str, variant: Variant) -> list[str]:
+    """The variables of a module that a variant of it binds, and the original nowhere: they are no part of what it computed
+    before."""
+    text = variant.files.get(path)
+    if name != "<module>" or text is None:
+        return []
+    try:
+        return sorted(_bound(text) - _bound(Path(path).read_bytes()))
+    except (OSError, SyntaxError, ValueError):
+        return []
+
+
+def _bound(text: bytes) -> set[str]:
+    """Names that a module assigns anywhere."""
+    names = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name))
+    return {node.id for node in names if isinstance(node.ctx, ast.Store)}
+
+
 class Runner:
     """Runs variants. Counts them, and keeps what they captured below ``scratch`` as long as that lives."""
 
@@ -159,7 +179,7 @@ class Runner:
             ],
             "folder": folder,
             "functions": [
-                {"number": number, "path": made.copied(path), "name": name}
+                {"number": number, "path": made.copied(path), "name": name, "added": added_names(path, name, variant)}
                 for number, (path, name) in enumerate(self.functions)
             ],
             "places": [

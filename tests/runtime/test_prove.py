@@ -19,6 +19,7 @@ from flake8_jax.fixing.passes import apply_fixes
 from flake8_jax.pipeline.backend import Backend
 from flake8_jax.pipeline.workspace import Question, Workspace
 from flake8_jax.runtime_checks.project_copy import CopyError, copy_project, outermost
+from flake8_jax.runtime_checks.replays import Variant, added_names
 from flake8_jax.runtime_checks.speed import confirmed, judged, sentence
 from flake8_jax.settings.resolver import Resolver
 
@@ -324,6 +325,16 @@ def test_wave():
 
     assert jax.jit(wave)(jnp.array([0.5])) < 1
 """
+
+
+def test_variables_that_a_fix_adds_are_no_difference(tmp_path: Path) -> None:
+    path = str(tmp_path / "main.py")
+    Path(path).write_text("key = 1\na = draw(key)\n")
+    fixed = Variant({path: b"key = 1\nkey, subkey = split(key)\na = draw(subkey)\n"})
+    assert added_names(path, "<module>", fixed) == ["subkey"]
+    assert added_names(path, "main", fixed) == added_names(path, "<module>", Variant()) == []
+    renamed = Variant({path: b"key = 1\nb = draw(key)\n"})
+    assert added_names(path, "<module>", renamed) == ["b"], "and `a` is missed, which is a difference"
 
 
 @pytest.mark.jax

@@ -64,6 +64,7 @@ class Ledger:
         self.printed = Printed()
         self._snapshots = Snapshots(self.store, self._is_users)
         self._modules: dict[int, dict[str, Any]] = {}
+        self.added: dict[int, list[str]] = {}
         self._open: list[int] = []
         self._busy = False
         self._errors: list[BaseException] = []
@@ -118,7 +119,10 @@ class Ledger:
             kept = {
                 name: value
                 for name, value in list(variables.items())
-                if not name.startswith("__") and not isinstance(value, types.ModuleType) and not callable(value)
+                if not name.startswith("__")
+                and not isinstance(value, types.ModuleType)
+                and not callable(value)
+                and name not in self.added.get(number, ())
             }
             self.entered[number] = 1
             self.counts[number] = 1

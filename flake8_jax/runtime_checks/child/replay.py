@@ -36,6 +36,7 @@ def run(request: dict[str, Any], channel: Channel) -> None:
     places = Places([copy for _, copy in roots])
     names = {(f["path"], f["name"]): f["number"] for f in request["functions"]}
     ledger = Ledger(places, names)
+    ledger.added = {f["number"]: f["added"] for f in request["functions"]}
     sys.dont_write_bytecode = True
     put: set[int] = set()
     hook_compile(_plans(request), ledger.defined.__setitem__, put.add)
