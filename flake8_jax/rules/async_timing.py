@@ -16,7 +16,8 @@ def async_timing(event: Timed) -> Report | None:
     """A timer stops before the timed work is done.
 
     The finding is a note if the code says that it measures compilation, warm-up or dispatch, because the host does most of
-    that work before the call returns. The rule also covers a `with` block that reads the clock at both ends, and
+    that work before the call returns; and if a thousand steps or more are timed together, because the runtime lets only some
+    tens of them queue up. The rule also covers a `with` block that reads the clock at both ends, and
     `jax.profiler.stop_trace`.
 
     ## Why is this bad?

@@ -23,6 +23,8 @@ from flake8_jax.semantics.events.facts import DRAWN
 def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
     """A traced function or a loop makes a PRNG key from a constant seed.
 
+    The finding is a note if a comment on the line says that this is meant, or if compiled code has no arguments at all.
+
     ## Why is this bad?
 
     The key is equal in every call and every iteration, so all draws repeat: dropout removes the same units each time, and

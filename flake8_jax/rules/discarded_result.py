@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._keys import row_of
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.code import blocks
@@ -20,6 +21,8 @@ _LIBRARIES = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.", "jax.image.", "
 @rule("JAX509", "warning")
 def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
     """A call or an operation without side effects is a statement of its own.
+
+    The finding is a note in tests, which are run line by line as well.
 
     ## Why is this bad?
 
@@ -138,11 +141,14 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
         return None
     if event.call_name.rpartition(".")[2] in _CHECKING:
         return None
-    if context.scope.cells and isinstance(event.at, ir.Call) and all(_is_literal(a.value) for a in event.at.args):
-        return None  # shown for what it does, or does not, with such numbers
+    literal = isinstance(event.at, ir.Call) and all(_is_literal(a.value) for a in event.at.args)
+    if literal and (context.scope.cells or context.inner is None):
+        return None  # shown for what it does, or does not, with such numbers; or the first computation starts JAX
     subject = quote(context, event.at, event.call_name)
     return Report(
-        event.at, f"{subject} only computes a result, but nothing uses it; use the result or remove this line"
+        event.at,
+        f"{subject} only computes a result, but nothing uses it; use the result or remove this line",
+        "info" if is_test(context) else None,
     )
 
 
