@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from flake8_jax.core import ir
 from flake8_jax.core.cells import SUFFIX
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote
+from flake8_jax.semantics.domain.code import nodes_around
 from flake8_jax.semantics.events.events import Timed
 from flake8_jax.semantics.events.facts import NO_MEASURE
 
@@ -145,12 +147,22 @@ def async_timing(event: Timed) -> Report | None:
         return None
     subject = quote(context, event.pending, f"`{event.what}`" if event.what else "the result")
     clock = quote(context, event.at)
+    # A block ends where it is left: the wait belongs into it.
+    verb, when = ("end", "at its end") if _opens_block(event) else ("run", "first")
     return Report(
         event.at,
-        f"{clock} may run before {subject} is ready, because JAX is asynchronous; call jax.block_until_ready first",
+        f"{clock} may {verb} before {subject} is ready, because JAX is asynchronous; call jax.block_until_ready {when}",
         "info" if _is_shown(event) or _is_of_compiling(event) or _is_slight(event) else None,
         unless=NO_MEASURE,
     )
+
+
+def _opens_block(event: Timed) -> bool:
+    """``with timer():`` is where a block is timed that is left further below."""
+    start, end = event.at.start, event.at.end
+    around = nodes_around(event.context.scope.tree.body, start, end)
+    items = (item.context for node in around if isinstance(node, ir.With) for item in node.items)
+    return any(item.start <= start and end <= item.end for item in items)
 
 
 def _is_slight(event: Timed) -> bool:

@@ -30,7 +30,7 @@ _READING = (
     "scandir",
 )
 _INSTEAD = {
-    _TIME: "take the time outside and pass it in",
+    _TIME: "measure outside, around the compiled call",
     _FILES: "read and write outside or in a jax.experimental.io_callback",
     _ENVIRONMENT: "read it outside and pass it in",
 }

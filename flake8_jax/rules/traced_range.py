@@ -111,6 +111,6 @@ def traced_range(event: LibraryCall) -> Report | None:
     for value, node in zip(event.args, event.nodes, strict=False):
         if holds_tracer(value):
             subject = quote(context, node, "a bound")
-            advice = f"use jax.lax.fori_loop or make {it_or_name(node)} static"
+            advice = f"use jax.lax.fori_loop or make {it_or_name(node)} a static argument"
             return Report(event.at, f"range() needs a Python int, but {subject} is traced; {advice}")
     return None

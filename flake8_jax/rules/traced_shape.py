@@ -186,7 +186,7 @@ def _report(
     else:
         called = callee(context, event.at)
         where = _PLAIN_NAMES.get(parameter, f"`{parameter}` of")
-        remedy = f"make {it_or_name(node)} static{_meant(event, parameter)}"
+        remedy = f"make {it_or_name(node)} a static argument{_meant(event, parameter)}"
         message = f"{subject} is traced, but {where} {called} must be static; {remedy}"
     return Report(at, message)
 

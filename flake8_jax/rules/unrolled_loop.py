@@ -133,10 +133,12 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
     """
     if _is_in_handler(event) or _builds_object(event):
         return None
-    inside = "" if event.copies == event.trips else ", inner loops included"
+    alone = event.copies == event.trips
+    loop = f"The loop over {quote(event.context, event.at)}"
+    unrolled = f"{loop} unrolls" if alone else f"{loop} and those in it unroll"
     return Report(
         event.at,
-        f"The loop over {quote(event.context, event.at)} unrolls into {event.copies} copies of its body{inside}, "
+        f"{unrolled} into {event.copies} copies of {'its' if alone else 'the innermost'} body, "
         "which slows compilation; use jax.lax.fori_loop, scan or vmap",
         "info" if is_test(event.context) else None,
         unless=IN_NEST,

@@ -114,8 +114,8 @@ def binding_error(function: FunctionValue, args: Arguments) -> str:
     missing = next((name for name in required if name not in given), "")
     written = [name for name in required if name != "self"]
     if missing and len(written) > 1:
-        passed = f"{sum(name in given for name in written)} of {len(written)} arguments"
-        return f"gets {passed} and none for `{missing}`, so the call raises TypeError; pass all of them"
+        passed = sum(name in given for name in written)
+        return f"gets {passed} of {len(written)} arguments, so the call raises TypeError; `{missing}` has no value"
     if missing:
         return f"gets no value for `{missing}`, so the call raises TypeError; pass one"
     count = len(positional)

@@ -17,10 +17,12 @@ from typing import Any
 
 import msgspec
 
+from flake8_jax.core import ir
 from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.classes import find_in_class, is_stub
+from flake8_jax.semantics.domain.code import names_read, nodes_around
 from flake8_jax.semantics.domain.signatures import (
     call_error,
     constants_of,
@@ -212,7 +214,7 @@ def check_call(m: Machine, tv: TransformedValue, at: Call) -> None:
         problem = _missing_positions(tv, len(args.values))
     plain = name.startswith("jax.") and not problem  # other libraries take arguments of their own
     unbound = call_error(tv.operand, args) if plain and not _is_overridden(m, tv.operand) else ""
-    if unbound:
+    if unbound and not _is_chosen_for(at):
         problem = f"`{describe(tv.operand)}` {unbound}"
     if problem or name not in _MAPPING | _SHARDING or _has_statics(name, tv.options):
         if problem:
@@ -225,6 +227,18 @@ def check_call(m: Machine, tv: TransformedValue, at: Call) -> None:
         problem = _unmapped(tv, args, entries)
         if problem:
             emit_mismatch(m, at.frame.scope, at.node, name, problem)
+
+
+def _is_chosen_for(at: Call) -> bool:
+    """``if len(batch) == 2: f(*batch[:2])`` with ``f`` from the caller: a test of the arguments tells which function came."""
+    fn, node = at.frame.fn, at.node
+    if fn is None or not isinstance(node, ir.Call) or not isinstance(node.func, ir.Name):
+        return False
+    if all(parameter.name != node.func.id for parameter in fn.params):
+        return False
+    given = {name for argument in node.args for name in names_read(argument.value)}
+    around = nodes_around(fn.body, node.start, node.end)
+    return any(isinstance(one, ir.If) and not given.isdisjoint(names_read(one.test)) for one in around)
 
 
 def _is_overridden(m: Machine, operand: Value) -> bool:
