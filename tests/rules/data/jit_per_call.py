@@ -169,7 +169,7 @@ def shift(x):
 
 
 def make(rate):
-    step = jax.jit(lambda x: x * rate)
+    step = jax.jit(lambda x: x * rate)  # expect: jit-per-call
 
     def run(x):
         return step(x)
