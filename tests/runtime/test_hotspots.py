@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -129,7 +130,11 @@ def test_a_run(jaxlint: Command, tmp_path: Path) -> None:
 def test_a_program_without_end(options: list[str], status: int, tmp_path: Path) -> None:
     (tmp_path / "forever.py").write_text("open('begun', 'w').close()\nwhile True:\n    pass\n")
     words = [sys.executable, "-m", "flake8_jax", "hotspots", "forever.py", *options, "--", "python", "forever.py"]
-    process = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    # Ctrl-C reaches what a terminal runs; --for works as well where SIGINT is ignored, as in jobs in the background.
+    before = signal.SIG_IGN if options else signal.default_int_handler
+    process = subprocess.Popen(
+        words, cwd=tmp_path, stdout=subprocess.PIPE, text=True, preexec_fn=partial(signal.signal, signal.SIGINT, before)
+    )
     if not options:
         while not (tmp_path / "begun").exists():
             assert process.poll() is None

@@ -21,6 +21,7 @@ import importlib
 import inspect
 import json
 import os
+import signal
 import sys
 import time
 from typing import Any
@@ -75,6 +76,9 @@ def run(request: dict[str, Any], channel: Channel) -> None:
                  "versions": versions() if _has_backend() else {}}
             ]
         )  # fmt: skip
+    if request["stop"] is not None:
+        # What nohup or a script starts in the background ignores SIGINT, by which the program is stopped.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     sampler.start()
     try:
         work()
