@@ -55,7 +55,7 @@ def test_the_metadata_name_the_doors(wheel: zipfile.ZipFile) -> None:
 def test_version_and_changelog_are_in_step() -> None:
     assert Version(flake8_jax.__version__) >= Version("0.1.6"), "ruff-lsp asks for this much"
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    released = re.findall(r"^## (\d\S*)", changelog, re.MULTILINE)
+    released = re.findall(r"^## (\d\S*)$", changelog, re.MULTILINE)  # without (unreleased)
     assert released[0] == flake8_jax.__version__
 
 
