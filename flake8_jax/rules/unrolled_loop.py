@@ -8,7 +8,6 @@ from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.code import nodes_around
-from flake8_jax.semantics.domain.values import External
 from flake8_jax.semantics.events.events import UnrolledLoop
 from flake8_jax.semantics.events.facts import IN_NEST
 
@@ -165,7 +164,7 @@ def _builds_object(event: UnrolledLoop) -> bool:
     for node in walk(around[-1]) if around else ():
         call = node.value if isinstance(node, ir.ExprStmt) else None
         if isinstance(call, ir.Call) and isinstance(call.func, ir.Attribute) and isinstance(call.func.value, ir.Name):
-            library = isinstance(event.context.scope.slots.get(call.func.value.id), External)
-            if not library and call.func.attr not in _OF_CONTAINERS:
+            # A library or a logger of the module is not built here.
+            if call.func.value.id not in event.context.scope.slots and call.func.attr not in _OF_CONTAINERS:
                 return True
     return False

@@ -497,12 +497,10 @@ _CLOCKS = frozenset(name.rpartition(".")[2] for name in CLOCKS)
 
 def _is_timed(body: list[ir.Stmt], here: Place) -> bool:
     """The loop around the call stands alone between two readings of a clock: it repeats the work to measure it."""
-    for block in (body, *(block for one in _statements(body) for block in _blocks_of(one))):
-        for before, loop, after in zip(block, block[1:], block[2:]):
-            if isinstance(loop, (ir.For, ir.While)) and loop.start <= here.node.start < loop.end:
-                if _reads_clock(before, here.scope) and _reads_clock(after, here.scope):
-                    return True
-    return False
+    return any(
+        isinstance(loop, (ir.For, ir.While)) and loop.start <= here.node.start < loop.end
+        for loop in _timed_alone(body, here.scope)
+    )
 
 
 def _is_input_of_timing(statement: ir.Stmt | None, body: list[ir.Stmt], scope: ModuleScope) -> bool:
@@ -511,14 +509,16 @@ def _is_input_of_timing(statement: ir.Stmt | None, body: list[ir.Stmt], scope: M
     if not names or others or statement is None:
         return False
     readers = [one for one in _statements(body) if one.start > statement.end and _names_in(one) & names]
-    blocks = [body, *(block for one in _statements(body) for block in _blocks_of(one))]
-    timed = {
-        id(middle)
-        for block in blocks
-        for before, middle, after in zip(block, block[1:], block[2:])
-        if _is_wait(middle) and _reads_clock(before, scope) and _reads_clock(after, scope)
-    }
+    timed = {id(one) for one in _timed_alone(body, scope) if _is_wait(one)}
     return bool(readers) and all(id(one) in timed for one in readers)
+
+
+def _timed_alone(body: list[ir.Stmt], scope: ModuleScope) -> Iterator[ir.Stmt]:
+    """The statements that stand alone between two readings of a clock."""
+    for block in (body, *(block for one in _statements(body) for block in _blocks_of(one))):
+        for before, middle, after in zip(block, block[1:], block[2:]):
+            if _reads_clock(before, scope) and _reads_clock(after, scope):
+                yield middle
 
 
 def _reads_clock(statement: ir.Stmt, scope: ModuleScope) -> bool:

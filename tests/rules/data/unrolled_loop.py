@@ -371,3 +371,19 @@ def builds_an_object(angles):
 
 
 # runs: jax.eval_shape(builds_an_object, jnp.ones(64))
+
+
+import logging
+
+logger = logging.getLogger(__name__)
+
+
+@jax.jit
+def logs(u):
+    for i in range(64):  # expect: unrolled-loop
+        logger.debug("copy %d", i)
+        u = jnp.sin(u + i)
+    return u
+
+
+# runs: logs(jnp.ones(4))
