@@ -63,10 +63,15 @@ def _best(m: Machine, request: AnalysisRequest) -> list[Emission]:
 
 
 def _as_note(emission: Emission) -> Emission:
-    """The report at a lower level: a note about a tracer; a warning where JAX raises nothing, because the author may never
-    learn of it otherwise."""
-    level: Level = "warning" if emission.rule.raises == "nothing" else "info"
+    """The report at a lower level: a note about a tracer; a warning instead of an error where JAX raises nothing, because the
+    author may never learn of it otherwise."""
+    is_silent_error = emission.rule.raises == "nothing" and _reported_level(emission) == "error"
+    level: Level = "warning" if is_silent_error else "info"
     return msgspec.structs.replace(emission, report=dataclasses.replace(emission.report, level=level))
+
+
+def _reported_level(emission: Emission) -> Level:
+    return emission.report.level or emission.rule.level
 
 
 _STAGED = frozenset({"staged"})
@@ -79,11 +84,15 @@ def _is_hearsay(emission: Emission) -> bool:
     """An error that stands on a tracer from far away, or from a caller that nothing in the project stages (users of its
     library would): any step on the way may hold an unknown fact. Of rules on staged code in which JAX raises
     nothing, the second is enough: a module that is only run eagerly draws from ``numpy.random`` at every call. Other errors
-    are hearsay where they depend on which subclass a method runs for."""
-    if (emission.report.level or emission.rule.level) != "error":
-        return False
+    are hearsay where they depend on which subclass a method runs for.
+
+    A print of a tracer is hearsay in a module that no known code stages: people print what they look at in an eager call."""
     steps = evidence_of(emission.chain)
     kinds = {step.kind for step in steps}
+    if emission.rule.name == "print-in-staged":
+        return "contract" in kinds and "root" not in kinds
+    if _reported_level(emission) != "error":
+        return False
     if emission.rule.raises == "nothing" and emission.rule.where == _STAGED:
         return "contract" in kinds and "root" not in kinds
     if emission.rule.raises == "another error":
