@@ -23,6 +23,7 @@ ADVICE: dict[str, str] = {
     "same-data": "split it first unless you compare both results",
     "paired": "split it first unless both must change in the same way",
     "discarded": "split it first unless this is a warm-up",
+    "template": "split it first unless a file replaces the values",
     "evaluation": "split it first unless every iteration must use equal numbers",
     "alternatives": "split it first unless only one of the two is ever used",
     "parts": "split it once unless the slices share no key",

@@ -112,7 +112,9 @@ def is_not_positive(value: Value, depth: int = DEEPEST) -> bool:
 
 def _is_square(node: ir.Expr | None) -> bool:
     """``sigma**2``, of whatever number."""
-    return isinstance(node, ir.BinOp) and node.op == "**" and isinstance(node.right, ir.Constant) and node.right.value == 2
+    return (
+        isinstance(node, ir.BinOp) and node.op == "**" and isinstance(node.right, ir.Constant) and node.right.value == 2
+    )
 
 
 def may_be_zero(value: Value, depth: int = DEEPEST) -> bool:

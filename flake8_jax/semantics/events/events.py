@@ -222,11 +222,21 @@ KeyEffect = Literal["consume", "split"]
 
 
 Intent = Literal[
-    "", "fixed", "constant", "same-data", "discarded", "shared", "paired", "parts", "evaluation", "alternatives"
+    "",
+    "fixed",
+    "constant",
+    "same-data",
+    "discarded",
+    "template",
+    "shared",
+    "paired",
+    "parts",
+    "evaluation",
+    "alternatives",
 ]
 """Why equal draws may be meant: both runs take one fixed key of the module, or the module itself uses its key again; one
-function sees the same data twice; two arrays are changed alike; the result of one use is thrown away; a loop only looks at
-what it computes; no result depends on both draws."""
+function sees the same data twice; two arrays are changed alike; the result of one use is thrown away, or a file replaces
+its values; a loop only looks at what it computes; no result depends on both draws."""
 Shared = Literal["", "numbers", "bits", "nothing", "new-keys"]
 
 

@@ -14,6 +14,7 @@ paired      a function changes two arrays in the same way, with the same key: an
             so for the same two, or each result takes the place of what it was made of. Or ``inverse_f`` undoes, with
             the same numbers, what ``f`` did. Or one is a copy of the other, by its name: a target network.
 discarded   the result of a call is thrown away: a warm-up, or a line that was forgotten.
+template    the result of a call only says how to read a file: what is read takes the place of its numbers.
 parts       one key is split into the same keys twice, and each time another slice of them is taken.
 said        a comment beside a use says so: ``# fixed key``. What compares under one key is ``same data`` as well.
 picked      ``where`` picks one of the two draws, or of what was computed from them (``key_alternatives``).
@@ -80,9 +81,11 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
         return _intent_in_loop(body, here, draws)
     if _is_lost(body, here, there):
         return "discarded"
+    first, second = statement_at(body, there.node), statement_at(body, here.node)
+    if _is_template(second, body, here.scope) or _is_template(first, body, there.scope):
+        return "template"
     if _same_data(key, here, there, around):
         # The gradient that one call gives is the update before the other; other results are the next step's state.
-        first = statement_at(body, there.node)
         compared = here.staged is not there.staged or first is None or not _feeds(first, here.node)
         return "same-data" if compared else ""
     if are_compared(body, there, here):
@@ -91,7 +94,7 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
         return "paired"
     if are_alternatives(body, there, here):
         return "alternatives"
-    if _are_parts(statement_at(body, there.node), statement_at(body, here.node), there, here):
+    if _are_parts(first, second, there, here):
         return "parts"
     if _undoes(here, there) or _undoes(there, here) or _is_copied(body, here, there):
         return "paired"
@@ -262,11 +265,26 @@ def _undoes(one: Place, other: Place) -> bool:
 
 
 def _is_copied(body: list[ir.Stmt], here: Place, there: Place) -> bool:
-    """``target_q = make(key)`` beside ``q = make(key)``."""
+    """``target_q = make(key)`` beside ``q = make(key)``, or ``create(q=make(key), target_q=make(key))``."""
     first, second = statement_at(body, there.node), statement_at(body, here.node)
+    if first is second and first is not None:
+        return any(_are_given_as_copies(call, there.node, here.node) for call in walk(first))
     if not isinstance(first, ir.Assign) or not isinstance(second, ir.Assign):
         return False
     return is_copy(last_name(first.targets[0]), last_name(second.targets[0]))
+
+
+def _are_given_as_copies(call: Any, first: Any, second: Any) -> bool:
+    """The call takes what the two nodes stand in by two keywords, one of which names a copy of the other."""
+    if not isinstance(call, ir.Call):
+        return False
+    given = [
+        argument.keyword or ""
+        for node in (first, second)
+        for argument in call.args
+        if argument.value.start <= node.start < argument.value.end
+    ]
+    return len(given) == 2 and is_copy(*given)
 
 
 def _stored_in(statement: ir.Stmt | None, place: Place) -> str:
@@ -513,6 +531,44 @@ def _is_input_of_timing(statement: ir.Stmt | None, body: list[ir.Stmt], scope: M
     return bool(readers) and all(id(one) in timed for one in readers)
 
 
+_TEMPLATES = {
+    "tree_deserialise_leaves": (1, ("like",)),
+    "from_bytes": (0, ("target",)),
+    "from_state_dict": (0, ("target",)),
+    "restore_checkpoint": (1, ("target",)),
+    "restore": (None, ("item", "target")),
+}
+"""Position and keywords of the argument that gives a reader of files the structure, shapes and dtypes of what it returns: of
+Equinox's, Flax's and Orbax's functions, as their references say."""
+
+
+def _is_template(statement: ir.Stmt | None, body: list[ir.Stmt], scope: ModuleScope) -> bool:
+    """Only readers of files look at what an assignment binds, or the first one binds what it returns to the same names."""
+    names, others = _bound_by(statement)
+    if not names or others or statement is None:
+        return False
+    templates: set[int] = set()
+    for one in _statements(body):
+        given = {id(node) for call in walk(one) for node in _templates_in(call, scope)}
+        templates |= given
+        if given and _bound_by(one)[0] >= names:
+            before = [other for other in _statements(body) if other.start >= statement.end]
+            only = {
+                id(node) for node in walk(one) if isinstance(node, ir.Name) and node.id in names
+            } <= given | _stored(body)
+            return only and not any(_reads_before(other, names, one.start) for other in before)
+    return bool(templates) and _mentions(body, names) <= templates | _stored(body)
+
+
+def _templates_in(node: Any, scope: ModuleScope) -> Iterator[ir.Expr]:
+    if not isinstance(node, ir.Call):
+        return
+    position, keywords = _TEMPLATES.get(called_name(node.func, scope), (None, ()))
+    for at, argument in enumerate(node.args):
+        if argument.keyword in keywords or (argument.keyword is None and at == position):
+            yield argument.value
+
+
 def _timed_alone(body: list[ir.Stmt], scope: ModuleScope) -> Iterator[ir.Stmt]:
     """The statements that stand alone between two readings of a clock."""
     for block in (body, *(block for one in _statements(body) for block in _blocks_of(one))):
@@ -535,9 +591,13 @@ def _is_awaited_only(statement: ir.Stmt | None, body: list[ir.Stmt]) -> bool:
     if len(names) < sum(1 for target in statement.targets for _ in parts_of_target(target)):
         return False
     awaited = _mentions([one for one in _statements(body) if _is_wait(one)], names)
+    return bool(awaited) and _mentions(body, names) <= awaited | _stored(body)
+
+
+def _stored(body: list[ir.Stmt]) -> set[int]:
+    """The identities of the nodes that assignments store into."""
     assigned = [target for one in _statements(body) if isinstance(one, ir.Assign) for target in one.targets]
-    stored = {id(part) for target in assigned for part in parts_of_target(target)}
-    return bool(awaited) and _mentions(body, names) <= awaited | stored
+    return {id(part) for target in assigned for part in parts_of_target(target)}
 
 
 def _mentions(body: list[ir.Stmt], names: set[str]) -> set[int]:
