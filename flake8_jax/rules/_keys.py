@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from bisect import bisect_right
 from dataclasses import replace
 
@@ -50,33 +51,55 @@ def place(site: Site, context: Context) -> str:
     return f"{posixpath.basename(site.scope.path)}:{row_of(site)}"
 
 
+def at_place(site: Site, context: Context) -> str:
+    """``on line 12``, or ``at`` a line of another file."""
+    return f"{'on' if site.scope.path == context.scope.path else 'at'} {place(site, context)}"
+
+
 def name_of_key(event: KeyUse) -> str:
-    """The key as the code spells it where the finding stands; else where it is used in the end, or what uses it."""
-    if event.key_node is None and _spelling(event) == "this key":
-        function = name_of(event.through) if event.through else callee(event.context, event.at, "")
-        return f"The key of {function}" if function else "This key"
-    suffix = f" in {name_of(event.last_in)}" if event.last_in and event.last_in == event.first_in else ""
-    return _spelling(event).removesuffix(suffix)
+    """The key as the code spells it where the finding stands, or by the call there that uses it."""
+    if (name := key_on_line(event)) is not None:
+        return name
+    user = callee(event.context, event.at, "")
+    return f"The key that {user} uses" if user else "This key"
 
 
-def _spelling(event: KeyUse) -> str:
+def key_on_line(event: KeyUse) -> str | None:
+    """The key in backquotes, where the expression at which the finding stands spells it."""
     if event.key_node is not None:
-        return quote(event.context, event.key_node, "this key")
+        return quote(event.context, event.key_node)
     if event.spelled:
         return f"`{event.spelled}`"
+    text, line = _inner_spelling(event), event.context.scope.text[event.at.start : event.at.end]
+    return f"`{text}`" if text and re.search(rf"(?<![\w.]){re.escape(text)}(?!\w)", line) else None
+
+
+def _inner_spelling(event: KeyUse) -> str:
+    """The key as the code spells it where it is used in the end; empty if that is long."""
     last = event.last
     if event.inner_key is None or last is None:
-        return "this key"
+        return ""
     text = " ".join(last.scope.text[event.inner_key.start : event.inner_key.end].split())
-    if not text or len(text) > LONGEST_QUOTE:
-        return "this key"
-    return f"`{text}` in {name_of(event.last_in)}" if event.last_in and "lambda" not in event.last_in else f"`{text}`"
+    return text if len(text) <= LONGEST_QUOTE else ""
+
+
+def _identity(event: KeyUse) -> tuple[str, str]:
+    """What distinguishes the keys of several reports with one first use: their spelling, and the function that uses them."""
+    if event.key_node is not None:
+        return quote(event.context, event.key_node), ""
+    if event.spelled:
+        return f"`{event.spelled}`", ""
+    text, function = _inner_spelling(event), event.last_in.rpartition("<locals>.")[2]
+    return text, function if text and "lambda" not in function else ""
 
 
 def name_of(function: str) -> str:
-    """A function by its qualified name, without the functions that it stands in."""
+    """A function by its name, without the functions that it stands in; a special method with its class."""
     name = function.rpartition("<locals>.")[2]
-    return "the lambda" if "lambda" in name else f"`{name}`"
+    if "lambda" in name:
+        return "the lambda"
+    short = name.rpartition(".")[2]
+    return f"`{name if short.startswith('__') else short}`"
 
 
 def user_of(event: KeyUse) -> str:
@@ -85,15 +108,14 @@ def user_of(event: KeyUse) -> str:
 
 
 def first_use(event: KeyUse) -> str:
-    """Where the key was used before: the place itself, and the call that leads there from the code of the finding."""
+    """Where the key was used before: the line, or the function and the call that leads there from the code of the finding."""
     reached = event.earlier
     assert reached is not None
     first, later = event.first or reached, reached.scope is event.context.scope and reached.start >= event.at.end
     when = " in the previous iteration" if event.carried or (later and event.context.loop) else ""
     if not event.first_in or _is_inside(first, reached):
-        return f"on {place(reached, event.context)}{when}"
-    where = place(first, event.context)
-    return f"in {name_of(event.first_in)} ({where}, reached from {place(reached, event.context)}){when}"
+        return f"{at_place(reached, event.context)}{when}"
+    return f"in {name_of(event.first_in)} (called from {place(reached, event.context)}){when}"
 
 
 def is_within_call(event: KeyUse) -> bool:
@@ -133,14 +155,19 @@ def by_convention(event: KeyUse, message: str) -> Report | None:
 def gets_again(event: KeyUse) -> str:
     """What becomes of a key that one of two functions uses by convention, at its second use."""
     earlier, function = event.callees
+    key, where = name_of_key(event), first_use(event)
     if "fold_in" in (earlier, function):
-        first, then = ("folded in", "the split returns") if earlier else ("split", "`fold_in` returns")
-        return f"{name_of_key(event)} was already {first} {first_use(event)}, so {then} the same keys again"
-    before = f"passed to `{earlier}`" if earlier else "split" if event.was_split else "used"
-    uses = "splits it" if event.effect == "split" and not event.through and not function else "uses it"
+        if earlier:
+            return f"{key} was already passed to `fold_in` {where}, so the split may return the same keys"
+        return f"{key} was already split {where}, so `fold_in` may return one of the same keys"
     by = name_of(event.through) if event.through else f"`{function}`" if function else user_of(event)
-    again = " again" if uses == "uses it" or event.was_split else ""
-    return f"{name_of_key(event)} was already {before} {first_use(event)}, and {by} {uses}{again}"
+    if event.was_split:
+        return f"{key} was already split {where}, so the draws of {by} may be correlated with those from the new keys"
+    before = f"passed to `{earlier}`" if earlier else "used"
+    if event.effect == "split" and not event.through and not function:
+        used = f"`{earlier}` may use" if earlier else "its draws may be correlated with"
+        return f"{key} was already {before} {where}, so {used} the keys that this split returns"
+    return f"{key} was already {before} {where}, so {by} may draw the same numbers"
 
 
 def level_of_use(event: KeyUse) -> Level | None:
@@ -213,7 +240,7 @@ def _one_for_each_key(candidates: list[Candidate]) -> list[Candidate]:
             if candidate.path not in cells:
                 cells[candidate.path] = Rows(scope.text)
             cell = cells[candidate.path].place(bisect_right(scope.tree.line_starts, candidate.start))[0]
-        groups.setdefault((candidate.path, cell, candidate.code, origin, _spelling(event)), []).append(candidate)
+        groups.setdefault((candidate.path, cell, candidate.code, origin, *_identity(event)), []).append(candidate)
     kept: list[Candidate] = []
     for first, *others in groups.values():
         known = {(step.path, step.start) for step in first.uses}

@@ -29,7 +29,12 @@ def spelled(context: Context, at: ir.Node, name: str) -> str:
 
 def callee(context: Context, at: ir.Node, otherwise: str = "this call") -> str:
     """The function that the call ``at`` calls, as the code spells it, in backquotes."""
-    return quote(context, at.func, otherwise) if isinstance(at, ir.Call) else otherwise
+    if not isinstance(at, ir.Call):
+        return otherwise
+    func = at.func
+    if isinstance(func, ir.Call) and len(" ".join(context.scope.text[func.start : func.end].split())) > LONGEST_QUOTE:
+        return quote(context, func.func).removesuffix("`") + "(…)`"
+    return quote(context, func, otherwise)
 
 
 def located(context: Context, at: ir.Node | Site, problem: str) -> str:

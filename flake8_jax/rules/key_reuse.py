@@ -14,7 +14,6 @@ from flake8_jax.rules._keys import (
     level_of_use,
     name_of_key,
     report_where_given,
-    user_of,
     uses_of,
 )
 from flake8_jax.semantics.events.events import KeyUse
@@ -191,25 +190,25 @@ def key_reuse(event: KeyUse) -> Report | None:
         return Report(event.at, message, level=level_of_use(event))
     uses, where = uses_of(event), first_use(event)
     if event.carried:
-        message = f"{key} was already used {where}, and {user_of(event)} uses it again; use another part of the split"
+        message = f"{key} was already used {where}, so the draws may not be independent; use another key of the split"
         return Report(event.at, message, level=level_of_use(event), uses=uses)
     if is_common_pick(event):
         message = (
             f"{key} was already used {where}, so both calls pick the same elements; split it unless that is intended"
         )
         return Report(event.at, message, level="info" if event.intent else "warning", uses=uses)
-    again = ""
-    if event.through or not event.draws:
-        by = user_of(event)
-        then = "splits it" if event.effect == "split" else "uses it"
-        again = f", and {by} {then}" + (" again" if event.was_split or event.effect != "split" else "")
     verb = "split" if event.was_split else "used"
     # This line has a split: the draw before it needs one of its keys.
     late = event.effect == "split" and not event.intent and not event.through
+    outcome = (
+        OUTCOMES[event.shares]
+        if event.was_split or not late
+        else ", so the new keys may be correlated with those draws"
+    )
     advice = "use only the keys that split returns" if late else ADVICE[event.intent]
     return Report(
         event.at,
-        f"{key} was already {verb} {where}{again}{OUTCOMES[event.shares]}; {advice}",
+        f"{key} was already {verb} {where}{outcome}; {advice}",
         level=level_of_use(event),
         uses=uses,
     )

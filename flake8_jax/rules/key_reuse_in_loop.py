@@ -6,20 +6,25 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._keys import (
+    at_place,
     by_convention,
     is_common_pick,
     is_loop_reuse,
+    key_on_line,
     level_of_use,
     name_of,
-    name_of_key,
     report_where_given,
+    row_of,
     uses_of,
 )
+from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.domain.code import last_name, names_read, nodes_around
+from flake8_jax.semantics.domain.values import Site
 from flake8_jax.semantics.events.events import KeyUse
 
 _ADVICE = {
+    "comprehension": "iterate over keys from jax.random.split",
     "fori_loop": "fold the loop index into it or carry it in the loop state",
     "scan": "scan over keys from jax.random.split or carry the key",
     "while_loop": "carry the key and split it in the body",
@@ -163,40 +168,56 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
         return None
     if (event.loop_kind == TREE_MAP and is_common_pick(event)) or _picks_own_row(event):
         return None
-    advice = _ADVICE.get(event.loop_kind) or _in_python(event)
-    by = name_of(event.through) if event.through else ""
     if any(event.callees):
-        return _by_convention(event, advice)
-    if by and not event.draws:
-        then = f"{by} uses the same key in every iteration"
-    elif by:
-        then = f"{by} draws the same numbers in every iteration"
-    elif event.draws:
-        then = "every iteration draws the same numbers"
-    else:
-        then = f"every iteration gets the same {'keys' if event.was_split else 'results'}"
-    return Report(
-        event.at,
-        f"{name_of_key(event)} does not change in this loop, so {then}; {advice}",
-        level=level_of_use(event),
-        uses=uses_of(event),
-    )
+        function = event.callees[1]
+        by = name_of(event.through) if event.through else f"`{function}`" if function else callee(context, event.at)
+        return None if _is_left_alone(event) else by_convention(event, _message(event, by, "may draw the same numbers"))
+    by = name_of(event.through) if event.through else ""
+    message = _message(event, by, f"{'draws' if event.draws else 'gets'} the same {_repeated(event)}")
+    return Report(event.at, message, level=level_of_use(event), uses=uses_of(event))
+
+
+def _repeated(event: KeyUse) -> str:
+    """What every iteration has in common."""
+    if event.draws:
+        return "numbers"
+    return "keys" if event.was_split else "random results"
+
+
+def _message(event: KeyUse, by: str, does: str) -> str:
+    """by: the function that uses the key, empty for one of a library. does: what it does in every iteration."""
+    advice = _ADVICE.get(event.loop_kind) or _in_python(event)
+    key, loop = key_on_line(event), _loop(event)
+    if key is not None:
+        then = f"{by} {does} each time" if by else f"each iteration {does}"
+        return f"{key} does not change in {loop}, so {then}; {advice}"
+    function = callee(event.context, event.at)
+    then = f"{by} repeats its random numbers" if by and by != function else "its random numbers repeat"
+    return f"{function} gets the same key in every iteration of {loop}, so {then}; {advice}"
+
+
+def _loop(event: KeyUse) -> str:
+    """``the loop on line 12``, ``the `scan` on line 8``; ``this loop`` where it begins on the line of the finding."""
+    name = _NAMES.get(event.loop_kind, f"`{event.loop_kind}`")
+    site = event.loop
+    if site is None or (
+        site.scope is event.context.scope and row_of(site) == row_of(Site(site.scope, event.at.start, event.at.end))
+    ):
+        return f"this {name}"
+    return f"the {name} {at_place(site, event.context)}"
+
+
+_NAMES = {"for": "loop", "while": "loop", "comprehension": "comprehension", "tree_map": "`tree.map`"}
+"""The kinds of loops in words; the others are functions."""
 
 
 def _in_python(event: KeyUse) -> str:
     """The statement that renews the key in the body of a Python loop."""
-    key = event.key_node.id if isinstance(event.key_node, ir.Name) else "key"
+    if event.key_node is not None and not isinstance(event.key_node, (ir.Name, ir.Attribute)):
+        return "split it in the body"
+    key = quote(event.context, event.key_node, "key").strip("`")
     new = "new_key" if key == "subkey" else "subkey"
     return f"split it in the body: {key}, {new} = jax.random.split({key})"
-
-
-def _by_convention(event: KeyUse, advice: str) -> Report | None:
-    function = event.callees[1]
-    by = name_of(event.through) if event.through else f"`{function}`" if function else callee(event.context, event.at)
-    message = (
-        f"{name_of_key(event)} does not change in this loop, so {by} gets the same key in every iteration; {advice}"
-    )
-    return None if _is_left_alone(event) else by_convention(event, message)
 
 
 def _is_left_alone(event: KeyUse) -> bool:

@@ -9,7 +9,9 @@ from flake8_jax.rules._keys import (
     gets_again,
     is_loop_reuse,
     is_within_call,
+    key_on_line,
     level_of_use,
+    name_of,
     name_of_key,
     report_where_given,
     user_of,
@@ -138,10 +140,12 @@ def key_used_after_split(event: KeyUse) -> Report | None:
     by = user_of(event)
     if event.effect == "split":
         then = f"{by} may return the same keys again"
-    elif event.through:
-        then = f"its use in {by} may repeat numbers of the new keys"
+    elif event.through and name_of(event.through) == name_of(event.first_in):
+        then = "this call may use the same keys again"
+    elif key_on_line(event) is None:
+        then = "its draws may be correlated with those from the new keys"
     else:
-        then = f"{by} may repeat numbers of the new keys"
+        then = f"the draws of {by} may be correlated with those from the new keys"
     return Report(
         event.at,
         f"{name_of_key(event)} was already split {first_use(event)}, so {then}; {advice}",

@@ -518,8 +518,8 @@ def test_one_key_is_one_finding(tmp_path: Path, capsys: pytest.CaptureFixture[st
     (found,) = findings(tmp_path, capsys, ONE_KEY)
     assert found["location"]["row"] == 11
     assert found["message"] == (
-        '`extras["rng"]` was already used in `noise` (line 6, reached from line 10), and `noise` uses it again, so both draws '
-        "use the same random bits; split it first"
+        '`extras["rng"]` was already used in `noise` (called from line 10), so both draws use the same random bits; '
+        "split it first"
     )
     uses = [(step["row"], step["message"]) for step in found["evidence"] if step["kind"] == "use"]
     assert uses == [
@@ -553,8 +553,8 @@ def train(state, rng):
 def test_draws_repeat_only_where_both_draw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (found,) = findings(tmp_path, capsys, SPLIT)
     assert found["message"] == (
-        "`rng` was already split in `update` (line 6, reached from line 16), so its use in `store` may repeat numbers of the "
-        "new keys; pass a new key to each call"
+        "`rng` was already split in `update` (called from line 16), so the draws of `store` may be correlated with those from "
+        "the new keys; pass a new key to each call"
     )
 
 
@@ -623,7 +623,7 @@ NO_PROMISE = "so the results may not be independent"
         ("choice(key, n, (), False)", "permutation(key, n)", ", so both draws use the same random bits"),
         ("normal(key, (n,))", "randint(key, (n,), 0, 9)", f", {NO_PROMISE}"),
         ("gamma(key, 1.0)", "beta(key, 1.0, 2.0)", f", {NO_PROMISE}"),
-        ("normal(key, (n,))", "split(key)", f", and `split` splits it, {NO_PROMISE}"),
+        ("normal(key, (n,))", "split(key)", ", so the new keys may be correlated with those draws"),
     ],
 )  # fmt: skip
 def test_what_two_uses_share(

@@ -116,7 +116,8 @@ class Place:
 
 @dataclass(slots=True, eq=False)
 class LoopState:
-    """A Python loop being run. counters: values that count its iterations, elements: what it goes over, both by identity.
+    """A Python loop being run. node, scope: where it stands. counters: values that count its iterations, elements: what it goes
+    over, both by identity.
     base, mark: lengths of the journal at its start and at that of the iteration. exits: how paths that leave it look from
     its start; continues: how those that go on early look from the iteration's start. unrolled: it is run element by
     element. guards: tests of its counters around what runs now; picked: those among them that compare a counter (``i ==
@@ -132,6 +133,7 @@ class LoopState:
 
     kind: str
     node: Any
+    scope: ModuleScope
     exits: list[Writes] = field(default_factory=list)
     continues: list[Writes] = field(default_factory=list)
     counters: set[int] = field(default_factory=set)

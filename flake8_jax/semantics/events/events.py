@@ -294,6 +294,8 @@ class KeyUse(msgspec.Struct, frozen=True, eq=False):
     """A fact without which one of these functions does not draw from the key."""
     within: bool = False
     """The code that called this function used the key before, too, which is a collision of its own."""
+    loop: Site | None = None
+    """Where the loop stands, if there is a ``loop_kind``."""
 
 
 class EqualKeys(msgspec.Struct, frozen=True, eq=False):

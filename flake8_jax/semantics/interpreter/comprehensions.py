@@ -47,7 +47,7 @@ def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> 
     known = _element_by_element(m, inner, node, outermost)
     if known is not None:
         return known
-    loop = LoopState("comprehension", node)
+    loop = LoopState("comprehension", node, frame.scope)
     results: list[Value] = []
     uses_before = len(m.journal.entries)
     trips: list[int | None] = []
@@ -128,7 +128,7 @@ def _element_by_element(m: Machine, inner: Frame, node: ir.Comprehension, iterab
         return None
     keys: list[Value] = []
     values: list[Value] = []
-    loop = LoopState("comprehension", node)
+    loop = LoopState("comprehension", node, inner.scope)
     m.path.loops.append(loop)
     loop.unrolled, loop.times = True, len(known)
     track_staged_loop(m, node)

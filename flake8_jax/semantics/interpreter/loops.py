@@ -246,7 +246,7 @@ def _widened(old: Value, now: Value) -> Value:
 
 def _for(m: Machine, frame: Frame, node: ir.For) -> Flow:
     iterable = evaluate(m, frame, node.iter)
-    loop = LoopState("for", node)
+    loop = LoopState("for", node, frame.scope)
     known = known_elements(iterable)
     loop.trip_count = _trip_count(frame, node, iterable)
     loop.counting = _counts(iterable)
@@ -355,7 +355,7 @@ def _leave_loop(m: Machine, frame: Frame, loop: LoopState, flow: Flow) -> Flow:
 
 
 def _while(m: Machine, frame: Frame, node: ir.While) -> Flow:
-    loop = LoopState("while", node)
+    loop = LoopState("while", node, frame.scope)
     endless, first = False, True
     trips = trips_of_while(m, frame, node) if m.path.mode.compiled else None
     m.trackers.loop_enter(frame, loop)

@@ -311,7 +311,7 @@ def _map(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 
 def repeated(m: Machine, at: Call, function: Value, elements: list[Value]) -> Value:
     """What a function gives that a call such as ``map(function, rows)`` makes again and again. elements: its arguments."""
-    frame, node, loop = at.frame, at.node, LoopState("map", at.node)
+    frame, node, loop = at.frame, at.node, LoopState("map", at.node, at.frame.scope)
     m.trackers.loop_enter(frame, loop)
     m.path.loops.append(loop)
     m.trackers.iteration(loop)

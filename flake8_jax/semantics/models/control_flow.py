@@ -156,7 +156,7 @@ def _iterate(
     """Run a loop body twice: once on the initial carry, once on what the carry may have become."""
     inside = enter(m, app.fact, app.name)
     m.trackers[Readiness].track_device_loop()
-    m.path.loops.append(LoopState(app.short, app.node))
+    m.path.loops.append(LoopState(app.short, app.node, app.frame.scope))
     how = Staging(app.name, inside.mode, serial=_loop_serial(m, app.node, "body"))
     once = carry_of(_stage_body(m, app, body, arguments(first), how))
     carry = _settled(first, once)

@@ -90,7 +90,7 @@ def _run_tree_map(m: Machine, app: Transformation) -> Value:
         # A library's predicate asks for arrays and the like, which no container is.
         return False if isinstance(is_leaf, External) else None
 
-    loop = LoopState("tree_map", app.node)
+    loop = LoopState("tree_map", app.node, app.frame.scope)
     m.path.loops.append(loop)
     m.trackers.iteration(loop)
     mapped = _map_trees(_Walk(m, at_leaf, custom_leaves, is_known_leaf), trees)

@@ -584,6 +584,7 @@ def _emit_collision(m: Machine, key: Value, usage: Usage, collision: Collision) 
     if _is_reported_often(m, key, here, there) and not in_loop:
         return  # one finding covers them all
     innermost = level == len(path) - 1
+    loop = m.path.loops[-1] if in_loop and m.path.loops else None
     m.bus.emit(
         KeyUse(
             # What a cell raises is shown on purpose; equal numbers are not what it shows.
@@ -604,7 +605,8 @@ def _emit_collision(m: Machine, key: Value, usage: Usage, collision: Collision) 
             shares=shared_by(_drawing(usage, path[-1]), _drawing(earlier, earlier.last)),
             intent=_intent_of(m, key, usage, collision, level, in_loop=in_loop),
             in_loop=in_loop,
-            loop_kind=m.path.loops[-1].kind if in_loop and m.path.loops else "",
+            loop_kind=loop.kind if loop is not None else "",
+            loop=site_of(loop.scope, loop.node) if loop is not None else None,
             same_call=False,
             through="" if innermost else link_at(m, level).function,
             key_node=usage.argument if innermost else _argument_for(m, level, key),
