@@ -13,7 +13,7 @@ too deep    nested in so many loops of one function that it runs once and rules 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -100,7 +100,7 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
         m.path.passes -= 1
         _repeat_deep(m, frame, loop, before)
         return
-    left = len(frame.exits), len(frame.returns), len(frame.yields)
+    left = _ends_of(frame, loop)
     without_events = around or too_deep
     if too_deep:
         m.bus.count("loops nested too deeply")
@@ -113,26 +113,9 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
         # Each loop in here would run its body at least twice, and each loop in those.
         frame.without_events = without_events or (not last and m.path.passes > MAX_EMITTING_LOOPS)
         loop.last = last and not without_events
-        mark, reports = len(m.journal.entries), len(m.bus.emissions)
-        returns, yields = len(frame.returns), len(frame.yields)
-        exits, function_exits = len(loop.exits), len(frame.exits)
-        m.path.loops.append(loop)
-        m.trackers.iteration(loop)
-        frame.loops.append(loop)
-        loop.mark = mark
-        frame.branches += 1
-        loop.branches, loop.tested = frame.branches, False
-        flow = once()
-        frame.branches -= 1
+        reports, ends = len(m.bus.emissions), _ends_of(frame, loop)
+        branches = _run_iteration(m, frame, loop, once)
         frame.doubtful = doubtful
-        frame.loops.pop()
-        m.path.loops.pop()
-        writes = m.journal.rollback(mark)
-        branches = loop.continues
-        loop.continues = []
-        if flow == NORMAL:
-            branches.append(writes)
-        loop.again = loop.again or bool(branches)
         if loop.runs and branches:
             # There surely is a first iteration, and this was it: the fixpoint starts behind it.
             loop.runs = False
@@ -148,19 +131,59 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
             m.bus.emissions += of_keys if given_up else []
             break
         of_keys += _forget_reports(m, reports, first=attempt == 0)
-        del frame.returns[returns:]
-        del frame.yields[yields:]
-        del loop.exits[exits:]
-        del frame.exits[function_exits:]
+        ends.forget_later(frame, loop)
         attempt = attempt + 1 if changed or frame.without_events else limit
     if too_deep:
         del m.bus.emissions[emitted:]
-        ended = frame.exits[left[0] :], frame.returns[left[1] :], frame.yields[left[2] :]
+        ended = frame.exits[left.exits :], frame.returns[left.returns :], frame.yields[left.yields :]
         writes = m.journal.since(loop.base)
         frame.deep_loops[id(loop.node)] = _DeepRun(writes, loop.exits[:], loop.again, *ended)
     m.path.passes -= 1
     frame.without_events = around
     _end_variations(m, loop)
+
+
+class _Ends(NamedTuple):
+    """How many paths were known that leave the function, yield from it, or leave the loop by ``break``; see ``Frame`` and
+    ``LoopState``."""
+
+    exits: int
+    returns: int
+    yields: int
+    breaks: int
+
+    def forget_later(self, frame: Frame, loop: LoopState) -> None:
+        """Forget the paths that have left since."""
+        del frame.exits[self.exits :]
+        del frame.returns[self.returns :]
+        del frame.yields[self.yields :]
+        del loop.exits[self.breaks :]
+
+
+def _ends_of(frame: Frame, loop: LoopState) -> _Ends:
+    return _Ends(len(frame.exits), len(frame.returns), len(frame.yields), len(loop.exits))
+
+
+def _run_iteration(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]) -> list[Writes]:
+    """Run one iteration and undo it: what each of its paths has written that reaches the next iteration."""
+    mark = len(m.journal.entries)
+    m.path.loops.append(loop)
+    m.trackers.iteration(loop)
+    frame.loops.append(loop)
+    loop.mark = mark
+    frame.branches += 1
+    loop.branches, loop.tested = frame.branches, False
+    flow = once()
+    frame.branches -= 1
+    frame.loops.pop()
+    m.path.loops.pop()
+    writes = m.journal.rollback(mark)
+    branches = loop.continues
+    loop.continues = []
+    if flow == NORMAL:
+        branches.append(writes)
+    loop.again = loop.again or bool(branches)
+    return branches
 
 
 def _forget_reports(m: Machine, reports: int, *, first: bool) -> list[Emission]:
