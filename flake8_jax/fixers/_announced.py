@@ -22,10 +22,10 @@ class May(enum.Flag):
     """Kinds of difference.
 
     VALUES: other numbers. OVERFLOW: other numbers where integers of 8 or 16 bits are among them, which wrap around in one
-    dtype and not in the other. ROUNDING: numbers that differ by the rounding of their dtype. DTYPE: another dtype or weak type,
-    with the rounding that comes with it. KIND: an array of JAX in place of a number of Python or an array of NumPy. SHAPE:
-    another shape. CONTAINER: an array in place of a list. RAISE: an error, or none, or another one. PRINT: other text, or the
-    same at another time.
+    dtype and not in the other, or booleans that became integers. ROUNDING: numbers that differ by the rounding of their dtype.
+    DTYPE: another dtype or weak type, with the rounding that comes with it. KIND: an array of JAX in place of a number of
+    Python or an array of NumPy. SHAPE: another shape. CONTAINER: an array in place of a list. RAISE: an error, or none, or
+    another one. PRINT: other text, or the same at another time.
     """
 
     NOTHING = 0
@@ -75,7 +75,7 @@ def sentences_of(fix: Fix) -> list[str]:
 # --- arrays in place of Python's numbers -------------------------------------------------------------
 
 SELECTS = Announced(
-    "both branches run, and the result is one array with one dtype, in which integers overflow silently",
+    "both branches run, and the result is one array with one dtype: integers overflow, booleans may become integers",
     May.DTYPE | May.KIND | May.SHAPE | May.ROUNDING | May.OVERFLOW | May.RAISE,
 )
 BRANCHES = Announced(
@@ -95,7 +95,7 @@ LOGIC = Announced(
     May.DTYPE | May.KIND | May.SHAPE | May.RAISE,
 )
 CHOOSES = Announced(
-    "both operands are evaluated, and the result is one array with one dtype, in which integers overflow silently",
+    "both operands run, and the result is one array with one dtype: integers overflow, booleans may become integers",
     May.DTYPE | May.KIND | May.SHAPE | May.RAISE | May.ROUNDING | May.OVERFLOW,
 )
 CAST = Announced(
@@ -197,8 +197,9 @@ STABLE = Announced(
 )
 GUARDED = Announced("gradients that were NaN become finite", May.VALUES)
 FLOATS = Announced("the function gets a float instead of an integer", May.DTYPE | May.KIND)
+FINDS_NAN = Announced("elements that are NaN now match", May.VALUES)
 NUMBERS_ONLY = Announced(
-    "a caller that passes a NumPy array gets a JAX array, and non-numbers raise",
+    "elements that are NaN now match, a caller that passes a NumPy array gets a JAX array, and non-numbers raise",
     May.VALUES | May.RAISE | May.KIND | May.DTYPE,
 )
 WINDOWS = Announced("the windows no longer overlap, so the result is smaller", May.VALUES | May.SHAPE)

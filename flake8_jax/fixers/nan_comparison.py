@@ -1,12 +1,13 @@
 """JAX704: ``x == jnp.nan`` becomes ``jnp.isnan(x)``. Limitations: chains of comparisons, membership.
 
-The fix is safe where the value is one array of numbers in every run: for None, a tuple or strings, ``isnan`` raises.
+The fix is unsafe, because the comparison gets another value, as intended. Its message says more where the value may be
+something else than one array of numbers: for None, a tuple or strings, ``isnan`` raises.
 """
 
 from __future__ import annotations
 
 from flake8_jax.core.findings import Edit, Fix
-from flake8_jax.fixers._announced import NUMBERS_ONLY, decided
+from flake8_jax.fixers._announced import FINDS_NAN, NUMBERS_ONLY, unsafe
 from flake8_jax.fixers._conditions import is_surely_array, is_surely_host_array_of_numbers, may_be_tree
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, fixer
@@ -31,7 +32,7 @@ def fix(event: NanComparison, source: FixSource) -> Fix | None:
     imports = Imports(source, whole)
     called = imports.spell(function)
     text = f"{'~' if event.op == '!=' else ''}{called}({source.argument(node)})"
-    fix = Fix(f"Use `{called}`", "safe", (Edit(whole.start, whole.end, text), *imports.edits))
     certain = is_surely_array(source, node) and not may_be_tree(source, node)
     certain = certain or is_surely_host_array_of_numbers(source, node)
-    return decided(fix, safe=certain, otherwise=NUMBERS_ONLY)
+    edits = (Edit(whole.start, whole.end, text), *imports.edits)
+    return unsafe(f"Use `{called}`", FINDS_NAN if certain else NUMBERS_ONLY, edits)

@@ -67,8 +67,8 @@ def nan_comparison(event: NanComparison) -> Report | None:
 
     ## Fix safety
 
-    `x == jnp.nan` becomes `jnp.isnan(x)`, and `x != jnp.nan` becomes `~jnp.isnan(x)`. The fix is safe if `x` is an array for
-    every caller. Otherwise it is unsafe: `isnan` raises for None or a string.
+    `x == jnp.nan` becomes `jnp.isnan(x)`, and `x != jnp.nan` becomes `~jnp.isnan(x)`. The fix is unsafe: the comparison is
+    True for NaN afterwards, as intended, so the program computes something else. `isnan` raises for None or a string.
 
     ## How it is verified
 

@@ -233,6 +233,8 @@ def _of_numbers(one: _Number, other: _Number) -> May:
         return kinds
     if np.array_equal(a, b, equal_nan=True) and one.dtype != other.dtype:
         return kinds
+    if {one.values.dtype.kind, other.values.dtype.kind} in ({"b", "i"}, {"b", "u"}) and np.array_equal(a != 0, b != 0):
+        return kinds | May.OVERFLOW  # two times True is True, but two times 1 is 2
     error = 64 * max(one.precision(), other.precision())
     close = np.allclose(a, b, rtol=error, atol=error, equal_nan=True)
     return kinds | (May.ROUNDING if close else May.VALUES)

@@ -88,7 +88,6 @@ _SHAPES = (
     "n = int(jnp.log2(x.size + 5))\nreturn jnp.zeros(n) + jnp.sum(x)",
     "n = jnp.max(jnp.array([x.ndim, 2]))\nreturn jnp.zeros((n,)) + jnp.sum(x)",
 )
-_NAN = ("return x == np.nan", "return (x != float('nan')).any()")
 
 SAFE = (
     *(Site("JAX203", f"return {line}") for line in _NUMPY.split("\n") if line),
@@ -96,7 +95,6 @@ SAFE = (
     *(Site("JAX205", body) for body in _PRINT),
     *(Site("JAX204", body) for body in _WAITS),
     *(Site("JAX105", body) for body in _SHAPES),
-    *(Site("JAX704", body) for body in _NAN),
 )
 
 # --- rules with unsafe fixes -------------------------------------------------------------------------
@@ -268,6 +266,7 @@ _FORMULAS = (
     "return jnp.log(1 + x)",
     "return 1 / (1 + jnp.exp(-x))",
 )
+_NAN = ("return x == np.nan", "return (x != float('nan')).any()")
 _INTEGERS = ("return jax.grad(lambda v: v * 1.5)(3) + x",)
 
 UNSAFE = (
@@ -294,5 +293,6 @@ UNSAFE = (
     *(Site("JAX515", body, eager=True) for body in _LATE),
     *(Site("JAX702", body, first=("grad",)) for body in _GUARDS),
     *(Site("JAX703", body) for body in _FORMULAS),
+    *(Site("JAX704", body) for body in _NAN),
     *(Site("JAX708", body, eager=True) for body in _INTEGERS),
 )

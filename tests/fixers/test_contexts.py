@@ -166,6 +166,8 @@ KINDS = {
     "negative-zero": (array("0000000000000000"), array("0000000000000080"), May.ROUNDING),
     "nan": (array("0000c07f00000040"), array(ONE_TWO), May.VALUES),
     "overflow": (array("90", "uint8", (1,)), array("90010000", "int32", (1,)), May.OVERFLOW | May.DTYPE),
+    "boolean-sum": (array("01", "bool", (1,)), array("02000000", "int32", (1,)), May.OVERFLOW | May.DTYPE),
+    "boolean-no-more": (array("01", "bool", (1,)), array("00000000", "int32", (1,)), May.VALUES | May.DTYPE),
     "overflow-in-a-dict": (
         held("tuple", held("dict", **{"417.0": plain(1)}), WRAPPED),
         held("tuple", held("dict", **{"918.0": plain(1)}), WRAPPED),
