@@ -19,6 +19,7 @@ from flake8_jax.core.findings import Finding
 from flake8_jax.core.registry import Rule
 from flake8_jax.core.stack import run_deep
 from flake8_jax.knowledge import load
+from flake8_jax.knowledge.call_signatures import load_signatures
 from flake8_jax.knowledge.history import load_histories
 from flake8_jax.semantics.analysis.assembly import assemble
 from flake8_jax.semantics.analysis.entries import run_entries
@@ -29,9 +30,10 @@ from flake8_jax.semantics.analysis.recorded import run_recorded
 from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
 from flake8_jax.semantics.analysis.root_checks import check_derivative_rules, check_roots
 from flake8_jax.semantics.domain.scopes import ModuleScope
-from flake8_jax.semantics.events.events import ApiUse, KeyUse, SharedKey
+from flake8_jax.semantics.events.events import ApiUse, CallMismatch, KeyUse, SharedKey
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.limits import INSPECT_CAPS, Cut
+from flake8_jax.semantics.trackers.call_signatures import CallSignatures
 from flake8_jax.semantics.trackers.keys import Keys
 from flake8_jax.semantics.trackers.presumption import Presuming, Presumption
 from flake8_jax.semantics.trackers.records import FunctionRecord, Recording, Records
@@ -102,9 +104,11 @@ def _machine_for(scopes: list[ModuleScope], request: AnalysisRequest, rules: tup
     machine.program.lazy = request.lazy
     machine.worklist.skipped = request.skipped
     machine.trackers[LoopNests].threshold = request.unroll_threshold
-    if machine.bus.wants(ApiUse):
+    if machine.bus.wants(ApiUse) or machine.bus.wants(CallMismatch):
         required = Required(request.required, request.required_in)
         machine.trackers[ApiUses].open(load_histories(), required, scopes, request.wanted)
+    if machine.bus.wants(CallMismatch):
+        machine.trackers[CallSignatures].open(load_signatures())
     bus = machine.bus
     machine.trackers[Keys].conventions = request.preview and (bus.wants(KeyUse) or bus.wants(SharedKey))
     runs = machine.trackers[Runs]

@@ -19,6 +19,7 @@ from typing import Any, Final, Literal, Union
 import msgspec
 
 from flake8_jax.core import ir
+from flake8_jax.knowledge.call_signatures import Problem
 from flake8_jax.knowledge.history import Change, Support, Version
 from flake8_jax.knowledge.model import FunctionFact, NamespaceFact
 from flake8_jax.semantics.domain.scopes import ModuleScope
@@ -746,6 +747,35 @@ class ApiUse(msgspec.Struct, frozen=True, eq=False):
     postponed: bool
 
 
+class CallMismatch(msgspec.Struct, frozen=True, eq=False):
+    """A library function is called with arguments that no known release takes. name: its canonical name. title, newest: the
+    library, and its newest known release."""
+
+    context: Context
+    at: ir.Call
+    name: str
+    problem: Problem
+    title: str
+    newest: Version
+
+
+FrozenKind = Literal["frozen", "undeclared", "setup"]
+"""The object is frozen; its class declares no such field, and so the constructor cannot set it; ``setup`` sets an argument of
+the constructor."""
+
+
+class FrozenStore(msgspec.Struct, frozen=True, eq=False):
+    """An attribute of a frozen object of a library, or of a subclass of the project, is assigned to. library: the class that
+    freezes it, by its canonical name. name: the attribute. owner: the class of the object."""
+
+    context: Context
+    at: ir.Node
+    how: FrozenKind
+    library: str
+    owner: str
+    name: str
+
+
 class UndonatedStep(msgspec.Struct, frozen=True, eq=False):
     """A compiled call in an eager loop whose results replace arguments of it, none of which it donates. ``at``: the call.
 
@@ -840,7 +870,7 @@ Event = Union[
     RootMet, NameUse, Discarded, Computation, NanComparison, WideDtype, UnboundAxis, MeshMismatch, Mutation,
     CachedCall, GlobalRead, StaleRead, LateBinding, Fork, OverwrittenBuffer, SignatureMismatch, RuleIncomplete, MissingSync,
     TransformCall, JittedMethod, Setting, Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant,
-    ApiUse, UndonatedStep, LoopCopy, EagerStep, LostResult,
+    ApiUse, CallMismatch, FrozenStore, UndonatedStep, LoopCopy, EagerStep, LostResult,
 ]  # fmt: skip
 
 

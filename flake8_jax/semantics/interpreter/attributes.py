@@ -77,6 +77,7 @@ from flake8_jax.semantics.trackers.allocations import (
 from flake8_jax.semantics.trackers.buffers import read
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.freshness import Freshness, now, track_kept
+from flake8_jax.semantics.trackers.frozen import check_store
 from flake8_jax.semantics.trackers.globals import emit_global, is_code, track_rebinding
 from flake8_jax.semantics.trackers.host_buffers import track_kept_result
 from flake8_jax.semantics.trackers.loaders import vary_part
@@ -590,6 +591,7 @@ def store_attribute(m: Machine, change: Change, source: ir.Expr | None = None) -
     base, attr, value = change.target, change.name, change.value
     assert base is not None and value is not None
     track_kept(m, value)
+    check_store(m, change)
     if m.path.mode.staged:
         emit_attribute(m, change, source)
     else:

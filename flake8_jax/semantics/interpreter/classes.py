@@ -4,7 +4,8 @@ Vocabulary
 ----------
 trait       what a class is to JAX and to Python: ``pytree``, ``dataclass``, ``namedtuple``, ``enum``,
             ``static_attributes`` (linen-like: attributes are configuration), ``filtered`` (equinox-like).
-            ``metaclass``: one of its own makes the class. ``altered``: a decorator may have made anything of it.
+            ``frozen``: nothing can assign to its fields (flax.struct). ``metaclass``: one of its own makes the class.
+            ``altered``: a decorator may have made anything of it.
 generic     an instance of which only the class is known: ``__init__`` run once with unknown arguments.
 
 Limitations: what metaclasses do, ``__slots__``, ``__new__``, C3 corner cases.
@@ -140,6 +141,8 @@ def apply_class_decorator(m: Machine, cls: ClassValue, name: str, options: dict[
     if name in DATACLASS or (fact is not None and fact.dataclass):
         cls.traits.add("dataclass")
         cls.hashed = _hash_made(name, options)
+    if name == "flax.struct.dataclass" and "frozen" not in options:
+        cls.traits.add("frozen")
     if name in PYTREE_DECORATORS or (fact is not None and fact.pytree):
         cls.traits.add("pytree")
     if fact is not None and fact.static_attributes:

@@ -43,6 +43,7 @@ from flake8_jax.semantics.models.tables import Handler
 from flake8_jax.semantics.models.transforms import apply_transform
 from flake8_jax.semantics.trackers.allocations import track_made_here
 from flake8_jax.semantics.trackers.axes import check_spec
+from flake8_jax.semantics.trackers.call_signatures import CallSignatures
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.clocks import CLOCKS, PROFILING, read_clock, track_trace
 from flake8_jax.semantics.trackers.contracts import track_function_rule
@@ -74,6 +75,9 @@ def call_external(m: Machine, func: External, at: Call) -> Value:
     versions = m.trackers[ApiUses].versions
     if versions is not None and name in versions.callees:
         versions.called(m, name, at)
+    signatures = m.trackers[CallSignatures]
+    if name in signatures.names:
+        signatures.check(m, name, at)
     if known.transform is not None:
         emit_call(m, name, at)
         if m.trackers[Captures].constants and known.transform.tracing != "none":

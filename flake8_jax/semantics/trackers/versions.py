@@ -179,6 +179,15 @@ class Versions:
         """Whether a rule asks about this file."""
         return self._wanted is None or scope.path in self._wanted
 
+    def supports_some(self, scope: ModuleScope, library: str, oldest: Version, newest: Version) -> bool:
+        """Some release from ``oldest`` to ``newest`` is one that the file is for. Of a library without a history, all are if
+        some release of JAX is."""
+        supports = self._supports_of(scope)
+        support = supports.get(library)
+        if support is None:
+            return bool(supports["jax"].highest)
+        return support.reaches(oldest) and (support.lowest is None or support.lowest <= newest)
+
     def attribute(
         self, m: Machine, scope: ModuleScope, node: ir.Attribute, owner: External, *, postponed: bool = False
     ) -> None:

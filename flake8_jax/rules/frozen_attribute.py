@@ -1,0 +1,163 @@
+"""JAX517: see the page of ``frozen_attribute``."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._tracers import quote
+from flake8_jax.semantics.events.events import FrozenStore
+
+_REMEDIES = {
+    "equinox.Module": "make a changed copy with eqx.tree_at",
+    "flax.linen.Module": "set it in setup, or use self.variable for state",
+    "flax.struct.dataclass": "make a changed copy with .replace",
+}
+
+
+@rule("JAX517", "error", raises="another error")
+def frozen_attribute(event: FrozenStore) -> Report | None:
+    """The code assigns to an attribute of an Equinox module, a Flax module or a `flax.struct` object, which is frozen.
+
+    ## Why is this bad?
+
+    These objects are pytrees, so their attributes must not change while JAX traces. The assignment raises. An Equinox module
+    takes new values only in its constructor, and only for the fields that its class declares. A Flax module takes them in
+    `setup`, but not for the arguments of its constructor. Build a changed copy instead: `eqx.tree_at` for Equinox,
+    `state.replace(…)` for `flax.struct` and `TrainState`.
+
+    ## Example
+
+    ```python
+    import equinox as eqx
+    import jax
+    import jax.numpy as jnp
+
+
+    class Counter(eqx.Module):
+        count: jax.Array
+
+        def __init__(self):
+            self.count = jnp.zeros(())
+            self.limit = 10  # expect: frozen-attribute
+
+        def step(self):
+            self.count = self.count + 1  # expect: frozen-attribute
+
+
+    def demonstrate():
+        Counter()  # raises: AttributeError
+    ```
+
+    ```python
+    from flax.training.train_state import TrainState
+
+
+    def reset(state: TrainState, params):
+        state.params = params  # expect: frozen-attribute
+        return state
+
+
+    def demonstrate():
+        import optax
+
+        state = TrainState.create(apply_fn=None, params={}, tx=optax.sgd(0.1))
+        reset(state, {})  # raises: AttributeError
+    ```
+
+    ## Use instead
+
+    ```python
+    import equinox as eqx
+    import jax
+    import jax.numpy as jnp
+
+
+    class Counter(eqx.Module):
+        count: jax.Array
+        limit: int
+
+        def __init__(self):
+            self.count = jnp.zeros(())
+            self.limit = 10
+
+        def step(self):
+            return eqx.tree_at(lambda counter: counter.count, self, self.count + 1)
+    ```
+
+    ```python
+    from flax.training.train_state import TrainState
+
+
+    def reset(state: TrainState, params):
+        return state.replace(params=params)
+    ```
+
+    ## Not reported
+
+    Methods that the constructor or `setup` calls, and a class that defines `__setattr__`.
+
+    ```python
+    import equinox as eqx
+    import flax.linen as nn
+
+
+    class Model(eqx.Module):
+        width: int
+        depth: int = 2
+
+        def __init__(self, width):
+            self._configure(width)
+
+        def _configure(self, width):
+            self.width = width
+
+
+    class Network(nn.Module):
+        width: int = 2
+
+        def setup(self):
+            self.layer = nn.Dense(self.width)
+
+        def __call__(self, x):
+            return self.layer(x)
+    ```
+
+    ## Limitations
+
+    The rule does not model `setattr`, and methods of Flax modules other than `setup` and `__call__`.
+
+    ## Fix safety
+
+    No fix. The changed copy has to reach every user of the object.
+
+    ## How it is verified
+
+    The assignment raises `FrozenInstanceError`, or `AttributeError` in older versions of Equinox.
+
+    ## Since
+
+    0.3.0, not released yet.
+
+    ## Related rules
+
+    JAX503 (`self-write`), JAX506 (`discarded-update`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/pytrees.html>
+    """
+    if event.context.presumed or event.context.caught:
+        return None
+    subject = quote(event.context, event.at, event.name)
+    if event.how == "undeclared":
+        message = f"{subject} raises, because `{event.owner}` does not declare a field `{event.name}`; declare it"
+    elif event.how == "setup":
+        message = (
+            f"`{event.name}` is a constructor argument of `{event.owner}`, which setup must not assign to; "
+            "use another name"
+        )
+    else:
+        remedy = _REMEDIES.get(event.library)
+        if remedy is None:
+            remedy = _REMEDIES["equinox.Module" if event.library.startswith("equinox.") else "flax.struct.dataclass"]
+        message = f"`{event.owner}` objects are frozen, so assigning to {subject} raises; {remedy}"
+    return Report(event.at, message)

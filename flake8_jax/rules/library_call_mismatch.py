@@ -1,0 +1,170 @@
+"""JAX804: see the page of ``library_call_mismatch``."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.knowledge.call_signatures import Problem
+from flake8_jax.knowledge.history import show
+from flake8_jax.rules._wording import spelled
+from flake8_jax.semantics.events.events import CallMismatch
+
+
+@rule("JAX804", "error", raises="another error")
+def library_call_mismatch(event: CallMismatch) -> Report | None:
+    """A call of a function of JAX, Flax, optax or Equinox does not fit the parameters of the function.
+
+    An unknown keyword is a warning, because a release that is newer than jaxlint may have it.
+
+    ## Why is this bad?
+
+    The call raises `TypeError` when Python reaches it: a required argument is missing, as the `key` of an Equinox layer or the
+    `rngs` of a `flax.nnx` layer, there are too many positional arguments, or the function has no parameter of that name.
+    jaxlint reports a call only if none of the releases since JAX 0.4.30 takes it.
+
+    ## Example
+
+    ```python
+    import equinox as eqx
+    import jax
+    import jax.numpy as jnp
+
+
+    class Network(eqx.Module):
+        layers: list
+
+        def __init__(self):
+            self.layers = [
+                eqx.nn.Conv2d(3, 8, kernel_size=3),  # expect: library-call-mismatch
+                eqx.nn.Linear(8, 2),  # expect: library-call-mismatch
+            ]
+
+
+    def demonstrate():
+        Network()  # raises: TypeError
+    ```
+
+    ```python
+    import flax
+
+
+    def load(path):
+        with open(path, "rb") as file:
+            return flax.serialization.from_bytes(file.read())  # expect: library-call-mismatch
+
+
+    def demonstrate():
+        load(__file__)  # raises: TypeError
+    ```
+
+    ```python
+    import optax
+
+
+    def optimizer(rate):
+        return optax.adam(lr=rate)  # expect: library-call-mismatch
+
+
+    def demonstrate():
+        optimizer(1e-3)  # raises: TypeError
+    ```
+
+    ## Use instead
+
+    ```python
+    import equinox as eqx
+    import jax
+
+
+    class Network(eqx.Module):
+        layers: list
+
+        def __init__(self, key):
+            first, second = jax.random.split(key)
+            self.layers = [eqx.nn.Conv2d(3, 8, kernel_size=3, key=first), eqx.nn.Linear(8, 2, key=second)]
+    ```
+
+    ```python
+    import flax
+
+
+    def load(target, path):
+        with open(path, "rb") as file:
+            return flax.serialization.from_bytes(target, file.read())
+    ```
+
+    ```python
+    import optax
+
+
+    def optimizer(rate):
+        return optax.adam(learning_rate=rate)
+    ```
+
+    ## Not reported
+
+    Calls with unknown arguments, and what `functools.partial` has bound before.
+
+    ```python
+    from functools import partial
+
+    import equinox as eqx
+    import jax
+
+
+    def layer(*sizes, **options):
+        return eqx.nn.Linear(*sizes, **options)
+
+
+    def build(key):
+        conv = partial(eqx.nn.Conv2d, 3, 8, key=key)
+        return conv(kernel_size=3)
+    ```
+
+    ## Limitations
+
+    The rule does not model methods, types and values of arguments, releases older than JAX 0.4.30, and other libraries.
+
+    ## Fix safety
+
+    No fix. Only the author knows the argument that is missing.
+
+    ## How it is verified
+
+    The call raises `TypeError`.
+
+    ## Since
+
+    0.3.0, not released yet.
+
+    ## Related rules
+
+    JAX706 (`transform-argument-mismatch`), JAX801 (`removed-api`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/jax.html>
+    """
+    if event.context.presumed or event.context.caught:
+        return None
+    function = f"`{spelled(event.context, event.at, event.name)}`"
+    return Report(event.at, _message(function, event), level="warning" if event.problem.kind == "unknown" else None)
+
+
+def _message(function: str, event: CallMismatch) -> str:
+    """What is wrong with the call, and what to do."""
+    problem = event.problem
+    names = _listed(problem)
+    if problem.kind == "missing":
+        plural = "s" if len(problem.names) > 1 else ""
+        return f"{function} needs the argument{plural} {names}, so this call raises TypeError; pass {names}"
+    if problem.kind == "too-many":
+        most = f"{problem.most} positional argument{'' if problem.most == 1 else 's'}"
+        return f"{function} takes at most {most}, so this call raises TypeError; pass the others by keyword, or remove them"
+    if problem.kind == "twice":
+        return f"{function} gets {names} by position and by keyword, so this call raises TypeError; pass it once"
+    release = f"{event.title} {show(event.newest)}"
+    return f"{function} of {release} has no parameter {names}, so this call raises TypeError; check the name"
+
+
+def _listed(problem: Problem) -> str:
+    return " and ".join(f"`{name}`" for name in problem.names)

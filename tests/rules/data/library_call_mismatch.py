@@ -1,0 +1,54 @@
+"""Calls of JAX that no release takes, and calls that look alike."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+
+def sizes(x):
+    return jnp.zeros(), jnp.full((2, 2))  # expect: library-call-mismatch, library-call-mismatch
+
+
+# raises TypeError: sizes(jnp.ones(2))
+
+
+def draws(key):
+    return jax.random.normal(key, (2,), jnp.float32, 0.0)  # expect: library-call-mismatch
+
+
+def twice(x):
+    return jnp.sum(x, 0, axis=0)  # expect: library-call-mismatch
+
+
+def unknown(x):
+    return jax.nn.one_hot(x, 3, depth=3)  # expect: library-call-mismatch
+
+
+def bound(x):
+    total = partial(jnp.sum, axis=0)
+    return total(x), total(x, keepdims=True)
+
+
+def passed_on(x, *rest, **options):
+    return jnp.sum(x, *rest), jnp.sum(x, **options)
+
+
+def mapped(xs):
+    return list(map(jnp.sum, xs)), jax.tree.map(jnp.zeros_like, xs), jax.vmap(jnp.dot)(xs, xs)
+
+
+def guarded(x):
+    try:
+        return jnp.sum(x, initial_value=0)
+    except TypeError:
+        return jnp.sum(x)
+
+
+def test_it_raises():
+    with pytest.raises(TypeError):
+        jnp.zeros()
+
+
+# runs: bound(jnp.ones(2))
