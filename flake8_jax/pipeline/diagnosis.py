@@ -181,12 +181,19 @@ def undecodable(path: str, problem: Problem) -> RunReport:
     )
 
 
+_PLACEHOLDER = "{{"
+"""In the path of a template of a project (cookiecutter, copier), whose files become Python when it is filled in."""
+
+
 def syntax_diagnostic(path: str, text: str, problem: Problem) -> Diagnostic:
     starts = line_starts(text)
     row = min(max(problem.row, 1), len(starts))
     offset = min(starts[row - 1] + max(problem.column, 1) - 1, len(text))
     rule = INVALID_SYNTAX
-    finding = Finding(rule.code, rule.name, rule.level, path, offset, offset, problem.message)
+    level, message = rule.level, problem.message
+    if _PLACEHOLDER in path:
+        level, message = "info", f"{message}; this looks like a template, which `exclude` leaves out"
+    finding = Finding(rule.code, rule.name, level, path, offset, offset, message)
     if text:
         item = place(finding, Positions(starts), row)
         return in_cell(item, Rows(text)) if path.endswith(SUFFIX) else item

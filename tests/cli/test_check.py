@@ -129,6 +129,14 @@ def test_syntax_error_is_a_finding(project: Project) -> None:
     assert project.codes("--select", "JAX203", ".") == [("a.py", "JAX001")]
 
 
+def test_a_template_of_a_project_is_a_note_on_its_syntax(project: Project) -> None:
+    project.write("{{ cookiecutter.name }}/run.py", JAX + "from {{ cookiecutter.name }} import train\n")
+    project.check("--output-format", "json", ".")
+    (finding,) = json.loads(project.out)
+    assert (finding["code"], finding["severity"]) == ("JAX001", "info")
+    assert "`exclude`" in finding["message"]
+
+
 def test_undecodable_file_is_a_finding(project: Project) -> None:
     project.write("a.py", b"import jax\nx = '\xff'\n")
     project.write("b.py", JAX + "BAD\n")

@@ -74,13 +74,14 @@ class RepeatedSeeds(Tracker):
         """The running iterations come to a drawing, by the call ``at``; without one, it happens in the function that runs."""
         self.log.append(drawing)
         path = self.m.path
+        is_running = any(link.fn is drawing.maker for link in path.stack)
         count = 1
         for loop in reversed(path.loops):
             if loop.guards or not isinstance(loop.node, (ir.For, ir.While)):
                 return
             count *= loop.trip_count or _FEW
             inside = path.stack[loop.links :]
-            if at is None and not any(link.fn is drawing.maker for link in inside):
+            if (at is None or is_running) and not any(link.fn is drawing.maker for link in inside):
                 return  # the loop stands in the maker, or in what the maker calls
             place = inside[0].node if inside else at
             if loop.unrolled or count < _FEW or place is None:

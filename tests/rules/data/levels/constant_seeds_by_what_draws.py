@@ -27,3 +27,27 @@ def power(a):
 @jax.jit
 def ignoring(a, seed):
     return a @ start(random.key(0), 3)  # warning: constant-key
+
+
+def layer(key, width):
+    first, second = random.split(key)
+    return random.normal(first, (width,)), random.normal(second, (width,))
+
+
+def layers(key, count):
+    keys = random.split(key, count + 1)
+    made, at = [layer(keys[0], 2)], 1
+    for _ in range(count):
+        made.append(layer(keys[at], 2))
+        at += 1
+    return made
+
+
+def load(count):
+    made = layers(random.key(42), count)
+    jax.effects_barrier()
+    return made
+
+
+if __name__ == "__main__":
+    load(30)
