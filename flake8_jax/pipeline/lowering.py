@@ -96,7 +96,12 @@ def decode_text(data: bytes, path: str = "", limit: int | None = None) -> tuple[
     except NotebookError as error:
         return "", Problem(str(error))
     except SourceError as error:
-        return "", Problem(f"{error.message}; {error.remedy}" if error.remedy else error.message, error.row)
+        return "", Problem(
+            f"{error.message}; {error.remedy[0].lower()}{error.remedy[1:].removesuffix('.')}"
+            if error.remedy
+            else error.message,
+            error.row,
+        )
 
 
 def lower_text(text: str) -> Lowered:

@@ -209,11 +209,11 @@ def _parsed(data: str) -> dict[str, Any]:
     try:
         found = json.loads(data)
     except json.JSONDecodeError as error:
-        raise NotebookError(f"this is no notebook: {error.msg} (line {error.lineno})") from error
+        raise NotebookError(f"the notebook is not valid JSON: {error.msg} (line {error.lineno})") from error
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, a list in a list in a list …
-        raise NotebookError(f"this is no notebook that can be read: {error}") from error
+        raise NotebookError(f"the notebook cannot be read: {error}") from error
     if not isinstance(found, dict) or not isinstance(found.get("cells"), list):
-        raise NotebookError("this is no notebook of version 4; open and save it in Jupyter")
+        raise NotebookError("this is not a notebook of format version 4; open it in Jupyter and save it")
     return found
 
 
@@ -232,10 +232,10 @@ def _source(cell: dict[str, Any]) -> str:
     source = cell.get("source", "")
     lines = source if isinstance(source, list) else [source]
     if not all(isinstance(line, str) for line in lines):
-        raise NotebookError("this is no notebook: the source of a cell is no text")
+        raise NotebookError("this is not a valid notebook: the source of a cell is not text")
     text = "".join(lines)
     if any(is_mark(line) for line in text.splitlines()):
-        raise NotebookError("a line of it looks like what jaxlint itself writes between cells")
+        raise NotebookError("a line of a cell looks like the mark that jaxlint writes between cells; change that line")
     return text
 
 

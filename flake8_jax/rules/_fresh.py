@@ -17,7 +17,9 @@ from flake8_jax.semantics.events.events import Repetition
 
 def loop_of(event: Repetition) -> str:
     """The loop of a caller, and where its call stands."""
-    return "the loop that calls this" + (f" ({place(event.called, event.context)})" if event.called is not None else "")
+    return "a loop that calls this function" + (
+        f" ({place(event.called, event.context)})" if event.called is not None else ""
+    )
 
 
 def short(name: str) -> str:

@@ -62,6 +62,11 @@ def it_or_name(node: ir.Node | ir.Expr | None) -> str:
     return f"`{node.id}`" if isinstance(node, ir.Name) else "it"
 
 
+def static_remedy(node: ir.Node | ir.Expr | None) -> str:
+    """How a value becomes known while JAX traces."""
+    return "static, as a static field or argument" if isinstance(node, ir.Attribute) else "a static argument"
+
+
 def listed(names: Iterable[str]) -> str:
     """Names in backquotes: ``a``, ``b`` and ``c``."""
     *first, last = [f"`{name}`" for name in names]

@@ -147,8 +147,10 @@ def builtin_on_tracer(event: LibraryCall) -> Report | None:
             "an argument" if several else quote(context, event.nodes[0] if event.nodes else None, "its argument")
         )
         subject = traced_argument(event, otherwise)
-        compared = f"{subject}, but it is traced" if several else f"the elements of {subject}, but they are traced"
-        return Report(event.at, f"{short}() compares {compared}; use {equivalent}")
+        compared = (
+            f"the value of {subject}, but it is traced" if several else f"the values in {subject}, but they are traced"
+        )
+        return Report(event.at, f"{short}() needs {compared}; use {equivalent}")
     if event.name in _TESTING and _tests(elements, stops_at=event.name == "builtins.any"):
         equivalent = _TESTING[event.name]
         subject = traced_argument(event, quote(context, event.nodes[0] if event.nodes else None, "its argument"))

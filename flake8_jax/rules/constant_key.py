@@ -234,11 +234,11 @@ def _made_by_each_call(event: RepeatedSeed) -> Report | None:
     )
     if at is None or is_test(event.context) or _is_idle(at, event.maker):
         return None
-    caller = f" ({place(event.called, event.context)})" if event.called is not None else ""
+    caller = f" from {place(event.called, event.context)}, in a loop," if event.called is not None else " from a loop"
     return Report(
         at,
-        f"The seed of {quote(event.context, at)} is constant, so every iteration of the loop that calls this{caller} "
-        "draws the same numbers; pass in a new key",
+        f"The seed of {quote(event.context, at)} is constant, so every call{caller} draws the same numbers; "
+        "pass in a new key",
         preview=not event.handed_on,
     )
 

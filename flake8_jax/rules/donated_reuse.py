@@ -158,6 +158,13 @@ def donated_reuse(event: DonatedUse) -> Report | None:
             level,
         )
     read, then = quote(context, event.at), "its buffer is deleted"
+    if event.argument is not None and _is_call_of(event.argument, event.taker):
+        reader = name_of(event.through) if event.through else read
+        where = place(event.earlier, context)
+        message = (
+            f"{reader} reads an array that was donated to {taker} on {where}, so its buffer is deleted; use the result"
+        )
+        return Report(event.at, message, level)
     if event.through:
         then = f"{name_of(event.through)} reads a deleted buffer"
     elif read != name:
@@ -167,6 +174,11 @@ def donated_reuse(event: DonatedUse) -> Report | None:
         f"{name} was donated to {taker} on {place(event.earlier, context)}, so {then}; use the result",
         level,
     )
+
+
+def _is_call_of(argument: Site, taker: Site) -> bool:
+    """The place is the whole call: what was donated has no name there."""
+    return argument.scope is taker.scope and argument.start == taker.start
 
 
 def _quoted(site: Site | None, otherwise: str) -> str:

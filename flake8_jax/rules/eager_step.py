@@ -154,20 +154,19 @@ def eager_step(event: EagerStep) -> Report | None:
     if event.kind == "operation":
         return Report(
             event.at,
-            f"{subject} and the rest of this step run operation by operation in every iteration, because nothing around them "
-            "is jitted; jit the step, or write the loop as a jax.lax.scan",
+            f"This loop runs {subject} and its other operations one by one, because nothing is jitted; jit its body or "
+            "use jax.lax.scan",
             preview=True,
         )
     if event.kind == "element":
         return Report(
             event.at,
-            f"{subject} takes one element from the device in every iteration; "
-            "use array operations or jax.vmap, or loop over np.asarray of the array",
+            f"{subject} takes one element from the device in every iteration, which is slow; use array operations or "
+            "jax.vmap, or convert the array with np.asarray first",
             preview=True,
         )
     what = "an optimizer" if event.kind == "optimizer" else "a model"
     return Report(
         event.at,
-        f"{subject} runs {what} outside jit, one operation at a time, in every iteration; "
-        "put the whole step into one jitted function",
+        f"{subject} runs {what} operation by operation in every iteration, because nothing is jitted; jit the whole step",
     )

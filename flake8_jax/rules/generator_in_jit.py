@@ -111,7 +111,9 @@ def generator_in_jit(event: RootMet) -> Report | None:
     kind = _kind(event.operand)
     if kind is None:
         return None
-    return Report(event.at, f"{event.name} gets {kind}, but needs a function that returns arrays; use a plain function")
+    return Report(
+        event.at, f"`{event.name}` gets {kind}, but needs a function that returns arrays; use a plain function"
+    )
 
 
 def _kind(value: Value) -> str | None:

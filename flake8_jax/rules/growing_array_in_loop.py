@@ -145,8 +145,8 @@ def growing_array_in_loop(event: LoopCopy) -> Report | None:
     subject = quote(context, event.at, "this")
     if event.how == "updated":
         message = (
-            f"{subject} copies the whole array in every iteration; write into a NumPy buffer "
-            "or update it in a jitted function that donates it"
+            f"{subject} copies the whole array in every iteration, because JAX arrays are immutable; fill a NumPy array, "
+            "or jit the loop"
         )
     elif event.how == "listed":
         message = (
@@ -155,7 +155,7 @@ def growing_array_in_loop(event: LoopCopy) -> Report | None:
         )
     else:
         message = (
-            f"{subject} makes a longer array in every iteration, so JAX copies it and compiles for each length; "
-            "collect the parts in a list and join them after the loop"
+            f"{subject} makes a longer array in every iteration, so JAX compiles for each length; collect the parts in a "
+            "list and join them after the loop"
         )
     return Report(event.at, message, preview=True)

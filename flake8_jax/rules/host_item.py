@@ -116,4 +116,8 @@ def host_item(event: MethodCall) -> Report | None:
         return None
     owner = event.at.func.value if isinstance(event.at.func, ir.Attribute) else None
     subject = quote(context, owner, "the array")
-    return Report(event.at, f".{event.method}() needs a concrete value, but {subject} is traced; keep it an array")
+    return Report(
+        event.at,
+        f".{event.method}() needs a concrete value, but {subject} is traced; keep the array or call "
+        "it after the traced function",
+    )

@@ -121,5 +121,6 @@ def jit_on_method(event: JittedMethod) -> Report | None:
         return None
     return Report(
         event.at,
-        f"`jit` traces `self` of `{event.method}`, but `{event.name}` is not a pytree; register the class or jit a function",
+        f"`jit` traces `self` of `{event.method}`, but `{event.name}` is not a pytree; "
+        "register the class as a pytree or jit a plain function",
     )

@@ -130,8 +130,8 @@ def jit_per_call(event: Repetition) -> Report | None:
         return None
     return Report(
         event.at,
-        f"Each call passes {made_of(event.operand)} to `{short(event.name)}`, so {loop_of(event)} recompiles it every time; "
-        f"apply `{short(event.name)}` once, outside",
+        f"`{short(event.name)}` gets {made_of(event.operand)} in every call, so {loop_of(event)} recompiles it each time; "
+        f"apply `{short(event.name)}` outside the function",
         preview=event.slight,
         given=event.given,
         unless=event.unless,

@@ -154,7 +154,11 @@ def numpy_on_tracer(event: LibraryCall) -> Report | None:
         return None
     short = spelled(context, event.at, event.name)
     equivalent = event.fact.equivalent if event.fact is not None else None
-    advice = f"use {equivalent.replace('jax.numpy.', 'jnp.', 1)}" if equivalent else "use jax.numpy"
+    advice = (
+        f"use {equivalent.replace('jax.numpy.', 'jnp.', 1)}"
+        if equivalent
+        else "use a JAX function or jax.pure_callback"
+    )
     subject = traced_argument(event, "its argument")
     return Report(event.at, f"{short}() converts {subject} to a NumPy array, but {_again(subject)} is traced; {advice}")
 

@@ -137,7 +137,7 @@ def stale_static_self(event: StaleRead) -> Report | None:
     where = f"line {row}" if written.scope is event.context.scope else f"{written.scope.path}:{row}"
     return Report(
         event.at,
-        f"jit compiles `{event.name}` into a constant, so calls ignore that {where} changes it later; pass it as an argument",
+        f"jit compiles `{event.name}` into a constant, so calls do not see the change in {where}; pass it as an argument",
         preview=True,
         unless=event.unless,
         uses=(Step(written.scope.path, written.start, row, "use", "", f"this rebinds `{event.name}`"),),

@@ -100,12 +100,16 @@ def mismatch(event: RootMet) -> str:
         for position in _constants(event.options.get(f"{kind}_argnums")):
             if isinstance(position, int) and not open_positions and not -len(positional) <= position < len(positional):
                 parameters = f"{len(positional)} positional parameter{'s' * (len(positional) != 1)}"
-                return f"`{kind}_argnums` contains {position}, but {_function(event.operand)} has {parameters}"
+                has = f"{_function(event.operand)} has {parameters}"
+                return f"`{kind}_argnums` contains {position}, but {has}; count from 0"
         for name in _constants(event.options.get(f"{kind}_argnames")):
             if not open_names and name not in names:
-                return f"`{kind}_argnames` contains `{name}`, but {_function(event.operand)} has no such parameter"
+                has = f"{_function(event.operand)} has no such parameter"
+                return f"`{kind}_argnames` contains `{name}`, but {has}; check the name"
     both = _named(event, "static", positional) & _named(event, "donate", positional)
-    return f"`{min(both)}` is both static and donated, but JAX donates only traced arguments" if both else ""
+    return (
+        f"`{min(both)}` is both static and donated, but JAX donates only traced arguments; remove one" if both else ""
+    )
 
 
 def signature(operand: Value) -> tuple[list[str], list[str], bool, bool] | None:

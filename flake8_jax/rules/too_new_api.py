@@ -22,7 +22,7 @@ def report_once(candidates: list[Candidate]) -> list[Candidate]:
             (candidate for candidate in group if candidate.event.lacking == newest), key=lambda c: (c.path, c.start)
         )
         others = len(group) - 1
-        note = f"{others} other {'use needs' if others == 1 else 'uses need'} a newer JAX than that, too"
+        note = f"{others} other {'use needs' if others == 1 else 'uses need'} it, too"
         kept.append(first.with_note(note) if others else first)
     return kept
 
@@ -122,7 +122,10 @@ def too_new_api(event: ApiUse) -> Report | None:
     """
     if event.verdict != "too-new" or event.lacking is None or event.postponed:
         return None
-    return Report(Span(event.start, event.end), f"{_lack(event.name, show(event.lacking))}, but {_asked(event)}")
+    return Report(
+        Span(event.start, event.end),
+        f"{_lack(event.name, show(event.lacking))}, but {_asked(event)}; require a newer JAX",
+    )
 
 
 def _lack(name: str, release: str) -> str:

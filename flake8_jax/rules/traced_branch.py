@@ -5,6 +5,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._tracers import is_reportable_in_method, quote
+from flake8_jax.semantics.domain.code import nodes_around
 from flake8_jax.semantics.domain.values import is_traced_array
 from flake8_jax.semantics.events.events import TruthTest
 
@@ -13,7 +14,7 @@ _ADVICE = {
     "if": ("`if`", _SELECT),
     "elif": ("`elif`", _SELECT),
     "ternary": ("a conditional expression", _SELECT),
-    "assert": ("`assert`", "use jax.experimental.checkify"),
+    "assert": ("`assert`", "use checkify.check of jax.experimental"),
     "and": ("`and`", "use jnp.logical_and or `&`"),
     "or": ("`or`", "use jnp.logical_or, `|` or jnp.where"),
     "not": ("`not`", "use jnp.logical_not or `~`"),
@@ -181,7 +182,20 @@ def traced_branch(event: TruthTest) -> Report | None:
         return None
     construct, advice = _ADVICE.get(event.how, ("Python", _SELECT))
     subject = quote(context, event.at)
+    if event.how in ("and", "or") and (outer := _tested_by(event)):
+        advice = f"use `{'&' if event.how == 'and' else '|'}`, and replace `{outer}` by jnp.where or jax.lax.cond"
     return Report(event.at, f"{subject} is traced, so {construct} cannot test its value; {advice}")
+
+
+def _tested_by(event: TruthTest) -> str:
+    """``if`` or another statement whose whole test is the ``and`` or ``or``: it cannot test an array either."""
+    around = list(nodes_around(event.context.scope.tree.body, event.at.start, event.at.end))
+    for node in reversed(around):
+        if isinstance(node, (ir.If, ir.IfExp)):
+            return "if" if node.test.start <= event.at.start and event.at.end <= node.test.end else ""
+        if not isinstance(node, (ir.BoolOp, ir.Compare, ir.UnaryOp)) and node is not event.at:
+            return ""
+    return ""
 
 
 def _refuses(whole: ir.Node) -> bool:

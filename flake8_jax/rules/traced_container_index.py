@@ -133,9 +133,10 @@ def traced_container_index(event: Indexing) -> Report | None:
     declared = _is_only_declared(event.base)
     if isinstance(event.base, HostArray):
         array = quote(context, event.at.value, "the array")
-        message = f"{subject} is traced, so it cannot index the NumPy array {array}; convert the array with jnp.asarray"
+        message = f"{subject} is traced, so it cannot index the NumPy array {array}; convert {array} with jnp.asarray"
         return Report(event.at, message, level="info", preview=declared)
-    message = f"{subject} is traced, so it cannot index a Python sequence; use jnp.stack or jax.lax.switch"
+    base = quote(context, event.at.value, "a Python sequence")
+    message = f"{subject} is traced, so it cannot index the Python sequence {base}; use jnp.stack or jax.lax.switch"
     return Report(event.at, message, preview=declared)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._tracers import is_reportable, quote
-from flake8_jax.rules._wording import it_or_name
+from flake8_jax.rules._wording import it_or_name, static_remedy
 from flake8_jax.semantics.domain.values import holds_tracer
 from flake8_jax.semantics.events.events import LibraryCall
 
@@ -111,6 +111,6 @@ def traced_range(event: LibraryCall) -> Report | None:
     for value, node in zip(event.args, event.nodes, strict=False):
         if holds_tracer(value):
             subject = quote(context, node, "a bound")
-            advice = f"use jax.lax.fori_loop or make {it_or_name(node)} a static argument"
+            advice = f"use jax.lax.fori_loop or make {it_or_name(node)} {static_remedy(node)}"
             return Report(event.at, f"range() needs a Python int, but {subject} is traced; {advice}")
     return None

@@ -9,7 +9,7 @@ from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.rules._binding import bind
 from flake8_jax.rules._tracers import contains_tracer, quote
-from flake8_jax.rules._wording import callee, it_or_name, traced_argument
+from flake8_jax.rules._wording import callee, it_or_name, static_remedy, traced_argument
 from flake8_jax.semantics.domain.values import Array, ListValue, TupleValue, UnionValue, Value, is_traced_array
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall
 
@@ -162,8 +162,18 @@ def _in_parameters(
     for name in (*fact.shape_params, *fact.axis_params, *fixed):
         value = bound.get(name)
         if value is not None and contains_tracer(value) and not _may_be_population(event, name, value):
-            return _report(event, nodes.get(name, event.at), nodes.get(name), name, derived=_derived(value))
+            at, part = nodes.get(name, event.at), _traced_part(nodes.get(name), value)
+            return _report(event, at, part, name, derived=_derived(value))
     return None
+
+
+def _traced_part(node: ir.Expr | None, value: Value) -> ir.Expr | None:
+    """Of a tuple or list that the code writes out, the first element that is traced."""
+    elements = value.elts if isinstance(value, TupleValue) else value.known() if isinstance(value, ListValue) else None
+    if not isinstance(node, (ir.Tuple, ir.List)) or elements is None or len(elements) != len(node.elts):
+        return node
+    traced = (part for part, element in zip(node.elts, elements) if contains_tracer(element))
+    return next(traced, node)
 
 
 def _may_be_population(event: LibraryCall | MethodCall, name: str, value: Value) -> bool:
@@ -186,7 +196,7 @@ def _report(
     else:
         called = callee(context, event.at)
         where = _PLAIN_NAMES.get(parameter, f"`{parameter}` of")
-        remedy = f"make {it_or_name(node)} a static argument{_meant(event, parameter)}"
+        remedy = f"make {it_or_name(node)} {static_remedy(node)}{_meant(event, parameter)}"
         message = f"{subject} is traced, but {where} {called} must be static; {remedy}"
     return Report(at, message)
 

@@ -141,8 +141,8 @@ def transform_in_loop(event: Repetition) -> Report | None:
     if event.how == "compiled" or is_test(event.context):
         return None
     if event.how == "body":
-        problem = f"`{short(event.name)}` gets {made_of(event.operand)}, so JAX compiles it"
-        advice = "jit the whole step or define the body outside the loop"
+        problem = f"`{short(event.name)}` compiles {made_of(event.operand)}"
+        advice = "jit the whole step or define the body once"
         if event.name == "jax.lax.map":
             problem, advice = "`map` traces and compiles its function", "jit the whole step"
     else:

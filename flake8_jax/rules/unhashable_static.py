@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._tracers import quote
+from flake8_jax.rules._tracers import contains_tracer, quote
 from flake8_jax.semantics.domain.hashing import Lack, lack_of_hash
 from flake8_jax.semantics.domain.signatures import parameter_names
 from flake8_jax.semantics.domain.values import Instance, TupleValue, Value
@@ -223,6 +223,10 @@ def _report(event: TransformCall, node: ir.Expr | None, parameter: str, value: V
     subject = quote(event.context, node, "this value")
     at = node if node is not None else event.at
     static = f"Static {parameter} needs a hashable value, but {subject}"
+    if lack.cls is None and contains_tracer(value):
+        return Report(
+            at, f"Static {parameter} must be hashable, but an outer jit traces {subject}; make it static there, too"
+        )
     if lack.cls is None and not isinstance(value, TupleValue):
         return Report(at, f"{static} has no hash; pass a tuple")
     if lack.field or lack.cls is None:

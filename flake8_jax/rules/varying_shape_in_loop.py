@@ -172,7 +172,7 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
         elif variation.ragged:
             message = f"{subject} is smaller in the last iteration, so JAX compiles the call twice; pad it or skip it"
         else:
-            message = f"The shape of {subject} changes in every iteration, so each call recompiles; pad it"
+            message = f"The shape of {subject} changes in every iteration, so each call recompiles; pad it to one shape"
         return Report(event.at, message, given=iterates(variation.loop), preview=variation.batch)
     return None
 
@@ -184,7 +184,7 @@ def _masked(event: MaskedIndex) -> Report | None:
         return None
     mask = quote(context, event.mask, "the mask")
     message = (
-        f"{mask} selects a different number of elements in every iteration, so JAX recompiles each time; use where="
+        f"{mask} selects a different number of elements in every iteration, so JAX recompiles each time; use jnp.where"
     )
     return Report(event.at, message, given=iterates(loop), preview=True)
 

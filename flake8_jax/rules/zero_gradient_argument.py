@@ -159,7 +159,9 @@ def zero_gradient_argument(event: TransformCall) -> Report | None:
             preview=True,
         )
     return Report(
-        event.at, f"{name} does not use {what}, so the gradient is zero; compute the result from {what}", preview=True
+        event.at,
+        f"{name} never uses its argument {what}, so the gradient is zero; compute the result from {what}",
+        preview=True,
     )
 
 

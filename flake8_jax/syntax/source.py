@@ -20,6 +20,8 @@ from flake8_jax.syntax.errors import SourceError
 
 __all__ = ["Source", "SourceError", "decode"]
 
+_RESOURCE_FORK = b"\x00\x05\x16\x07"
+"""How files in the AppleDouble format start."""
 _cookie = re.compile(rb"[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-\w.]+)")
 _no_code = re.compile(rb"[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|[\r\n])")
 _line_break = re.compile(r"\r\n|[\r\n]")
@@ -71,10 +73,15 @@ def decode(data: bytes) -> Source:
     except LookupError as error:
         raise SourceError(f"{encoding!r} is not a text encoding", row, "Declare the file's real encoding.") from error
     except UnicodeDecodeError as error:
+        is_python = not content.startswith(_RESOURCE_FORK)
         raise SourceError(
-            f"the byte 0x{content[error.start]:02x} is not valid {encoding}",
+            f"the byte 0x{content[error.start]:02x} is not valid {encoding.upper()}"
+            if is_python
+            else "this file is binary data of macOS (a resource fork), not Python",
             len(_byte_line_break.findall(content, 0, error.start)) + 1,
-            "Store the file as UTF-8, or declare its encoding in the first line: # -*- coding: latin-1 -*-",
+            "Store the file as UTF-8, or declare its encoding in the first line, as # -*- coding: latin-1 -*-"
+            if is_python
+            else 'Delete it, or leave it out: extend-exclude = ["._*"]',
         ) from error
     except UnicodeError as error:
         raise _unusable(encoding, row) from error

@@ -115,14 +115,17 @@ def binding_error(function: FunctionValue, args: Arguments) -> str:
     written = [name for name in required if name != "self"]
     if missing and len(written) > 1:
         passed = sum(name in given for name in written)
-        return f"gets {passed} of {len(written)} arguments, so the call raises TypeError; `{missing}` has no value"
+        return (
+            f"takes {len(written)} arguments but gets {passed}, so the call raises TypeError; "
+            f"`{missing}` has no value, check the order"
+        )
     if missing:
-        return f"gets no value for `{missing}`, so the call raises TypeError; pass one"
+        return f"needs the argument `{missing}`, so the call raises TypeError; pass it"
     count = len(positional)
     if len(args.values) > count and "vararg" not in kinds:
-        return f"takes {count} positional arguments, but the call passes {len(args.values)} and so raises TypeError"
+        return f"takes {count} positional arguments, but gets {len(args.values)}, so the call raises TypeError; pass {count}"
     unknown = next((name for name in kwargs if name not in named), "") if "kwarg" not in kinds else ""
-    return f"has no parameter `{unknown}`, so the call raises TypeError" if unknown else ""
+    return f"has no parameter `{unknown}`, so the call raises TypeError; check the name" if unknown else ""
 
 
 def call_error(value: Value, args: Arguments) -> str:

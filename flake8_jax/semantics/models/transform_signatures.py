@@ -255,7 +255,7 @@ def _check_entries(m: Machine, tv: TransformedValue, at: Call, entries: int) -> 
     if most is not None and count <= most and not _takes(tv.operand, entries):
         scope, place = tv.site.scope, tv.site
     listed = _count(entries, "entry").replace("entrys", "entries")
-    problem = f"`{tv.fact.maps_axes}` has {listed}, but the call passes {_count(count, 'positional argument')}"
+    problem = f"`{tv.fact.maps_axes}` has {listed}, but the call passes {_count(count, 'positional argument')}; make them match"
     emit_mismatch(m, scope, place, tv.name, problem)
 
 
