@@ -229,6 +229,8 @@ def _supported(asked: str | None, newest: Version) -> Support:
     return Support(lowest, highest, below, asked or "")
 
 
+_JAX = ("jax", "jaxlib")
+"""The libraries whose releases are those of JAX."""
 _ANY: Version = (99, 0, 0)
 """Newer than every Python, NumPy or SciPy that a release needs."""
 
@@ -323,8 +325,8 @@ class Histories:
         held_back = not jax.reaches(self._histories["jax"].newest)
         found: dict[str, Support] = {}
         for library, history in self._histories.items():
-            support = jax if library == "jax" else history.beside(history.support(asked.get(library)), jax)
-            unnamed = library != "jax" and library not in asked
+            support = jax if library in _JAX else history.beside(history.support(asked.get(library)), jax)
+            unnamed = library not in _JAX and library not in asked
             silent = (held_back and unnamed) or not history.covers(support)
             found[library] = Support(None, (), text="") if silent else support
         return found
@@ -334,6 +336,8 @@ class Histories:
 def load_histories() -> Histories:
     """The shipped tables. The same object on every call: it is read-only."""
     folder = resources.files(__package__).joinpath("versions")
-    tables = {library: folder.joinpath(f"{library}.toml").read_text(encoding="utf-8") for library in LIBRARIES}
+    tables = {
+        library: folder.joinpath(f"{library}.toml").read_text(encoding="utf-8") for library in (*LIBRARIES, *_JAX[1:])
+    }
     names = _read(folder.joinpath("names.toml").read_text(encoding="utf-8"))["names"]
     return Histories({library: History(text) for library, text in tables.items()}, names)

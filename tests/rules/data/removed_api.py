@@ -194,6 +194,26 @@ def present(tree, x):
     return flat, lax.pmax, jnp.clip(x, min=0.0), jnp.vstack((x, x)), getattr(jax, "tree_map", None)
 
 
+def old_array(x):
+    from jaxlib.xla_extension import ArrayImpl  # expect: removed-api
+
+    return isinstance(x, ArrayImpl)
+
+
+# raises ImportError: old_array(jnp.ones(3))
+
+
+def device_type():
+    try:
+        from jaxlib.xla_extension import Device
+    except ImportError:
+        Device = jax.Device
+    return Device
+
+
+# runs: device_type()
+
+
 class Trees:
     def tree_map(self, f, tree):
         return [f(leaf) for leaf in tree]
