@@ -25,9 +25,10 @@ _CHATTY_TRANSFER = 0.5
 _MUCH_DISPATCH = 0.2
 
 _EPILOG = """
-Every call is waited for (JAX returns before the work is done). With --vs, both functions are timed in turn, call by call,
-in blocks that alternate; the times are lower quartiles. Rounds go on until the result is tight, or --seconds are over.
-A difference is claimed where it is larger than that of two halves of one function's own calls in this run.
+jaxlint waits for the result of each call, because JAX returns before the work is done. With --vs, it calls both functions in
+turns, in short blocks, and compares lower quartiles. It measures until the noise is small, or until --seconds are over. It
+calls a function faster only if the difference is larger than the noise, which is the difference between two halves of the
+calls of one function.
 
 examples:
   jaxlint bench train.py:step --case 'f32[64,64], f32[32,64]'
@@ -51,7 +52,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument(
         "--seconds", type=duration, default=20.0, metavar="S",
-        help="stop a case after this time, even if the result is not tight (default: 20)",
+        help="stop a case after this time, even if the noise is still large (default: 20)",
     )  # fmt: skip
     made.add_argument(
         "--eager", action="store_true", help="call it without jit; by default a function that is not jitted gets jitted"

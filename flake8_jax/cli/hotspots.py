@@ -55,8 +55,8 @@ _TEXT = 46
 _SMALLEST = 0.002  # of the whole, to be listed
 
 _EPILOG = """\
-Your command runs as it is. Its main thread is sampled; jax.profiler traces the device; compilations and the arrays that live
-are put down to the lines that asked for them. PATHs are linted, and findings stand on the lines that they cost.
+Your command runs unchanged. jaxlint samples its main thread, and jax.profiler traces the device. jaxlint assigns compilations
+and live arrays to the lines of your code that caused them. It also lints PATH and marks the findings on lines that cost time.
 
 Written into --output: flame.svg (a flame graph), and plugins/profile/…: open the .trace.json.gz at https://ui.perfetto.dev,
 or the folder by `tensorboard --logdir FOLDER` with its profile plug-in.
@@ -86,7 +86,7 @@ def parser() -> argparse.ArgumentParser:
     )
     run.add_argument(
         "--trace-seconds", type=float, default=60.0, metavar="S",
-        help="the most of the run that is traced on the device; 0: none (default: 60)",
+        help="how many seconds of the run to trace on the device; 0: none (default: 60)",
     )  # fmt: skip
     add_device_option(run)
     add_process_options(run, seconds=None)
@@ -202,7 +202,7 @@ def described(
     busiest = [cost for cost in lines if cost.own >= _SMALLEST * whole][:top]
     out += _titled("lines by time on the host, callees apart", [_host(cost, whole, marks) for cost in busiest])
     if not busiest:
-        out += ["", "No line of your code was seen: PATH says which code is yours."]
+        out += ["", "jaxlint saw no line of your code run. Check PATH, which says where your code is."]
     work = sorted(lines, key=lambda cost: -cost.device)
     total = sum(operation.seconds for operation in found.device)
     rows = [_device(cost, total, marks) for cost in work if cost.device > _SMALLEST * total][:top]

@@ -18,10 +18,10 @@ _SHOWN_TOPIC = 80
 
 _EPILOG = """\
 TOPIC is a name, a few words, the text of an error, or a whole traceback; `-` reads it from standard input. jaxlint takes
-the last error of a traceback and finds its message by the literal parts, so the values of your program in it do no harm.
+the last error of a traceback and searches for the fixed parts of its message, so values from your program do not matter.
 
 Error classes and `raise` statements come first, then definitions, then docstrings. JAX's wheels have no documentation
-pages and no tests: for those, install JAX from a checkout of its repository or name one with --source.
+pages and no tests. To search those, install JAX from a checkout of its repository, or pass a checkout with --source.
 
 The exit status is 0 if something was found, 1 if not, 2 if there is no JAX.
 
@@ -47,7 +47,7 @@ def parser() -> argparse.ArgumentParser:
         help=f"only these, separated by commas: {', '.join(KINDS)}",
     )  # fmt: skip
     made.add_argument("--source", metavar="FOLDER", help="a checkout of JAX (default: the installed JAX)")
-    made.add_argument("--limit", type=positive, default=20, metavar="N", help="most places to print (default: 20)")
+    made.add_argument("--limit", type=positive, default=20, metavar="N", help="print at most N places (default: 20)")
     add_run_options(made, platform=False)
     return made
 

@@ -46,10 +46,10 @@ _NEAREST = 3
 _SECONDS = 120.0
 
 _EPILOG = """\
-The modules of yours that the finding needs are put into one script; at its end, what leads to the finding is called with
-inputs written out in the text: made up from signatures, like those of a profile (`--profile`), or your own (`--call`). Then
-everything is left out without which the script still shows it: the linter still reports the rule, and running it still
-confirms it, with the same exception. Your files stay as they are.
+jaxlint merges those of your modules that the finding needs into one script. At its end, it adds a call that leads to the
+finding. The inputs of this call are made up from signatures, taken from a profile (`--profile`), or your own (`--call`). Then
+jaxlint removes code as long as the linter still reports the finding and a run still confirms it with the same exception. Your
+files do not change.
 
 examples:
   jaxlint mre src/model.py:42
@@ -57,8 +57,8 @@ examples:
   jaxlint mre train.py:10 --call 'train(jnp.ones((8, 4)), steps=3)'
   jaxlint mre src/model.py:42 --profile .jaxlint/profile.json --output-format json
 
-Exit status: 0 if the script was written and shows the finding; 1 if it does not, and then nothing is written but with
-`--unconfirmed`; 2 for a usage error. This is no sandbox against malice: your code runs with your rights.
+Exit status: 0 if jaxlint wrote a script that shows the finding; 1 if the script does not show it (jaxlint writes it only with
+`--unconfirmed`); 2 for a usage error. The child process does not protect you from malicious code: it runs with your rights.
 """
 
 
@@ -104,7 +104,7 @@ def parser() -> argparse.ArgumentParser:
     add_selection_options(made)
     add_project_options(made)
     log = made.add_argument_group("log")
-    log.add_argument("-q", "--quiet", action="store_true", help="do not say what is being done")
+    log.add_argument("-q", "--quiet", action="store_true", help="do not print progress")
     return made
 
 

@@ -22,10 +22,10 @@ _MOST_PRIMITIVES = 8
 DIALECTS = ("jaxpr", "stablehlo", "hlo", "unoptimized-hlo")
 
 _EPILOG = """
-Nothing is run and no array is made: inputs may be larger than this machine's memory. For a platform that is not here,
-its compiler is used where it is installed (mode topology: `pip install 'flake8-jax[runtime-tpu]'` or `[runtime-cuda]`,
-each in an environment of its own, see --python); else the function is only lowered for it (mode lower), which shows
-operations that the platform lacks.
+jaxlint does not run the function and creates no arrays, so inputs may be larger than this machine's memory. For a platform
+that is not here, install its compiler (`pip install 'flake8-jax[runtime-tpu]'` or `[runtime-cuda]`, each in its own
+environment, see --python); jaxlint then compiles for it (mode topology). Without the compiler, jaxlint only lowers the function
+for the platform (mode lower), which shows operations that the platform does not support.
 
 The exit status is 0 if it compiles everywhere, 1 if it fails somewhere, 2 if the function cannot be traced.
 
@@ -51,7 +51,7 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     made.add_argument(
         "--devices", type=positive, metavar="N",
-        help="compile for N virtual devices of the processor, and show what each needs and what they send each other",
+        help="compile for N virtual CPU devices, and show how much memory each needs and what they send each other",
     )  # fmt: skip
     made.add_argument(
         "--dialect", dest="dialects", action="extend", type=_dialects, metavar="NAMES",

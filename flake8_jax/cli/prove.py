@@ -33,21 +33,21 @@ if TYPE_CHECKING:
     from flake8_jax.pipeline.workspace import Question, Workspace
 
 _EPILOG = """\
-The command after `--` is yours. It runs in copies of the project (without version control, caches and virtual environments;
-files above 20 MiB are linked), at least three times: as it is, the same again, and with the fixes. What the functions around
-the fixes return is compared, call by call. Your files stay as they are, but for `--write`.
+Write your command after `--`. jaxlint runs it in copies of the project at least three times: twice without the fixes and once
+with them. It compares the results of the functions that contain fixes, call by call. The copies omit version control, caches
+and virtual environments, and contain links to files above 20 MiB. Your files change only with `--write`.
 
 examples:
   jaxlint prove src/ -- python train.py --steps 20
   jaxlint prove src/ --safe-only --write -- pytest tests/test_model.py -q
   jaxlint prove . --select JAX1 --output-format json -- python -m app
 
-verdicts: preserved (the same results), enables (the original raises there, the fix runs; compared with the original under
-jax_disable_jit where that runs), intended-change (the fix is there to change results, such as repeated random numbers),
-differs (where, and by how much), blocked and inconclusive (why).
+verdicts: preserved (the results are the same); enables (the original raises an error, the fixed program runs; jaxlint compares
+it with the original without jit); intended-change (the purpose of the fix is to change results, such as repeated random
+numbers); differs (where, and by how much); blocked and inconclusive (and why).
 
 Exit status: 0 if every fix is proved, 1 if not, 2 for a usage error.
-This is no sandbox against malice: the command runs with your rights, and may write wherever you may.
+The child process does not protect you from malicious code: the command runs with your rights and can write to your files.
 """
 
 

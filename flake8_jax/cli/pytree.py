@@ -23,9 +23,9 @@ from flake8_jax.cli.said import tell
 from flake8_jax.runtime_checks.measurements import Tree, TreeNode
 
 _EPILOG = """\
-TARGET names a variable or a function: module:NAME or file.py:NAME, with dots into classes. The result of a function is traced,
-so no array is made and the tree may be larger than this machine's memory; --run runs the function, which also shows where the
-arrays lie.
+TARGET is a variable or a function: module:NAME or file.py:NAME, or file.py:Class.NAME. jaxlint only traces a function, so it
+creates no arrays, and the tree may be larger than this machine's memory. --run runs the function; the output then also shows
+the device of each array.
 
 examples:
   jaxlint pytree train.py:params
@@ -38,14 +38,14 @@ def parser() -> argparse.ArgumentParser:
     made = command_parser("pytree", "Show a tree of arrays: shapes, dtypes, bytes, sharding.", _EPILOG)
     made.add_argument("target", metavar="TARGET", help="the variable or function: module:NAME or file.py:NAME")
     made.add_argument("--svg", metavar="FILE", help="also draw the tree into this file")
-    made.add_argument("--limit", type=positive, default=200, metavar="N", help="most nodes to show (default: 200)")
+    made.add_argument("--limit", type=positive, default=200, metavar="N", help="show at most N nodes (default: 200)")
     group = made.add_argument_group("if TARGET is a function")
     group.add_argument("--run", action="store_true", help="run it (default: trace it only)")
     group.add_argument(
         "--case", metavar="INPUTS", help="its inputs, such as 'key, f32[64,64]' (default: made up from the signature)"
     )
     group.add_argument(
-        "--dim", action="append", default=[], type=dimension, metavar="NAME=SIZE", help="size of a named dim"
+        "--dim", action="append", default=[], type=dimension, metavar="NAME=SIZE", help="size of a named dimension"
     )
     group.add_argument("--seed", type=int, default=0, metavar="N", help="seed for the array values (default: 0)")
     add_run_options(made)

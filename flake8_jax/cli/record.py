@@ -41,9 +41,9 @@ from flake8_jax.runtime_checks.sandbox import AS_IT_IS, Launch, describe, missin
 from flake8_jax.settings.tables import ConfigError
 
 _EPILOG = """\
-For every function of your code: how often it ran, how often while JAX traced it, and whether each parameter was a tracer, an
-array, a key or a plain value, with shapes and dtypes. For every compilation: where, how long, and why again. Contents of arrays
-are not kept. The command runs with your rights and as it is, somewhat slower.
+For each function, jaxlint records how often it ran, how often JAX was tracing it, and whether each parameter was a tracer, an
+array, a key or a plain value, with shapes and dtypes. For each compilation, it records the place, the time, and why JAX
+compiled again. It does not record the contents of arrays. Your command runs unchanged, but somewhat slower.
 
 examples:
   jaxlint record -- python train.py --steps 3

@@ -41,19 +41,19 @@ _Kind = TypeVar("_Kind")
 _INPUTS_HELP = """\
 inputs:
   f32[8,128]  bf16[]  bool[4]  key  key[4]  legacy-key     arrays and PRNG keys
-  f32[n,3], i32[n], n=100                                  dims with names
+  f32[n,3], i32[n], n=100                                  named dimensions
   {"w": f32[3,3], "b": f32[3]}  (f32[2], 0.5)              containers
   weak(f32[])  numpy(f64[3])                               a weak type, a NumPy array
-  3, mode="fast"                                           Python values, by keyword too
+  3, mode="fast"                                           Python values, also by keyword
 
 inputs from a file (--cases), for any pytree, such as a Flax TrainState:
-  FILE.toml   cases = ["f32[8]", "f32[9]"], or tables [[cases]] with `inputs` and, if you like, `name`
+  FILE.toml   cases = ["f32[8]", "f32[9]"], or tables [[cases]] with `inputs` and an optional `name`
   FILE.py     a function cases() that returns or yields, for each call, a tuple of arguments, a dict of keyword
               arguments, a pair of both, or the only argument; jax.ShapeDtypeStruct stands for an array
 
-inputs from your command: `-- COMMAND` runs it until TARGET was called --calls times, and takes the function and the
-arguments as they were. So main.step, which main defines, can be named too. --profile FILE runs the command that was
-recorded there again.
+inputs from your command: `-- COMMAND` runs it until it has called TARGET --calls times, and takes the function and the
+arguments from these calls. So TARGET can also be a function inside another one, such as main.step. --profile FILE runs the
+command that `jaxlint record` stored in FILE.
 """
 
 
@@ -70,7 +70,7 @@ def add_subject_options(parser: argparse.ArgumentParser, *, platform: bool = Tru
     group.add_argument("--case", action="append", default=[], metavar="INPUTS", help=CASE_HELP)
     group.add_argument("--cases", metavar="FILE.toml|FILE.py", help="more inputs, from a file")
     group.add_argument(
-        "--dim", action="append", default=[], type=dimension, metavar="NAME=SIZE", help="size of a named dim"
+        "--dim", action="append", default=[], type=dimension, metavar="NAME=SIZE", help="size of a named dimension"
     )
     group.add_argument("--seed", type=int, default=0, metavar="N", help="seed for the array values (default: 0)")
     group.add_argument(
@@ -80,10 +80,10 @@ def add_subject_options(parser: argparse.ArgumentParser, *, platform: bool = Tru
     group.add_argument(
         "--donate", type=names_list, default=[], metavar="NAMES", help="parameters to donate, if it is not jitted yet"
     )
-    group.add_argument("--profile", metavar="FILE", help="run the command again that `jaxlint record` kept there")
+    group.add_argument("--profile", metavar="FILE", help="run the command that `jaxlint record` stored in FILE")
     group.add_argument(
         "--calls", type=positive, default=20, metavar="N",
-        help="with a command: how many calls to look at, in at most 20 s after the first (default: 20)",
+        help="with a command: how many calls to use, in at most 20 s after the first (default: 20)",
     )  # fmt: skip
 
     add_run_options(parser, platform=platform)

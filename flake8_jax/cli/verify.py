@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from flake8_jax.pipeline.backend import Backend
 
 _EPILOG = """\
-The command after `--` is yours. It is run in a child process, once for every way of watching that the findings need, and is
-observed, not changed. Its own checks may fail meanwhile; that is said. Without a command, the functions that lead to a
-finding are called with inputs made up from their signatures, which proves less.
+Write your command after `--`. jaxlint runs it in a child process and observes it. Some findings need several runs, for example
+one without jit. Without a command, jaxlint calls the functions that lead to a finding with inputs made up from their
+signatures, which proves less.
 
 examples:
   jaxlint verify src/model.py
@@ -49,12 +49,13 @@ examples:
   jaxlint verify analysis.ipynb
   jaxlint verify src/ --target cuda --require confirmed --output-format sarif -- python train.py
 
-verdicts: confirmed; confirmed-if-traced (nothing shows that the argument is); confirmed-elsewhere (another line of the same
-function); refuted (on these inputs, JAX and backend); blocked (another error comes first); inconclusive (the line did not
-run, or nothing decisive was seen); unsupported-target (there is no such device to measure on).
+verdicts: confirmed; confirmed-if-traced (true if the function is traced, but no caller is known to trace it);
+confirmed-elsewhere (the error was on another line of the function); refuted (on these inputs, JAX and backend); blocked
+(another error comes first); inconclusive (the line did not run, or nothing decided the question); unsupported-target (this
+machine has no such device).
 
 Exit status: 1 if a finding is confirmed, else 0; with `--require confirmed` 0 if all are, else 1; 2 for a usage error.
-This is no sandbox against malice: the command runs with your rights.
+The child process does not protect you from malicious code: the command runs with your rights.
 """
 
 
