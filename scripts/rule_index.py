@@ -31,14 +31,17 @@ _HEAD = """\
 
 <!-- Written by scripts/rule_index.py from the docstrings of the rules. -->
 
-`jaxlint rule NAME` prints the page of a rule: why the code is bad, examples, and what its fix does. **Level**: an *error*
-raises or silently computes a wrong result on the path shown (a tracer that comes from three files away, or from a class that
-nothing in the project traces, is an info). A *warning* costs time, memory or reliability. An *info* has a better replacement,
-or is probably intended. **Fix**: whether jaxlint can fix it, always or sometimes; a fix that may change values needs
+`jaxlint rule NAME` prints the page of a rule: why the code is bad, examples, and what its fix does.
+
+**Level.** An *error* means that JAX raises or computes a wrong result on the path shown. A *warning* means that the code works
+but wastes time or memory, or is not reliable. An *info* is a note: there is a better way, the code is probably intended, or
+jaxlint is not sure. The table shows the usual level of each rule; a single finding can have a lower one.
+
+**Fix.** The column says whether jaxlint can fix a finding: always, sometimes, or never (–). A fix that may change values needs
 `--unsafe-fixes`.
 """
 
-_COLUMNS = "| code | name | level | fix | |\n|---|---|---|---|---|\n"
+_COLUMNS = "| code | name | level | fix | what it reports |\n|---|---|---|---|---|\n"
 
 
 def index(rules: Iterable[RuleInfo]) -> str:

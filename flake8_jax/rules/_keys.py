@@ -18,8 +18,8 @@ from flake8_jax.semantics.events.events import Context, KeyUse
 
 ADVICE: dict[str, str] = {
     "": "split it first",
-    "fixed": "split it first unless both runs need equal numbers",
-    "constant": "split it first unless equal numbers are intended, as in synthetic data",
+    "fixed": "split it first unless both need equal numbers",
+    "constant": "split it first unless you want equal numbers",
     "shared": "split it first unless both must drop the same elements",
     "same-data": "split it first unless you compare both results",
     "paired": "split it first unless both must change in the same way",

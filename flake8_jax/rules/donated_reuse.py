@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
 from flake8_jax.core.findings import Level
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._keys import name_of, place
+from flake8_jax.rules._keys import at_place, name_of
 from flake8_jax.rules._tracers import LONGEST_QUOTE, quote
+from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.domain.values import Site
 from flake8_jax.semantics.events.events import DonatedUse
 
@@ -151,6 +153,12 @@ def donated_reuse(event: DonatedUse) -> Report | None:
     if event.same_call:
         advice = "do not donate it or pass it only once"
         return Report(event.at, f"{name} is donated to {taker} but passed again in the same call; {advice}", level)
+    if event.argument is None and isinstance(event.at, ir.Call):
+        when = "in the previous iteration" if event.in_loop else at_place(event.earlier, context)
+        wrong = (
+            f"{callee(context, event.at)} reads an array that was donated to {taker} {when}, so its buffer is deleted"
+        )
+        return Report(event.at, f"{wrong}; use the result of that call", level)
     if event.in_loop:
         return Report(
             event.at,
@@ -158,27 +166,15 @@ def donated_reuse(event: DonatedUse) -> Report | None:
             level,
         )
     read, then = quote(context, event.at), "its buffer is deleted"
-    if event.argument is not None and _is_call_of(event.argument, event.taker):
-        reader = name_of(event.through) if event.through else read
-        where = place(event.earlier, context)
-        message = (
-            f"{reader} reads an array that was donated to {taker} on {where}, so its buffer is deleted; use the result"
-        )
-        return Report(event.at, message, level)
     if event.through:
         then = f"{name_of(event.through)} reads a deleted buffer"
     elif read != name:
         then = f"{read} reads a deleted buffer"
     return Report(
         event.at,
-        f"{name} was donated to {taker} on {place(event.earlier, context)}, so {then}; use the result",
+        f"{name} was donated to {taker} {at_place(event.earlier, context)}, so {then}; use the result",
         level,
     )
-
-
-def _is_call_of(argument: Site, taker: Site) -> bool:
-    """The place is the whole call: what was donated has no name there."""
-    return argument.scope is taker.scope and argument.start == taker.start
 
 
 def _quoted(site: Site | None, otherwise: str) -> str:

@@ -6,7 +6,7 @@ from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.semantics.events.events import NameUse
 
 _MODERN = {
-    "jax.pmap": "use jax.jit with NamedSharding, or jax.shard_map if it uses the axis name",
+    "jax.pmap": "use jax.jit with NamedSharding, or jax.shard_map",
     "equinox.filter_pmap": "use equinox.filter_jit with equinox.filter_shard",
 }
 

@@ -58,7 +58,7 @@ def test_findings_are_in_their_cells(folder: Path, capsys: pytest.CaptureFixture
     assert out.splitlines()[:2] == [
         "a.ipynb:cell 3:5:8: JAX101 `x > 0` is traced, so `if` cannot test its value; use jnp.where or jax.lax.cond",
         "a.ipynb:cell 5:3:5: JAX301 `key` was already used on line 2 of cell 5, so both calls draw the same "
-        "numbers; split it first unless both runs need equal numbers",
+        "numbers; split it first unless both need equal numbers",
     ]
 
 
