@@ -15,8 +15,9 @@ def eager_step(event: EagerStep) -> Report | None:
 
     The level is info: of 21 findings in other projects, 14 were worth a change. The others were short loops, layers of a
     model, and programs that fail earlier. In preview, the rule also reports loops that do six or more array operations in
-    each iteration and pass their result to the next one (`u = u + dt * laplacian(u)`), and loops that take the elements of
-    an array one by one and compute with them (`float(x[i]) ** 2`), if a script or `main` runs them and nothing jits them.
+    each iteration and pass their result to the next one (`u = u + dt * laplacian(u)`), functions that do so beside a jitted
+    one (an optimizer written by hand), and loops that take the elements of an array one by one and compute with them
+    (`float(x[i]) ** 2`), if a script or `main` runs them and nothing jits them.
 
     ## Why is this bad?
 
@@ -156,6 +157,12 @@ def eager_step(event: EagerStep) -> Report | None:
             event.at,
             f"This loop runs {subject} and its other operations one by one, because nothing is jitted; jit its body or "
             "use jax.lax.scan",
+            preview=True,
+        )
+    if event.kind == "function":
+        return Report(
+            event.at,
+            f"{subject} runs operation by operation in every iteration, because it is not jitted; jit the whole step",
             preview=True,
         )
     if event.kind == "element":

@@ -67,7 +67,9 @@ OPTIMIZERS = frozenset({
     "optax.GradientTransformation.update", "optax.GradientTransformationExtraArgs.update", "optax.MultiSteps.update",
     "flax.training.train_state.TrainState.apply_gradients", "flax.nnx.Optimizer.update", "flax.nnx.ModelAndOptimizer.update",
 })  # fmt: skip
-_UPDATES = frozenset({"optax.apply_updates", "equinox.apply_updates"})
+_UPDATES = frozenset({
+    "optax.apply_updates", "equinox.apply_updates", "optax.incremental_update", "optax.periodic_update",
+})  # fmt: skip
 _APPLYING = ("flax.linen.", "haiku.")
 _APPLIED = re.compile(r"haiku\.\w+\.apply")
 _LAYERS = ("equinox.nn.", "flax.nnx.")
@@ -160,11 +162,10 @@ class EagerSteps(Tracker):
         places = {start: found for start, found in doings.places.items() if any(w.kind in _WHOLE for w in found[1])}
         if places and _is_eager(self.m, loop, [place for place, _ in places.values()]):
             self._emit_whole(scope, loop, places)
-        elif _computes(self.m, loop, doings):
-            first = doings.places[min(doings.places)][0]
-            self.m.bus.emit(
-                EagerStep(self.m.path.context(scope), first, loop.node, scope, optimizes=False, kind="operation")
-            )
+        elif (computing := _computing(self.m, loop, doings)) is not None:
+            place, kind = computing
+            context = self.m.path.context(scope)
+            self.m.bus.emit(EagerStep(context, place, loop.node, scope, optimizes=False, kind=kind))
         else:
             self._emit_element(scope, loop, doings)
 
@@ -190,15 +191,26 @@ def _is_in_model(m: Machine, loop: LoopState) -> bool:
     return bool(loop.links) and is_model_code(m.path.stack[loop.links - 1])
 
 
-def _computes(m: Machine, loop: LoopState, doings: Doings) -> bool:
-    """An iteration makes many operations, one by one, and what it computes goes into the next one. Only where a known
-    caller runs the loop: users of a library may stage it."""
-    works = [work for _, found in doings.places.values() for work in found if work.kind != "element"]
-    if any(work.kind != "operation" for work in works) or len({id(work.node) for work in works}) < MANY:
-        return False
+def _computing(m: Machine, loop: LoopState, doings: Doings) -> tuple[ir.Node, str] | None:
+    """Where an iteration makes many operations, one by one, of which some give what goes into the next iteration: its first
+    ``operation``, or beside a call of a compiled function the ``function`` that makes them all (an optimizer written by
+    hand). Only where a known caller runs the loop: users of a library may stage it."""
     if not isinstance(loop.node, (ir.For, ir.While)) or not has_known_caller(m) or may_be_staged(m, loop):
+        return None
+    handing = [found for found in doings.places.values() if hands_on(loop.node, found[0])]
+    if any(work.kind == "compiled" for _, works in doings.places.values() for work in works):
+        place = next((place for place, works in handing if isinstance(place, ir.Call) and _is_many(works)), None)
+        return None if place is None else (place, "function")
+    if not handing or not _is_many([work for _, works in doings.places.values() for work in works]):
+        return None
+    return doings.places[min(doings.places)][0], "operation"
+
+
+def _is_many(works: list[Work]) -> bool:
+    """These are operations, and reads of their results, and enough to be a computation of their own."""
+    if any(work.kind not in ("operation", "read", "element") for work in works):
         return False
-    return any(hands_on(loop.node, place) for place, _ in doings.places.values())
+    return len({id(work.node) for work in works if work.kind == "operation"}) >= MANY
 
 
 _BESIDE = frozenset(
