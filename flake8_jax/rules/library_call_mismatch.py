@@ -5,7 +5,9 @@ from __future__ import annotations
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.knowledge.call_signatures import Problem
 from flake8_jax.knowledge.history import show
+from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._wording import spelled
+from flake8_jax.semantics.domain.code import last_name
 from flake8_jax.semantics.events.events import CallMismatch
 
 
@@ -147,6 +149,8 @@ def library_call_mismatch(event: CallMismatch) -> Report | None:
     if event.context.presumed or event.context.caught:
         return None
     function = f"`{spelled(event.context, event.at, event.name)}`"
+    if last_name(event.at.func) != event.name.rpartition(".")[2]:
+        function = f"{quote(event.context, event.at.func, 'the function')} ({function})"
     return Report(event.at, _message(function, event), level="warning" if event.problem.kind == "unknown" else None)
 
 

@@ -4,8 +4,10 @@ Vocabulary
 ----------
 mismatch    such a call: no release that the tables know takes its arguments.
 
-A call is judged once a place, and only if all of its arguments are known. Limitations: methods; releases that the tables do not
-know, so that nothing is said where the project asks for older ones.
+A call is judged only if all of its arguments are known, and if an import of the file names the function or, outside of loops, a
+``partial`` holds it. A function that a variable holds is often one of several, and what chooses it chooses the arguments.
+
+Limitations: methods; releases that the tables do not know. Nothing is reported if the project asks for older ones only.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from flake8_jax.core import ir
 from flake8_jax.knowledge.call_signatures import Problem, Signatures
 from flake8_jax.semantics.events.events import CallMismatch
 from flake8_jax.semantics.machine.tracker import Tracker
+from flake8_jax.semantics.trackers.products import Products
 from flake8_jax.semantics.trackers.versions import ApiUses, Versions
 
 if TYPE_CHECKING:
@@ -47,6 +50,10 @@ class CallSignatures(Tracker):
         versions, scope = m.trackers[ApiUses].versions, at.frame.scope
         if problem is None or versions is None or m.program.is_project(name.partition(".")[0]):
             return
+        if m.trackers[Products].chosen_at == len(m.path.stack):
+            return
+        if not versions.is_imported(scope, node.func) and (m.path.loops or not _is_partial(node, at)):
+            return
         if not _is_for(versions, scope, name, table) or _has_history(versions, name, problem):
             return
         if not versions.guards.guard(scope, node.start, node.end):
@@ -64,6 +71,11 @@ def _all_known(node: ir.Call, at: Call) -> bool:
     written = {argument.keyword for argument in node.args if argument.keyword is not None}
     by_position = sum(argument.keyword is None for argument in node.args)
     return written <= args.kwargs.keys() and by_position <= len(args.values)
+
+
+def _is_partial(node: ir.Call, at: Call) -> bool:
+    """A ``partial`` has bound arguments before the call passes its own."""
+    return len(at.args.values) + len(at.args.kwargs) > len(node.args)
 
 
 def _is_for(versions: Versions, scope: ModuleScope, name: str, table: Signatures) -> bool:

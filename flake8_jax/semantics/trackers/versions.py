@@ -179,6 +179,12 @@ class Versions:
         """Whether a rule asks about this file."""
         return self._wanted is None or scope.path in self._wanted
 
+    def is_imported(self, scope: ModuleScope, node: ir.Expr) -> bool:
+        """The expression is a name that an import of the file binds, or an attribute of one."""
+        while isinstance(node, ir.Attribute):
+            node = node.value
+        return isinstance(node, ir.Name) and node.id in self._bindings(scope)
+
     def supports_some(self, scope: ModuleScope, library: str, oldest: Version, newest: Version) -> bool:
         """Some release from ``oldest`` to ``newest`` is one that the file is for. Of a library without a history, all are if
         some release of JAX is."""

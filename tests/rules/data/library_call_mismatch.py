@@ -39,6 +39,28 @@ def mapped(xs):
     return list(map(jnp.sum, xs)), jax.tree.map(jnp.zeros_like, xs), jax.vmap(jnp.dot)(xs, xs)
 
 
+LAYERS = [jax.nn.silu, jnp.ravel, partial(jax.nn.one_hot, num_classes=3)]
+
+
+def one_of_several(x, key):
+    for layer in LAYERS:
+        x = layer(x) if layer is jnp.ravel else layer(x, key=key)
+    for layer in LAYERS:
+        if isinstance(layer, Dropout):
+            x = layer(x, key=key)
+    return x
+
+
+class Dropout:
+    def __call__(self, x, key):
+        return x + jax.random.normal(key, x.shape)
+
+
+def power(x):
+    root = partial(jnp.power, x2=0.5)
+    return root(x)  # expect: library-call-mismatch
+
+
 def guarded(x):
     try:
         return jnp.sum(x, initial_value=0)
