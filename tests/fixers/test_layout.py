@@ -150,12 +150,14 @@ def test_an_import_that_something_may_need_stays(tmp_path: Path, program: str, f
 @pytest.mark.parametrize("width", [60, 88])
 def test_ruff_leaves_the_fixtures_as_fixed(tmp_path: Path, width: int) -> None:
     """What ruff left alone before a fix, it leaves alone afterwards."""
-    (tmp_path / "pyproject.toml").write_text(f"[tool.ruff]\nline-length = {width}\n[tool.ruff.lint]\nselect = ['I']\n")
+    settings = f"[tool.ruff]\nline-length = {width}\n[tool.ruff.lint]\nselect = ['I']\n"
     rules = {case.rule for case in all_cases()}
+    for rule in rules:  # each a project: the others need not be read with it
+        (tmp_path / rule).mkdir()
+        (tmp_path / rule / "pyproject.toml").write_text(settings)
     for case in all_cases():
         if not case.name.startswith("crlf"):
             folder = tmp_path / case.rule
-            folder.mkdir(exist_ok=True)
             (folder / f"{case.module}.py").write_text(case.before)
     _ruff("format", tmp_path)
     _ruff("check", "--fix", "--exit-zero", tmp_path)

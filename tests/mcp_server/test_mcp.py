@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 from collections.abc import Awaitable, Callable
@@ -9,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.lazily import Lazy
 
-anyio = pytest.importorskip("anyio")
-mcp_client = pytest.importorskip("mcp.client.client", reason="needs the extra `mcp`")
-stdio = pytest.importorskip("mcp.client.stdio")
+anyio, mcp_client, stdio = Lazy("anyio"), Lazy("mcp.client.client"), Lazy("mcp.client.stdio")
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(importlib.util.find_spec("mcp") is None, reason="needs the extra `mcp`"),
+]
 
 PROGRAM = """\
 import jax

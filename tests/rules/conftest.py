@@ -28,6 +28,9 @@ UNNAMED = {
 }
 """Rules whose message may name nothing of its line, each with the reason."""
 
+PROJECT = Path(__file__).parents[2] / "project"
+"""A folder that is not there: nothing is read from it, only paths are made with it."""
+
 Lint = Callable[..., frozenset[Label]]
 
 
@@ -92,18 +95,18 @@ def lint_texts(root: Path, texts: Mapping[str, str], opt_in: frozenset[str] = fr
     return frozenset(found)
 
 
-@pytest.fixture
-def lint(tmp_path: Path) -> Lint:
+@pytest.fixture(scope="session")
+def lint() -> Lint:
     """``lint(text)`` or ``lint({"a.py": text, …})``, optionally ``opt_in={"rule-name"}``: the findings."""
 
     def run(program: str | Mapping[str, str], opt_in: frozenset[str] = frozenset()) -> frozenset[Label]:
         texts = {"example.py": program} if isinstance(program, str) else program
-        return lint_texts(tmp_path, texts, opt_in)
+        return lint_texts(PROJECT, texts, opt_in)
 
     return run
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def check(lint: Lint) -> Callable[..., None]:
     """Like ``lint``, but asserts that the findings are exactly the program's ``# expect:`` labels."""
 
