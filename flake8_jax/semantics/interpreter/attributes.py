@@ -80,7 +80,7 @@ from flake8_jax.semantics.trackers.freshness import Freshness, now, track_kept
 from flake8_jax.semantics.trackers.frozen import check_store
 from flake8_jax.semantics.trackers.globals import emit_global, is_code, track_rebinding
 from flake8_jax.semantics.trackers.host_buffers import track_kept_result
-from flake8_jax.semantics.trackers.loaders import vary_part
+from flake8_jax.semantics.trackers.loaders import is_loader, vary_part
 from flake8_jax.semantics.trackers.presumption import ARRAY_ATTRIBUTES, Presuming
 from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.staleness import track_attribute, track_rebound_attribute
@@ -558,6 +558,8 @@ def _super_attribute(m: Machine, frame: Frame, node: Any, base: SuperValue, attr
         method = library_member(m, name, attr, self_value)
         if method is not None:
             return method
+        if attr == "__init__" and is_loader(name):
+            return ExternalMethod(name, attr, self_value, now(m))
     return Unknown(attr)
 
 

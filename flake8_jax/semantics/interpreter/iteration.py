@@ -51,7 +51,7 @@ from flake8_jax.semantics.trackers.buffers import read
 from flake8_jax.semantics.trackers.forks import Forks, track_iterated
 from flake8_jax.semantics.trackers.key_collections import KeyCollections, members_taken, whole_of
 from flake8_jax.semantics.trackers.keys import begin_element
-from flake8_jax.semantics.trackers.loaders import track_batch
+from flake8_jax.semantics.trackers.loaders import is_inherited_loader, track_batch
 from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.variation import track_counter, track_elements
 
@@ -239,6 +239,8 @@ def _from_union(m: Machine, at: Iterating, value: UnionValue) -> ElementFactory 
 
 def _from_instance(m: Machine, at: Iterating, value: Instance) -> ElementFactory | None:
     """``__iter__`` gives the elements, or an object whose ``__next__`` does."""
+    if is_inherited_loader(value):
+        return lambda: Unknown(BATCH)
     iterator = call_method(m, at.frame, at.node, value, "__iter__")
     if iterator is not None and iterator is not value and not isinstance(iterator, Instance):
         return iterated(m, at.frame, at.node, iterator, "no-events", at.loop)

@@ -91,6 +91,7 @@ from flake8_jax.semantics.trackers.keys import (
     track_drawn,
     use_key,
 )
+from flake8_jax.semantics.trackers.loaders import track_inherited_loader
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.readiness import queued
 from flake8_jax.semantics.trackers.recipes import NO_TANGENT, WIDE, Asked, emit_wide_dtype, track_call
@@ -425,6 +426,8 @@ def call_external_method(m: Machine, func: ExternalMethod, at: Call) -> Value:
     _track_collection(m, func, at)
     if fact is None:
         track_key_given(m, func, at)
+        if func.name == "__init__":
+            track_inherited_loader(m, at, func.cls, func.self_value)
         return Unknown("method")
     owner, name = m.program.knowledge.class_(func.cls), f"{func.cls}.{func.name}"
     handler = SPECIAL.get(name)

@@ -6,7 +6,10 @@ loader      the value that the constructor gave, known by its label, which wrapp
 batch       what the loader yields in one iteration of a loop, and every part of it: its leading axis is ragged (see
             ``variation``).
 
-Limitations: classes that derive from a loader, samplers, batches that are taken by ``next``, other libraries.
+A class of the project that derives from a loader is one, too, if it calls the constructor of the loader by ``super()``; its
+objects keep a mark among their attributes.
+
+Limitations: an ``__iter__`` of such a class, samplers, batches that are taken by ``next``, other libraries.
 """
 
 from __future__ import annotations
@@ -14,11 +17,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flake8_jax.core import ir
+from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.values import (
     BATCH,
     LOADER,
     NONE,
     Const,
+    Instance,
     Opaque,
     TupleValue,
     Unknown,
@@ -47,6 +52,22 @@ def track_loader(m: Machine, at: Call, name: str, result: Value) -> None:
     """A library class was called: is the result a loader that keeps the last batch?"""
     if name in _LOADERS and isinstance(result, Unknown) and _keeps_all(at) and _has_batches(at):
         result.label = LOADER
+
+
+def is_loader(name: str) -> bool:
+    """A library class whose objects yield batches."""
+    return name in _LOADERS
+
+
+def track_inherited_loader(m: Machine, at: Call, cls: str, self_value: Value) -> None:
+    """A class of the project calls the constructor of the loader that it derives from."""
+    if cls in _LOADERS and isinstance(self_value, Instance) and _keeps_all(at) and _has_batches(at):
+        m.journal.write(self_value.slots, LOADER, Unknown(LOADER))
+
+
+def is_inherited_loader(value: Instance) -> bool:
+    """The object yields batches of which the last one is what is left over."""
+    return LOADER in value.slots and find_in_class(value.cls, "__iter__") is None
 
 
 def _keeps_all(at: Call) -> bool:

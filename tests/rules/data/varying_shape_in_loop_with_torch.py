@@ -48,3 +48,27 @@ def looked_at(rows):
 def by_name_alone(loader):
     for x in loader:
         mean(x)
+
+
+class NumpyLoader(DataLoader):
+    def __init__(self, rows, batch_size=1, drop_last=False):
+        super(self.__class__, self).__init__(rows, batch_size=batch_size, sampler=None, drop_last=drop_last)
+
+
+class Padded(DataLoader):
+    def __init__(self, rows, batch_size):
+        super().__init__(rows, batch_size=batch_size)
+
+    def __iter__(self):
+        for batch in super().__iter__():
+            yield jnp.pad(batch, 3)
+
+
+def derived(rows):
+    loader = NumpyLoader(rows, batch_size=3)
+    for x, y in loader:
+        mean(jnp.asarray(x.numpy()))  # expect: varying-shape-in-loop
+    for x in NumpyLoader(rows, batch_size=3, drop_last=True):
+        mean(jnp.asarray(x.numpy()))
+    for x in Padded(rows, 3):
+        mean(jnp.asarray(x))
