@@ -371,7 +371,7 @@ def _check_program(source: FixSource) -> None:
     if program is not None and program.says_near(source, r"\bdistributed\.initialize\("):
         raise Declined(
             "no fix, because the program starts several processes; make global arrays with "
-            "jax.make_array_from_process_local_data and use jax.shard_map"
+            "jax.make_array_from_process_local_data"
         )
     if re.search(r"\b(pure|io)_callback\(", source.text):
         raise Declined(

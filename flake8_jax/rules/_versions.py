@@ -47,5 +47,14 @@ def instead(event: ApiUse, change: Change) -> str:
     history = history_of(event)
     name = history.replacement(change, event.support) if change.since is not None else change.replacement
     if name is not None or change.since is None:
-        return f"; use {name}"
-    return f"; use {change.replacement} ({history.title} {show(change.since)} or newer)"
+        return f"; use {_alternatives(event, name or change.replacement)}"
+    shown = _alternatives(event, change.replacement)
+    return f"; use {shown} ({history.title} {show(change.since)} or newer)"
+
+
+def _alternatives(event: ApiUse, replacement: str) -> str:
+    """``a, b or c`` for ``a / b / c``; ``min=`` for an argument."""
+    if event.name.endswith("=)") and replacement.isidentifier():
+        return f"`{replacement}=`"
+    *others, last = replacement.split(" / ")
+    return f"{', '.join(others)} or {last}" if others else last

@@ -41,10 +41,18 @@ def located(context: Context, at: ir.Node | Site, problem: str) -> str:
     """A problem that does not name the call that it is about, with that in front."""
     if isinstance(at, Site):
         text = " ".join(at.scope.text[at.start : at.end].split())
-        return f"`{text}`: {problem}" if len(text) <= LONGEST_QUOTE else problem
-    if isinstance(at, ir.Call) and f"`{last_name(at.func)}`" in problem:
+        return f"`{text}`: {_continued(problem)}" if len(text) <= LONGEST_QUOTE else problem
+    function = at.func if isinstance(at, ir.Call) else None
+    while isinstance(function, ir.Call):
+        function = function.func
+    if function is not None and f"`{last_name(function)}`" in problem:
         return problem
-    return f"{callee(context, at, quote(context, at))}: {problem}"
+    return f"{callee(context, at, quote(context, at))}: {_continued(problem)}"
+
+
+def _continued(sentence: str) -> str:
+    """A sentence after a colon."""
+    return sentence[0].lower() + sentence[1:] if sentence.startswith(("The ", "This ")) else sentence
 
 
 def traced_argument(event: LibraryCall | MethodCall, otherwise: str) -> str:

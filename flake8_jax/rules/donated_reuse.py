@@ -153,11 +153,10 @@ def donated_reuse(event: DonatedUse) -> Report | None:
     if event.same_call:
         advice = "do not donate it or pass it only once"
         return Report(event.at, f"{name} is donated to {taker} but passed again in the same call; {advice}", level)
-    if event.argument is None and isinstance(event.at, ir.Call):
+    if event.argument is None and not isinstance(event.at, (ir.Name, ir.Attribute, ir.Subscript)):
         when = "in the previous iteration" if event.in_loop else at_place(event.earlier, context)
-        wrong = (
-            f"{callee(context, event.at)} reads an array that was donated to {taker} {when}, so its buffer is deleted"
-        )
+        reader = callee(context, event.at, quote(context, event.at))
+        wrong = f"{reader} reads an array that was donated to {taker} {when}, so its buffer is deleted"
         return Report(event.at, f"{wrong}; use the result of that call", level)
     if event.in_loop:
         return Report(

@@ -132,12 +132,13 @@ def _message(event: Setting) -> str:
         by_import = event.point != "imported" and scope.text.startswith(("import ", "from "), start)
         # The module that is imported there computes, and its own lines say where.
         where = f" {'in the import ' if by_import else ''}on line {row}" if scope is event.context.scope else ""
+    earlier = "before that line" if where else "before that"
     if event.point == "imported":
         remedy = f'set it before the import or use `jax.config.update("{event.name.lower()}", …)`'
         return f"{_subject(event)} has no effect: JAX read it at import{where}; {remedy}"
     if event.name in _RAISING:
-        return f"`{event.name}` raises an error after the first JAX computation{where}; move it before that"
-    return f"{_subject(event)} has no effect: JAX read it at the first computation{where}; set it before that"
+        return f"`{event.name}` raises an error after the first JAX computation{where}; move it {earlier}"
+    return f"{_subject(event)} has no effect: JAX read it at the first computation{where}; set it {earlier}"
 
 
 def _subject(event: Setting) -> str:

@@ -165,5 +165,5 @@ def _report(event: Computation, singular: Recipe | None, level: Level | None, *,
     shown = {"/": "the division", "**": "the power", "*": "the product"}.get(singular.name, f"`{singular.name}`")
     if singular.function is event.context.inner and isinstance(singular.node, (ir.Call, ir.BinOp)):
         shown = quote(event.context, singular.node, shown)
-    wrong = f"`{event.name}` masks {shown}, but the gradient of that is NaN where it is masked"
-    return Report(event.at, f"{wrong}; also mask its operand", level, preview, unless=STOPPED)
+    wrong = f"`{event.name}` masks {shown}, but the gradient of the masked elements is still NaN"
+    return Report(event.at, f"{wrong}; also mask the operand", level, preview, unless=STOPPED)

@@ -215,7 +215,9 @@ def _run_scan(m: Machine, app: Transformation) -> Value:
 
     once, carry, result = _iterate(m, app, app.bound.get("f", Unknown("body")), first, arguments, carry_of)
     if is_no_tuple_of(result, 2):
-        emit_problem(m, app, "The body of `scan` must return a pair (carry, output), but this one does not")
+        emit_problem(
+            m, app, "The body of `scan` must return a pair (carry, output), but this one does not; return both"
+        )
     pair = _pair_of(result)
     if pair is not None:
         _check_carry(m, app, "init", once)

@@ -236,7 +236,12 @@ def _check_forward(m: Machine, frame: Frame, node: Any, forward: Value, count: i
     given: list[Value] = [Unknown("fixed") if i in fixed else Tree(MAYBE) for i in range(count)]
     result = call(m, frame, node, forward, Arguments(given))
     if is_no_tuple_of(result, 2):
-        emit_rule(m, frame, node, "The forward rule must return a pair (output, residuals), but this one does not")
+        emit_rule(
+            m,
+            frame,
+            node,
+            "The forward rule must return a pair (output, residuals), but this one does not; return both",
+        )
 
 
 def _check_backward(m: Machine, frame: Frame, node: Any, backward: Value, fixed: int, count: int) -> None:
@@ -258,14 +263,14 @@ def _check_backward(m: Machine, frame: Frame, node: Any, backward: Value, fixed:
             m,
             frame,
             node,
-            f"The backward rule must return a tuple of {count}, one cotangent per differentiable argument",
+            f"The backward rule must return a tuple of {count} cotangents, one per differentiable argument; return all of them",
         )
     elif isinstance(result, (Array, HostArray)):
         emit_rule(
             m,
             frame,
             node,
-            "The backward rule must return a tuple with one cotangent per differentiable argument, not an array",
+            "The backward rule must return a tuple, but this one returns an array; return a tuple of cotangents",
         )
 
 

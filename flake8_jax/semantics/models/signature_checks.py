@@ -41,7 +41,8 @@ def check_operand(m: Machine, app: Transformation, parameter: str, count: int | 
             emit_problem(
                 m,
                 app,
-                f"`{app.short}` calls `{parameter}` with {count} argument{'s' * (count != 1)}, but it takes {says}",
+                f"`{app.short}` calls `{parameter}` with {count} argument{'s' * (count != 1)}, but it takes {says}; "
+                "change its parameters",
             )
             return False
     return True

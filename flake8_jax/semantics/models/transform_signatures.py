@@ -150,7 +150,8 @@ def _wrong_positions(app: Transformation, most: int | None) -> str:
     far = [p for p in positions if type(p) is int and most is not None and not -most <= p < most]
     if not far or most is None:
         return ""
-    return f"`{option}` {far[0]} is out of range: the function takes {_count(most, 'positional argument')} at most"
+    taken = _count(most, "positional argument")
+    return f"`{option}` {far[0]} is out of range, because the function takes {taken}; count from 0"
 
 
 def _no_positions(value: Value, positions: list[Any]) -> str:
@@ -177,7 +178,7 @@ def _wrong_axes(app: Transformation, most: int | None) -> str:
     if entries is None or most is None or len(entries) <= most or _has_statics(name, options):
         return ""
     return f"`{option}` has {_listed(entries)}, but the function takes " + (
-        f"at most {_count(most, 'positional argument')}"
+        f"at most {_count(most, 'positional argument')}; make them match"
     )
 
 
@@ -340,7 +341,7 @@ def _matched(spec: Value, value: Value, option: str) -> tuple[list[tuple[Value, 
             return [], ""
         left, right = dict(spec.items()), dict(value.items())
         if left.keys() != right.keys():
-            return [], f"The keys of `{option}` and of the value differ; give both the same keys"
+            return [], f"The keys of `{option}` and of the argument differ; give both the same keys"
         return [(axis, right[key]) for key, axis in left.items()], ""
     mine, its = _plain_elements(spec), _plain_elements(value)
     if mine is None or its is None:
