@@ -125,20 +125,20 @@ _QUESTION = re.compile(r"\b(?:local_)?devices\(|\bdefault_backend\(|device_count
 
 
 def _message(event: Setting) -> str:
-    where = ""
-    if event.since is not None:
-        scope, start = event.since.scope, event.since.start
-        row = Positions(scope.tree.line_starts).row(start)
-        by_import = event.point != "imported" and scope.text.startswith(("import ", "from "), start)
+    where, by_import = "", False
+    if event.since is not None and event.since.scope is event.context.scope:
         # The module that is imported there computes, and its own lines say where.
-        where = f" {'in the import ' if by_import else ''}on line {row}" if scope is event.context.scope else ""
+        scope, start = event.since.scope, event.since.start
+        by_import = event.point != "imported" and scope.text.startswith(("import ", "from "), start)
+        where = f" on line {Positions(scope.tree.line_starts).row(start)}"
     earlier = "before that line" if where else "before that"
     if event.point == "imported":
         remedy = f'set it before the import or use `jax.config.update("{event.name.lower()}", …)`'
-        return f"{_subject(event)} has no effect: JAX read it at import{where}; {remedy}"
+        return f"{_subject(event)} has no effect, because JAX read it at import{where}; {remedy}"
+    computed = f"the import{where} starts JAX" if by_import else f"the first computation is{where or ' earlier'}"
     if event.name in _RAISING:
-        return f"`{event.name}` raises an error after the first JAX computation{where}; move it {earlier}"
-    return f"{_subject(event)} has no effect: JAX read it at the first computation{where}; set it {earlier}"
+        return f"`{event.name}` raises an error after the first JAX computation, but {computed}; move it {earlier}"
+    return f"{_subject(event)} has no effect, because JAX already read it: {computed}; set it {earlier}"
 
 
 def _subject(event: Setting) -> str:

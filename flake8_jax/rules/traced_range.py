@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._tracers import is_reportable, quote
 from flake8_jax.rules._wording import it_or_name, static_remedy
+from flake8_jax.semantics.domain.code import nodes_around
 from flake8_jax.semantics.domain.values import holds_tracer
-from flake8_jax.semantics.events.events import LibraryCall
+from flake8_jax.semantics.events.events import Context, LibraryCall
 
 
 @rule(
@@ -111,6 +113,14 @@ def traced_range(event: LibraryCall) -> Report | None:
     for value, node in zip(event.args, event.nodes, strict=False):
         if holds_tracer(value):
             subject = quote(context, node, "a bound")
-            advice = f"use jax.lax.fori_loop or make {it_or_name(node)} {static_remedy(node)}"
+            static = f"make {it_or_name(node)} {static_remedy(node)}"
+            advice = static if _is_in_comprehension(context, event.at) else f"use jax.lax.fori_loop or {static}"
             return Report(event.at, f"range() needs a Python int, but {subject} is traced; {advice}")
     return None
+
+
+def _is_in_comprehension(context: Context, call: ir.Node) -> bool:
+    """The comprehension around goes over the range, which no loop of JAX replaces."""
+    around = nodes_around(context.scope.tree.body, call.start, call.end)
+    comprehensions = [node for node in around if isinstance(node, ir.Comprehension)]
+    return any(generator.iter is call for node in comprehensions for generator in node.generators)
