@@ -46,7 +46,7 @@ def located(context: Context, at: ir.Node | Site, problem: str) -> str:
     while isinstance(function, ir.Call):
         function = function.func
     if function is not None and f"`{last_name(function)}`" in problem:
-        return problem
+        return problem[0].upper() + problem[1:] if problem.startswith(("the ", "this ")) else problem
     return f"{callee(context, at, quote(context, at))}: {_continued(problem)}"
 
 

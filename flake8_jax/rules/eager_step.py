@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._keys import at_place
 from flake8_jax.rules._steps import report_gradients_first
 from flake8_jax.rules._tracers import quote
+from flake8_jax.semantics.domain.values import Site
 from flake8_jax.semantics.events.events import EagerStep
 
 
@@ -152,10 +154,11 @@ def eager_step(event: EagerStep) -> Report | None:
     if context.staged or context.presumed or is_test(context):
         return None
     subject = quote(context, event.at, "this")
+    where = at_place(Site(event.loop_scope, event.loop.start, event.loop.start), context)
     if event.kind == "operation":
         return Report(
             event.at,
-            f"This loop runs {subject} and its other operations one by one, because nothing is jitted; jit its body or "
+            f"The loop {where} runs {subject} and its other operations one by one, because nothing is jitted; jit its body or "
             "use jax.lax.scan",
             preview=True,
         )

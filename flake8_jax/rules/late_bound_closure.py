@@ -92,7 +92,7 @@ def late_bound_closure(event: LateBinding) -> Report | None:
     """
     return Report(
         event.at,
-        f"Every function made in this loop uses the last value of `{event.name}`, because Python looks it up at call time; "
+        f"All functions that the loop makes here use the last `{event.name}`, because Python looks it up at call time; "
         f"bind it as a default: `{event.name}={event.name}`",
         preview=True,
     )
