@@ -127,6 +127,28 @@ CASES = {
         "def f(parts):\n    print(*parts)\n    return jnp.sin(parts[0])\n",
         {"f.parts": True},
     ),
+    "a leaf that is indexed, computed with, or reduced is an array": (
+        "def indexed(t):\n    return jax.tree.map(lambda x: x[0], t)\n"
+        "def scaled(t):\n    return [2 * leaf for leaf in jax.tree.leaves(t)]\n"
+        "def total(t):\n    return sum(leaf.sum() for leaf in jax.tree.leaves(t))\n"
+        "def joined(t, names):\n    return jax.tree.reduce(lambda a, b: a + b, t), names[0] + 1\n"
+        "def chosen(t):\n    return jax.tree.map(lambda x: x[0], t, is_leaf=lambda x: isinstance(x, tuple))\n"
+        "def same(t):\n    return jax.tree.map(lambda x: x, t)\n",
+        {"indexed.t": True, "scaled.t": True, "total.t": True, "joined.t": True, "joined.names": False, "chosen.t": False,
+         "same.t": False},
+    ),
+    "the class that a function is registered for is that of its first argument": (
+        "import functools\nimport equinox as eqx\nfrom jaxtyping import Array\n"
+        "class Area(eqx.Module):\n    def double(self):\n        return 2 * area(self)\n"
+        "class Disk(Area):\n    radius: Array\n"
+        "class Both(Area):\n    one: Area\n    other: Area\n    def size(self):\n        return area(self.one)\n"
+        "class Named(eqx.Module):\n    name: str = eqx.field(static=True)\n"
+        "@functools.singledispatch\ndef area(shape):\n    raise TypeError(shape)\n"
+        "@area.register(Disk)\ndef disk(shape):\n    return shape.radius\n"
+        "@area.register(Named)\ndef named(shape):\n    return shape.name\n"
+        "def f(shape, x):\n    a = area(shape)\n    return lax.fori_loop(0, 3, lambda i, c: c + a, x)\n",
+        {"disk.shape": True, "named.shape": False, "Area.double.self": True, "Both.size.self": True, "f.x": True},
+    ),
     "what is only returned may be empty": (
         "def scaled(updates, state):\n    return jax.tree.map(jnp.sin, updates), state\n"
         "def kept(updates, state):\n    return updates, jnp.sin(state)\n"

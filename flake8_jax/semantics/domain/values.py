@@ -90,10 +90,10 @@ class Unknown(Opaque):
     host_test: its truth is decided by the host in a way that the analysis cannot follow (``isinstance`` of an unknown,
     a module flag): what happens behind such a test is no evidence. doubt: only one outcome of that test is no evidence,
     this one: ``x is None`` where no annotation says that x may be None. formula: the arithmetic that gave it, which proves that
-    a rule about numbers has nothing to say.
+    a rule about numbers has nothing to say. leaf_of: the unknown pytree of which it is any one leaf.
     """
 
-    __slots__ = ("doubt", "formula", "host_test", "label")
+    __slots__ = ("doubt", "formula", "host_test", "label", "leaf_of")
 
     def __init__(
         self, label: str = "", parent: Value | None = None, step: str = "", *, host_test: bool = False,
@@ -104,10 +104,10 @@ class Unknown(Opaque):
         self.step = step
         self.dispatched = 0
         self.origin: Value | None = None
-        self.label = label
-        self.host_test = host_test
+        self.label, self.host_test = label, host_test
         self.formula: Recipe | None = None
         self.doubt = doubt
+        self.leaf_of: Value | None = None
 
 
 class Tree(Opaque):
@@ -812,7 +812,7 @@ def copy_with_new_identity(value: Value, depth: int = 6) -> Value:
         return made
     if isinstance(value, Unknown):
         unknown = Unknown(value.label, host_test=value.host_test, doubt=value.doubt)
-        unknown.formula = value.formula
+        unknown.formula, unknown.leaf_of = value.formula, value.leaf_of
         return unknown
     if isinstance(value, Tree):
         return Tree(value.level)

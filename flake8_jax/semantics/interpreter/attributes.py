@@ -206,8 +206,12 @@ def _array_attribute(m: Machine, frame: Frame, node: Any, base: Array, attr: str
 
 def _opaque_attribute(m: Machine, frame: Frame, node: Any, base: Opaque, attr: str) -> Value:
     presumption = m.trackers[Presuming].presumption
-    if presumption is not None and attr in ARRAY_ATTRIBUTES:
-        presumption.mark(base)
+    if presumption is not None:
+        if attr in ARRAY_ATTRIBUTES:
+            presumption.mark(base)
+        array = m.program.knowledge.class_("jax.Array")
+        if array is not None and attr in array.methods:
+            presumption.use_leaf(base)
     if attr in ("shape", "ndim", "dtype") and not (base.parts and "." + attr in base.parts):
         if m.trackers[Variations].known:
             look_at_size(m, base)

@@ -93,9 +93,12 @@ def _missing(m: Machine, func: FunctionValue, p: ir.Parameter, args: Arguments) 
 
 def _as_annotated(m: Machine, func: FunctionValue, p: ir.Parameter, value: Value) -> Value:
     """An argument together with what the annotation of its parameter says, if it is opaque."""
-    if p.annotation is None or not isinstance(value, (Unknown, Tree)):
+    annotation = p.annotation
+    if annotation is None and p is func.fn.params[0]:
+        annotation = m.program.dispatched.get(id(func.fn))
+    if annotation is None or not isinstance(value, (Unknown, Tree)):
         return value
-    said = value_of_annotation(m, func.scope, func.closure, p.annotation)
+    said = value_of_annotation(m, func.scope, func.closure, annotation)
     if said is None:
         return value
     trusted = m.path.mode.presumed and is_only_static(said)

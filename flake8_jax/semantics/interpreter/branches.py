@@ -16,11 +16,12 @@ from typing import Any
 import msgspec
 
 from flake8_jax.core import ir
+from flake8_jax.semantics.domain.code import last_name
 from flake8_jax.semantics.domain.conditions import branch_condition
 from flake8_jax.semantics.domain.joining import are_unlike
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import BREAK, CONTINUE, NORMAL, RAISE, RETURN, Flow, LoopState, Writes
-from flake8_jax.semantics.domain.values import Condition, Unknown, is_traced_array
+from flake8_jax.semantics.domain.values import Condition, Static, Unknown, is_traced_array
 from flake8_jax.semantics.events.events import TruthTest
 from flake8_jax.semantics.interpreter.conditions import (
     Test,
@@ -143,6 +144,19 @@ def _track_host_choices(frame: Frame, live: list[Writes], labels: list[Condition
             track_host_choice(frame, held, labels)
 
 
+def _arms_of_type_checking(m: Machine, frame: Frame, node: ir.If) -> tuple[list[ir.Stmt], list[ir.Stmt]] | None:
+    """The block that type checkers alone read, and the one that Python runs, of ``if TYPE_CHECKING:`` and its negation."""
+    negated = isinstance(node.test, ir.UnaryOp) and node.test.op == "not"
+    test = node.test.operand if isinstance(node.test, ir.UnaryOp) and negated else node.test
+    if last_name(test) != "TYPE_CHECKING" or not isinstance(evaluate(m, frame, test), Static):
+        return None
+    return (node.orelse, node.body) if negated else (node.body, node.orelse)
+
+
+_DECLARATIONS = (ir.Import, ir.ImportFrom, ir.FunctionDef, ir.ClassDef, ir.Assign, ir.AnnAssign)
+"""Statements whose names annotations may use. Python does not run them, so a later binding of such a name replaces it."""
+
+
 class Chain(msgspec.Struct, frozen=True, eq=False):
     """An ``if`` with its ``elif``s. pending: the tests whose outcome is not known. tail: what runs where all of them fail.
     mark: the length of the journal behind the first test."""
@@ -153,6 +167,11 @@ class Chain(msgspec.Struct, frozen=True, eq=False):
 
 
 def _if(m: Machine, frame: Frame, node: ir.If) -> Flow:
+    arms = _arms_of_type_checking(m, frame, node)
+    if arms is not None:
+        declarations: list[ir.Stmt] = [statement for statement in arms[0] if isinstance(statement, _DECLARATIONS)]
+        run_branches(m, frame, [Branch(partial(run_block, m, frame, declarations)), Branch(lambda: NORMAL)])
+        return run_block(m, frame, arms[1])
     known = len(m.path.conditions)
     chain = _tested(m, frame, node)
     pending = chain.pending

@@ -14,6 +14,7 @@ from functools import partial
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.arguments import Arguments, Call
+from flake8_jax.semantics.domain.code import last_name
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
     BoundMethod,
@@ -105,6 +106,7 @@ def _decorated(
         return existing if isinstance(existing, PropertyValue) and decorator.attr != "getter" else value
     lost = m.trackers[Runs].lost
     applied = evaluate(m, frame, decorator)
+    _track_dispatch(m, frame, decorator, function)
     if expects_failure(decorator) or rewrites_source(decorator):
         m.trackers[Runs].dared.add(id(function.fn))
     if rewrites_source(decorator):
@@ -131,6 +133,15 @@ def _decorated(
             Unknown("decorated", host_test=True) if m.trackers[Runs].lost > lost else _or_overloads(frame, node, value)
         )
     return result
+
+
+def _track_dispatch(m: Machine, frame: Frame, decorator: ir.Expr, function: FunctionValue) -> None:
+    """``@area.register(Circle)``: the first argument of the function is of that class."""
+    if not isinstance(decorator, ir.Call) or len(decorator.args) != 1 or last_name(decorator.func) != "register":
+        return
+    said = decorator.args[0].value
+    if isinstance(said, (ir.Name, ir.Attribute)) and isinstance(evaluate(m, frame, said), ClassValue):
+        m.program.dispatched[id(function.fn)] = said
 
 
 def _gives_back(m: Machine, decorator: FunctionValue, value: Value, result: Value, lost: int) -> bool:

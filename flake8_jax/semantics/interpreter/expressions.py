@@ -88,6 +88,7 @@ from flake8_jax.semantics.trackers.globals import MAY_CHANGE, emit_global, is_gl
 from flake8_jax.semantics.trackers.growth import track_index_trick
 from flake8_jax.semantics.trackers.host_buffers import HostBuffers, track_waited
 from flake8_jax.semantics.trackers.loaders import vary_part
+from flake8_jax.semantics.trackers.presumption import Presuming, track_operands
 from flake8_jax.semantics.trackers.readiness import track_read
 from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.staleness import track_enclosed
@@ -322,6 +323,9 @@ def _subscript(m: Machine, frame: Frame, node: ir.Subscript) -> Value:
     outer, m.path.index = m.path.index, node.index
     index = evaluate(m, frame, node.index)
     m.path.index = outer
+    presumption = m.trackers[Presuming].presumption
+    if presumption is not None:
+        presumption.use_leaf(base)
     item = load_item(m, frame, node, base, index)
     if m.path.mode.jitted and is_large(item):
         track_part(m, frame, node, base, item)
@@ -448,6 +452,8 @@ def _bin_op(m: Machine, frame: Frame, node: ir.BinOp) -> Value:
     value = evaluate(m, frame, chain[-1].left)
     for link in reversed(chain):
         left, right = value, evaluate(m, frame, link.right)
+        if m.trackers[Presuming].presumption is not None:
+            track_operands(m, left, link.op, right)
         value = binary(m, frame, link, left, link.op, right)
         if m.trackers[Variations].known:
             vary_binary(m, link.op, left, right, value)

@@ -48,6 +48,7 @@ from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.tables import builtin, library
 from flake8_jax.semantics.trackers.freshness import now
+from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.unrolling import trips_of
 
 
@@ -114,8 +115,16 @@ def _mark_cached(func: FunctionValue) -> FunctionValue:
     return func
 
 
+@library("functools.singledispatch")
+def _dispatched(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    """``functools.singledispatch``: which function runs depends on the type of the first argument, so what a call gives is
+    not known, and a function that only raises is no end."""
+    if args.values and isinstance(args.values[0], FunctionValue):
+        args.values[0].replaced = True
+    return args.values[0] if args.values else BuiltinValue("same")
+
+
 @library(
-    "functools.singledispatch",
     "contextlib.contextmanager",
     "abc.abstractmethod",
     "typing.overload",
@@ -244,7 +253,11 @@ def _leaves(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     is_leaf = args.kwargs.get("is_leaf", args.values[1] if len(args.values) > 1 else None)
     if is_leaf is not None and not isinstance(is_leaf, (Const, Unknown)):
         call(m, frame, node, is_leaf, Arguments([value if isinstance(value, Tree) else leaf_of(value)]))
-    return listed_leaves(value, m.path.mode.trace)
+    listed = listed_leaves(value, m.path.mode.trace)
+    presumption = m.trackers[Presuming].presumption
+    if presumption is not None and isinstance(listed, ListValue) and listed.known() is None:
+        presumption.leaf_of(listed.slots["*"], value, is_element=is_leaf is None)
+    return listed
 
 
 @library("jax.tree.flatten")

@@ -147,8 +147,8 @@ def _map_opaque(walk: _Walk, first: Tree | Unknown, trees: list[Value]) -> Value
     leaves = [leaf, *[_leaf_like(t) for t in trees[1:]]]
     presumption = m.trackers[Presuming].presumption
     if presumption is not None:
-        for tree, seen in zip(trees, leaves, strict=True):
-            presumption.leaf_of(seen, tree)
+        for i, (tree, seen) in enumerate(zip(trees, leaves, strict=True)):
+            presumption.leaf_of(seen, tree, is_element=i == 0 and not walk.custom_leaves)
     if m.trackers[Reads].matter:
         inherit_donations(m, trees, leaves)
     result = walk.at_leaf(leaves)
@@ -242,7 +242,10 @@ def _entry(value: Value, key: Any) -> Value | None:
 @model("tree_reduce")
 def _run_tree_reduce(m: Machine, app: Transformation) -> Value:
     function = app.bound.get(app.fact.operands[0], Unknown("f"))
-    leaf = leaf_of(app.bound.get("tree", Unknown("tree")))
+    tree = app.bound.get("tree", Unknown("tree"))
+    leaf, presumption = leaf_of(tree), m.trackers[Presuming].presumption
+    if presumption is not None:
+        presumption.leaf_of(leaf, tree, is_element=True)
     start = app.bound.get("initializer", copy_with_new_identity(leaf))
     result = call(m, app.frame, app.node, function, Arguments([start, copy_with_new_identity(leaf)]))
     if isinstance(result, (Array, Tree)):

@@ -17,8 +17,9 @@ driver       a function that compiles others (``jit``, ``pmap``).
 sure         parameters for which JAX itself passes arrays: a rule of a primitive, a function that puts a pytree together.
 holding      objects of the presumed runs that hold tracers in some attribute.
 carriers     classes whose instances are presumed to do so wherever they are passed (see ``receivers``).
+leaf         an element of a pytree. It is no container, so a leaf that is indexed is an array.
 
-Limitations: arithmetic between two unknown values says nothing of either; nor do attributes of objects.
+Limitations: arithmetic between two unknown values says nothing of either, unless one is a leaf; nor do attributes of objects.
 """
 
 from __future__ import annotations
@@ -144,10 +145,18 @@ class Presumption:
         """JAX passes the same for both parameters."""
         self.alike.append(((id(one.fn), name), (id(other.fn), other_name)))
 
-    def leaf_of(self, leaf: Value, tree: Value) -> None:
-        """``leaf`` stands for every leaf of ``tree``."""
+    def leaf_of(self, leaf: Value, tree: Value, *, is_element: bool = False) -> None:
+        """``leaf`` stands for every leaf of ``tree``. is_element: it surely is no container."""
         if isinstance(leaf, Unknown) and isinstance(tree, Unknown):
             self.leaves.append((leaf, tree))
+            if is_element:
+                leaf.leaf_of = tree
+
+    def use_leaf(self, value: Value) -> None:
+        """The code indexes ``value``, or computes with it. A leaf of a pytree with which that works is an array."""
+        if isinstance(value, Unknown) and value.leaf_of is not None:
+            self.mark(value)
+            self.mark(value.leaf_of)
 
     def bind(self, fn: ir.Function, bound: dict[str, Value]) -> None:
         """A function runs with these arguments."""
@@ -296,3 +305,15 @@ def _parts_of(value: Value, depth: int) -> Iterator[Value]:
         return
     for child in contents:
         yield from _parts_of(child, depth - 1)
+
+
+_ARITHMETIC = frozenset({"+", "-", "*", "/", "@", "**"})
+
+
+def track_operands(m: Machine, left: Value, op: str, right: Value) -> None:
+    """Arithmetic on leaves of pytrees: they are arrays."""
+    presumption = m.trackers[Presuming].presumption
+    assert presumption is not None
+    if op in _ARITHMETIC:
+        presumption.use_leaf(left)
+        presumption.use_leaf(right)
