@@ -1,13 +1,13 @@
-"""From paths to diagnostics: what to read, what to lower, what to analyze, what of it to say.
+"""From paths to diagnostics: finds the files, lowers and analyzes them, and selects the findings to report.
 
 Vocabulary
 ----------
-workspace   everything that outlives one question: settings found, the cache, lowered files in memory.
-question    paths, unsaved texts, and whether comments may suppress.
-project run the analysis of one project for one question; its findings are neither selected nor suppressed yet.
+workspace   everything that is kept between questions: settings, the cache, lowered files in memory.
+question    paths, unsaved texts, and whether comments may suppress findings.
+project run the analysis of one project for one question. Its findings are not selected or suppressed yet.
 
-Each file is linted under its nearest configuration, and each configuration is one project: paths of several
-projects in one question lead to several runs. Fixes are applied in ``fixing``.
+Each file is linted with its nearest configuration, and each configuration is one project. If the paths of a question are in
+several projects, there are several runs. ``fixing`` applies fixes.
 """
 
 from __future__ import annotations

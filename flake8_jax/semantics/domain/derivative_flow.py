@@ -1,14 +1,14 @@
-"""Whether a derivative may flow from the parameters of a function to what it returns, by its code.
+"""Whether a derivative can flow from the parameters of a function to its result, decided from the code.
 
 Vocabulary
 ----------
-live        a variable or expression to which a derivative may flow from the parameters in question. Whatever is not known to
-            stop it is live.
+live        a variable or expression to which a derivative may flow from these parameters. Everything is live unless it is
+            known to stop the derivative.
 dead end    an operation whose derivative is zero: ``argmax``, a comparison, ``stop_gradient``, ``astype(int)``.
-escape      a live value is put where this walk loses sight of it: into an object of a caller, a global variable.
+escape      a live value is stored where this analysis cannot follow it: in an object of a caller, or in a global variable.
 
-The code of called functions of the project is walked as well; results of unknown functions are live where an
-argument is. Limitations: values that reach the result through an object that an unknown call changes.
+The analysis also reads the functions of the project that are called. The result of an unknown function is live if one of
+its arguments is. Limitations: values that reach the result through an object that an unknown call changes.
 """
 
 from __future__ import annotations

@@ -1,21 +1,21 @@
-"""Abstract values: what the interpreter knows of a Python value while it runs the program without JAX.
+"""Abstract values: what the interpreter knows about a Python value while it runs the program without JAX.
 
 Vocabulary
 ----------
-level       how an array stands to tracing. CONCRETE: it has a value. MAYBE: an array for sure, but whether a caller
-            traces it is not known. GRAD: a tracer of concrete tracing (``jax.grad`` alone): it has a value, yet
-            ``float()`` and NumPy conversion raise. ABSTRACT: a tracer of abstract tracing: it has no value.
-opaque      an Unknown or a Tree: nothing is known of its structure. Its parts are made on demand and remembered,
-            so that ``state.key`` read twice is one and the same value.
-identity    values are compared by identity where it matters which one it is (PRNG keys, containers, instances):
-            the same Python object means the same run-time value.
+level       whether an array is a tracer. CONCRETE: it has a value. MAYBE: it is an array, but it is not known whether a
+            caller traces it. GRAD: a tracer of concrete tracing (``jax.grad`` alone): it has a value, but ``float()`` and
+            NumPy conversion raise. ABSTRACT: a tracer of abstract tracing: it has no value.
+opaque      an Unknown or a Tree: its structure is not known. Its parts are created when they are first read and stored, so
+            that ``state.key`` read twice is the same value.
+identity    PRNG keys, containers and instances are compared by identity: the same Python object means the same run-time
+            value.
 allocation trace
-            the number of the trace in which a container or an object was made (``made_in``; 0: eager). ``UNKNOWN_TRACE``:
-            not known. Below zero: while a generic instance was being made (see ``allocations``).
+            the number of the trace in which a container or an object was created (``made_in``; 0: outside tracing).
+            ``UNKNOWN_TRACE``: not known. Below zero: during the creation of a generic instance (see ``allocations``).
 
 Mutable run-time objects (lists, dicts, instances) keep their contents in a plain dict named ``slots``. The interpreter
-writes it through its journal, so that the branches can be run one after the other and merged; only what a first
-reading makes (an attribute that no code set) goes there directly, for it is the same on every path.
+writes to it through its journal, so that branches can be run one after the other and joined. There is one exception: an
+attribute that no code sets is created when it is first read, and is written directly, because it is the same on every path.
 
 Limitations: the contents of sets, bytes, strided views, array shapes beyond rank and leading length.
 """

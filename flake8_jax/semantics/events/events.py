@@ -1,14 +1,14 @@
-"""What the interpreter meets, as rules hear of it.
+"""The events that the interpreter emits and that rules receive.
 
-A rule is a function whose first parameter is annotated with one of these classes (or a union of them); it is called
-once for every such event and returns what it has to say. Events carry abstract values, never syntax to be matched by
-name. ``at`` is always the expression (an IR node of ``scope``) on which a finding should stand unless a rule's
-page says otherwise; ``context`` tells how the code is running.
+The annotation of a rule's first parameter is one of these classes, or a union of them. The rule is called once for every
+such event, and returns a report, a list of reports, or None. Events contain abstract values; rules must not compare names
+in the source. ``at`` is the expression at which a finding is reported, unless the rule's page says otherwise: an IR node of
+``scope``. ``context`` says how the code runs.
 
 Vocabulary
 ----------
-how         in what way the event came about: a Literal type beside the event lists the ways.
-certain     every path to the event leads through what the event is about.
+how         what the code did to cause the event. A Literal type next to the event lists the possible values.
+certain     every path to the event goes through the cause that the event describes.
 Context     how the code at an event runs.
 """
 

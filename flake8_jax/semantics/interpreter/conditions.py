@@ -1,10 +1,11 @@
-"""Tests and what they teach: ``if``, ``and``, ``not``, comparisons, the conditional expression.
+"""Tests and what the analysis learns from them: ``if``, ``and``, ``not``, comparisons, the conditional expression.
 
 Vocabulary
 ----------
-narrowing   what an outcome of a test teaches about a name: a union loses members.
-guess       an outcome that no evidence says is possible: what happens behind it is no evidence.
-key         identifies a test by the values it looks at, so that two tests of one thing are known to be correlated.
+narrowing   what the outcome of a test says about a name. For example, a union loses members.
+guess       an outcome that no known caller causes. What happens after it is not evidence.
+key         identifies a test by the values that it tests, so that two tests of the same thing are known to have the same
+            outcome.
 
 Limitations: relations between numbers, narrowing of items and of attributes of attributes.
 """

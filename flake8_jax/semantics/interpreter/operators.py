@@ -1,13 +1,13 @@
 """Operators on abstract values: arithmetic, comparison, truth.
 
-Under omnistaging an operation on a concrete JAX array inside ``jit`` gives a tracer too; one on NumPy or Python values
-does not (https://docs.jax.dev/en/latest/notebooks/How_JAX_primitives_work.html).
+Under omnistaging, an operation on a concrete JAX array inside ``jit`` returns a tracer, too. An operation on NumPy or
+Python values does not (https://docs.jax.dev/en/latest/notebooks/How_JAX_primitives_work.html).
 
 Vocabulary
 ----------
-truth       what ``bool(value)`` gives, None where that is not certain.
-awaited     dispatched by a loop that still runs: asking for the truth waits for the device.
-subject     what ``in`` looks for.
+truth       the result of ``bool(value)``; None if that is not certain.
+awaited     a value that a running loop computes on the device: testing it waits for the device.
+subject     the left operand of ``in``.
 """
 
 from __future__ import annotations

@@ -1,17 +1,19 @@
-"""What staging transforms do to their operands: the abstract interpreter of JAX tracing.
+"""What transforms do to the functions that they trace.
 
 Vocabulary
 ----------
-operand     the function that a transform stages. root: the place where it does.
-boundary    where arguments turn into tracers on the way in (``to_tracers``) and results into arrays on the way out
-            (``release``). Static arguments, ``in_axes`` None and undifferentiated arguments cross it unchanged.
-model       how a transform calls its operand (``scan``: carry and slices; ``fori_loop``: index and value …).
+operand     the function that a transform traces. root: the call or decorator that does so.
+boundary    the place where arguments become tracers on the way in (``to_tracers``) and results become arrays on the way out
+            (``from_tracers``). Static arguments, arguments with ``in_axes`` None and undifferentiated arguments do not
+            change.
+model       how a transform calls its operand (``scan``: with the carry and a slice; ``fori_loop``: with the index and the
+            carry).
 
 Facts checked on JAX 0.10: jit, pmap, shard_map, scan, fori_loop, while_loop, cond, switch, map and checkpoint trace
-abstractly with omnistaging; vmap abstractly, mapped arguments only, without omnistaging; grad and similar functions concretely;
-custom_vjp, custom_jvp and associative_scan stage nothing by themselves.
+abstractly with omnistaging. vmap traces abstractly without omnistaging, and only the mapped arguments. grad and similar
+functions trace concretely. custom_vjp, custom_jvp and associative_scan do not trace by themselves.
 
-Limitations: sharding, ``custom_vjp`` rules. Pallas: see ``pallas``.
+Limitations: sharding, ``custom_vjp`` rules. For Pallas, see ``pallas``.
 """
 
 from __future__ import annotations

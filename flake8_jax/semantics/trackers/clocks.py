@@ -1,24 +1,23 @@
-"""Stretches of eager code between two readings of a clock, and the device work in them.
+"""The code outside tracing between two readings of a clock, and the work of the device in it.
 
-JAX returns from a call before the device is done with it, so a clock that is read then has measured the dispatch. Here
-the interpreter keeps a log of what bears on that, from the first reading in an entry on.
+A call returns before the device has finished, so a clock that is read then has measured only the dispatch. This tracker
+keeps a log of the relevant events. It begins with the first reading in an entry.
 
 Vocabulary
 ----------
-reading     what a clock of ``time`` or ``timeit.default_timer`` gave, with its place in the log.
+reading     the result of a clock of ``time`` or of ``timeit.default_timer``, with its place in the log.
 work        one line of the log. *compiled*: a call of a jitted function. *computed*: any other computation on arrays.
-            *wait*: the host needs a value of the device, so everything before is done. *lost*: something ran of which
-            nothing is known. *yield*: others run before this goes on.
-stretch     the log between two readings whose difference is taken.
-branch      an alternative that may not be taken: work in one is certain only for who is in it as well.
-sized       a call whose arguments have another shape in each iteration of a loop: of what is compiled in one, the next one has
-            no use.
-renewed     a call of a function that was jitted between the same two readings, and was defined there as well.
-cold        the first call of a jitted function that the entry makes, by any path, or the first one whose arguments surely
-            have another rank, leading length, dtype or static value than all before: it compiles.
+            *wait*: the host needs a value from the device, so all earlier work is done. *lost*: unknown code ran. *yield*:
+            other code runs before this function continues.
+stretch     the log between two readings whose difference is computed.
+branch      an alternative that may not run. Work in it is certain only for code in the same branch.
+sized       a call whose arguments have another shape in each iteration of a loop, so each iteration compiles again.
+renewed     a call of a function that was defined and jitted between the same two readings.
+cold        a call that compiles: the first call of a jitted function in the entry, or the first one whose arguments
+            certainly have another rank, leading length, dtype or static value than in all earlier calls.
 
-What a call writes there is said by ``effects``. Limitations: threads, order inside generators (what they dispatch does
-not count), buffers that are donated, how long anything takes.
+``effects`` decides what a call writes to the log. Limitations: threads, the order inside generators (what they dispatch
+does not count), donated buffers, and how long anything takes.
 """
 
 from __future__ import annotations

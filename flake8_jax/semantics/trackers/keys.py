@@ -1,15 +1,16 @@
-"""PRNG keys: who uses which key, where, and whether it was used before.
+"""PRNG keys: which code uses which key, where, and whether the key was used before.
 
 Vocabulary
 ----------
-use         a key is used up: a sampler draws from it, or ``split`` makes new keys of it. ``fold_in`` derives a key and
-            leaves the parent usable; ``key_data`` and the like only look; ``clone`` gives an equal key on purpose.
-path        where a use stands: one place for every function on the call stack, outermost first. Two uses collide at
-            the first function in which their places differ: there the reader sees the key used twice.
-collision   a second use of one key on a path that is possible after the first.
+use         code uses up a key: a sampler draws from it, or ``split`` makes new keys from it. ``fold_in`` makes a key but
+            leaves its argument usable. ``key_data`` and similar functions only read the key. ``clone`` returns an equal key
+            on purpose.
+path        the call stack of a use: one place for every function, outermost first. Two uses collide in the first function
+            in which their places differ, because there a reader sees that the key is used twice.
+collision   a second use of one key, on a path that is possible after the first use.
 
-Calls of unknown functions are uses in previews alone (see ``key_conventions``). Limitations: keys in sets,
-equality of data in ``fold_in``.
+Calls of unknown functions are uses only in previews (see ``key_conventions``). Limitations: keys in sets, equal data in
+``fold_in``.
 """
 
 from __future__ import annotations

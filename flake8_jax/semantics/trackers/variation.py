@@ -1,21 +1,21 @@
-"""What differs from one iteration of an eager loop to the next: numbers, and the shapes of arrays.
+"""What differs from one iteration of a loop outside tracing to the next: numbers, and the shapes of arrays.
 
 Vocabulary
 ----------
-variation   how a value differs over the iterations of a running loop. *of a number*: the value itself is another one
-            each time. *of a shape*: it is an array (or a list, or anything that can be sliced) of another size.
-distinct    nearly every iteration brings a value that was not there before. A remainder, a minimum, a rounded number or
-            a power of two takes few values, so it is not; nor is what only some iterations change.
-numbers     the values of an integer in the order of the iterations, where the loop's bounds are known.
-growth      an array that was concatenated from others: where it takes the place of one of them at the end of an
-            iteration, it grows. Likewise a number that is stepped (``n += 1``), and a list that is appended to.
-ragged      a slice between two such numbers has one size but in the last iteration, which gets what is left.
+variation   how a value differs over the iterations of a running loop. *of a number*: the value itself changes. *of a
+            shape*: an array, a list, or anything that can be sliced changes its size.
+distinct    nearly every iteration has a new value. A remainder, a minimum, a rounded number or a power of two has few
+            values, so it is not distinct. A value that changes only in some iterations is not distinct either.
+numbers     the values of an integer in the order of the iterations, if the bounds of the loop are known.
+growth      an array that is concatenated from others grows if it replaces one of them at the end of an iteration. A number
+            that is stepped (``n += 1``) and a list that gets elements grow, too.
+ragged      a slice between two such numbers has the same size in all iterations except the last, which gets the rest.
 
-A loop's variations are known while it runs (``Variations.known``) and forgotten when it ends. Nothing varies in staged
-code: what a loop there does is unrolled.
+The variations of a loop are known while it runs (``Variations.known``) and forgotten when it ends. In traced code nothing
+varies, because JAX unrolls the loop.
 
-Limitations: what the contents of arrays make of sizes (but for masks), iterables of unknown elements (but for ``loaders``),
-generators, recursion.
+Limitations: sizes that depend on the contents of arrays (except masks), iterables with unknown elements (except
+``loaders``), generators, recursion.
 """
 
 from __future__ import annotations
