@@ -144,7 +144,7 @@ def _track_host_choices(frame: Frame, live: list[Writes], labels: list[Condition
             track_host_choice(frame, held, labels)
 
 
-def _arms_of_type_checking(m: Machine, frame: Frame, node: ir.If) -> tuple[list[ir.Stmt], list[ir.Stmt]] | None:
+def _blocks_of_type_checking(m: Machine, frame: Frame, node: ir.If) -> tuple[list[ir.Stmt], list[ir.Stmt]] | None:
     """The block that type checkers alone read, and the one that Python runs, of ``if TYPE_CHECKING:`` and its negation."""
     negated = isinstance(node.test, ir.UnaryOp) and node.test.op == "not"
     test = node.test.operand if isinstance(node.test, ir.UnaryOp) and negated else node.test
@@ -167,11 +167,11 @@ class Chain(msgspec.Struct, frozen=True, eq=False):
 
 
 def _if(m: Machine, frame: Frame, node: ir.If) -> Flow:
-    arms = _arms_of_type_checking(m, frame, node)
-    if arms is not None:
-        declarations: list[ir.Stmt] = [statement for statement in arms[0] if isinstance(statement, _DECLARATIONS)]
+    blocks = _blocks_of_type_checking(m, frame, node)
+    if blocks is not None:
+        declarations: list[ir.Stmt] = [statement for statement in blocks[0] if isinstance(statement, _DECLARATIONS)]
         run_branches(m, frame, [Branch(partial(run_block, m, frame, declarations)), Branch(lambda: NORMAL)])
-        return run_block(m, frame, arms[1])
+        return run_block(m, frame, blocks[1])
     known = len(m.path.conditions)
     chain = _tested(m, frame, node)
     pending = chain.pending
