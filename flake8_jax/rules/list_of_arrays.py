@@ -21,8 +21,8 @@ def list_of_arrays(event: LibraryCall) -> Report | None:
     ## Why is this bad?
 
     Outside tracing, `jnp.array` converts the elements of a list one by one: it runs several operations for each. For 2,048
-    scalars, it took 0.6 s on a CPU with JAX 0.10.2; `jnp.stack` took 0.07 s and gives the same array. If the list is long, compute
-    it in `jax.lax.scan`, which returns one array.
+    scalars, it took 0.6 s on a CPU with JAX 0.10.2; `jnp.stack` took 0.07 s and gives the same array. If the list is long,
+    compute it in `jax.lax.scan`, which returns one array.
 
     ## Example
 

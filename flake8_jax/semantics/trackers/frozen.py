@@ -16,12 +16,19 @@ Limitations: ``setattr``, methods of Flax modules that neither are ``__call__`` 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.classes import find_in_class, mro_of
-from flake8_jax.semantics.domain.values import ClassValue, ExternalInstance, FunctionValue, Instance
+from flake8_jax.semantics.domain.values import (
+    ClassValue,
+    ExternalInstance,
+    FunctionValue,
+    Instance,
+    UnionValue,
+    Value,
+)
 from flake8_jax.semantics.events.events import FrozenKind, FrozenStore
 from flake8_jax.semantics.machine.tracker import Tracker
 
@@ -32,6 +39,7 @@ if TYPE_CHECKING:
 
 _EQUINOX = "equinox.Module"
 _LINEN = "flax.linen.Module"
+_STRUCT = "flax.struct.dataclass"
 _STATES = frozenset({"flax.struct.PyTreeNode", "flax.training.train_state.TrainState"})
 _NEUTRAL = frozenset({_EQUINOX, "builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol"})
 """Bases that declare no fields."""
@@ -39,6 +47,8 @@ _CONSTRUCTORS = frozenset({"__init__", "__post_init__", "__new__", "__setstate__
 _UNCLEAR = frozenset({"metaclass", "altered", "enum", "namedtuple"})
 MAX_CLASSES = 40
 """Of a class with more subclasses, no constructor is known to leave a method alone."""
+MAX_MEMBERS = 8
+"""Of a value that may be more than so many objects, nothing is reported."""
 
 
 class Frozen(Tracker):
@@ -48,35 +58,49 @@ class Frozen(Tracker):
         self.reached: dict[tuple[ClassValue, str], frozenset[str]] = {}
 
 
+class Kept(NamedTuple):
+    """An attribute that an object does not take. library: the class that freezes it; owner: the class of the object."""
+
+    how: FrozenKind
+    library: str
+    owner: str
+
+
 def check_store(m: Machine, change: Change) -> None:
     """``base.attr = value``."""
-    base, frame = change.target, change.frame
-    if not m.bus.wants(FrozenStore) or change.name.startswith("__"):
+    base, frame, name = change.target, change.frame, change.name
+    if base is None or not m.bus.wants(FrozenStore) or name.startswith("__"):
         return
+    members = base.members if isinstance(base, UnionValue) else (base,)
+    if len(members) > MAX_MEMBERS:
+        return
+    found: Kept | None = None
+    for member in members:
+        kept = _kept(m, frame, member, name)
+        if kept is None:
+            return
+        found = found or kept
+    if found is not None:
+        context = m.path.context(frame.scope, caught=m.path.tries() or frame.attempts > 0)
+        m.bus.emit(FrozenStore(context, change.node, found.how, found.library, found.owner, name))
+
+
+def _kept(m: Machine, frame: Frame, base: Value, name: str) -> Kept | None:
+    """Why an object does not take the attribute; None if it may."""
     if isinstance(base, ExternalInstance):
-        if base.cls in _STATES or _is_layer(m, base.cls):
-            _emit(m, change, "frozen", base.cls, base.cls.rpartition(".")[2])
-        return
+        is_frozen = base.cls in _STATES or _is_layer(m, base.cls)
+        return Kept("frozen", base.cls, base.cls.rpartition(".")[2]) if is_frozen else None
     if not isinstance(base, Instance) or not _is_clear(m, base):
-        return
-    cls = base.cls
-    if _EQUINOX in cls.external_bases:
-        how = _kept_by_equinox(m, frame, base, change.name)
-        library = _EQUINOX
-    elif _LINEN in cls.external_bases:
-        how = _kept_by_linen(m, frame, base, change.name)
-        library = _LINEN
-    else:
-        is_frozen = "frozen" in cls.traits or not _STATES.isdisjoint(cls.external_bases)
-        how = "frozen" if is_frozen and change.name in _declared([cls]) else None
-        library = "flax.struct.dataclass"
-    if how is not None:
-        _emit(m, change, how, library, cls.node.name)
-
-
-def _emit(m: Machine, change: Change, how: FrozenKind, library: str, owner: str) -> None:
-    context = m.path.context(change.frame.scope, caught=m.path.tries() or change.frame.attempts > 0)
-    m.bus.emit(FrozenStore(context, change.node, how, library, owner, change.name))
+        return None
+    cls, how = base.cls, None
+    library = next((name for name in (_EQUINOX, _LINEN) if name in cls.external_bases), _STRUCT)
+    if library == _EQUINOX:
+        how = _kept_by_equinox(m, frame, base, name)
+    elif library == _LINEN:
+        how = _kept_by_linen(m, frame, base, name)
+    elif ("frozen" in cls.traits or not _STATES.isdisjoint(cls.external_bases)) and name in _declared([cls]):
+        how = "frozen"
+    return Kept(how, library, cls.node.name) if how is not None else None
 
 
 def _is_layer(m: Machine, name: str) -> bool:

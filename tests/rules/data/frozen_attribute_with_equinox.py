@@ -105,3 +105,15 @@ def tried(counter: Counter):
     except AttributeError:
         return None
     return counter
+
+
+class Trainer:
+    def __init__(self, name):
+        networks = {"counter": Counter, "derived": Derived}
+        mixed = {"counter": Counter, "plain": Plain}
+        self.network = networks[name](1)
+        self.other = mixed[name](1)
+
+    def step(self, params):
+        self.network.state = params  # expect: frozen-attribute
+        self.other.state = params
