@@ -224,11 +224,16 @@ def fresh(source: FixSource, at: msgspec.Struct, *wanted: str) -> list[str]:
 
 def _taken_names(source: FixSource, outermost: msgspec.Struct) -> set[str]:
     """The names that mean something in a function or at the module's top level."""
-    top = source.module.bound_names
+    top: Iterable[str] = source.module.bound_names
     if outermost is not source.module:
-        kinds = (ir.FunctionDef, ir.ClassDef, ir.Import, ir.ImportFrom)
-        top = [name for s in source.module.body if isinstance(s, kinds) for name in uses(s).binds]
+        top = source.remember("defined names", source.module, lambda: _defined_names(source.module))
     return identifiers(outermost).union(top, dir(builtins), keyword.kwlist)
+
+
+def _defined_names(module: ir.Module) -> frozenset[str]:
+    """The functions, classes and imports of a module."""
+    kinds = (ir.FunctionDef, ir.ClassDef, ir.Import, ir.ImportFrom)
+    return uses(*(statement for statement in module.body if isinstance(statement, kinds))).binds
 
 
 def surely_binds(statement: ir.Stmt, name: str) -> bool:

@@ -7,6 +7,7 @@ import functools
 import io
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.jax_programs import Program, Runner
@@ -15,7 +16,6 @@ from fixers.fixtures import Case, all_cases
 from flake8_jax.cli import main
 
 CASES = all_cases()
-IDS = [f"{case.rule}/{case.name}" for case in CASES]
 Fixed = Callable[[Case], str]
 """The text of a case after its fix, with its rule alone."""
 
@@ -76,7 +76,15 @@ def as_written(case: Case) -> str:
     return case.before.replace("\n", "\r\n") if case.name.startswith("crlf") else case.before
 
 
-@pytest.mark.parametrize("case", CASES, ids=IDS)
+def parameters(cases: list[Case]) -> list[Any]:
+    """Cases that are fixed together share a worker."""
+    return [
+        pytest.param(case, id=f"{case.rule}/{case.name}", marks=pytest.mark.xdist_group(f"fixes of {case.rule}"))
+        for case in cases
+    ]
+
+
+@pytest.mark.parametrize("case", parameters(CASES))
 def test_text(case: Case, fixed: Fixed) -> None:
     wanted = case.after if case.after is not None else case.before
     got = fixed(case)
@@ -86,10 +94,7 @@ def test_text(case: Case, fixed: Fixed) -> None:
     assert got == wanted
 
 
-SAFETY = [case for case in CASES if case.safety]
-
-
-@pytest.mark.parametrize("case", SAFETY, ids=[f"{case.rule}/{case.name}" for case in SAFETY])
+@pytest.mark.parametrize("case", parameters([case for case in CASES if case.safety]))
 def test_safety(case: Case, fixed_safely: Fixed) -> None:
     assert case.safety in ("safe", "unsafe")
     assert fixed_safely(case) == (case.after if case.safety == "safe" else case.before)

@@ -23,11 +23,14 @@ Limitations: two calls of ``reveal`` on one line.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import pytest
 
 from flake8_jax.core.findings import Finding, Positions
 from flake8_jax.core.registry import Report, Rule
@@ -269,9 +272,24 @@ def short(path: str) -> str:
     return path.removeprefix(ROOT + "/")
 
 
+def together(section: Section) -> pytest.MarkDecorator:
+    """The mark of tests that share a worker, as they ask ``engine_on`` of neighboring sections."""
+    return pytest.mark.xdist_group(f"engine on {section.document} {section.row // 200}")
+
+
+def engine_on(section: Section) -> tuple[Analysis, Reveals, dict[str, Positions]]:
+    """``run_engine`` on a section, once: many tests ask what is said of it. Nobody may change the result."""
+    return _engine_on(tuple(section.files.items()))
+
+
+@functools.cache
+def _engine_on(files: tuple[tuple[str, str], ...]) -> tuple[Analysis, Reveals, dict[str, Positions]]:
+    return run_engine(dict(files))
+
+
 def outcome_of(section: Section) -> Outcome:
-    """Run the engine over a section."""
-    analysis, reveals, positions = run_engine(section.files)
+    """What the engine says of a section."""
+    analysis, reveals, positions = engine_on(section)
     made = Outcome(defaultdict(set), defaultdict(set), defaultdict(set), defaultdict(list), {}, [])
     for finding in analysis.findings:
         file = short(finding.path)

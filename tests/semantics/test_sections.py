@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from semantics.literate import Section, differences, outcome_of, sections_of
+from semantics.literate import Section, differences, outcome_of, sections_of, together
 from support.jax_programs import Program, Runner, run_all
 
 from flake8_jax.rules import all_rules
@@ -17,7 +17,7 @@ RAISING = {r.name for r in all_rules() if r.level == "error" and not r.name.star
 """Rules whose findings are exceptions, so that JAX can be asked."""
 
 
-@pytest.mark.parametrize("section", SECTIONS, ids=lambda s: s.name)
+@pytest.mark.parametrize("section", [pytest.param(s, id=s.name, marks=together(s)) for s in SECTIONS])
 def test_engine(section: Section) -> None:
     wrong = differences(section, outcome_of(section))
     assert not wrong, "\n".join([f"{HERE.name}/{section.document}.md:{section.row}", *wrong])
