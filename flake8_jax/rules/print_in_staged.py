@@ -129,6 +129,7 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     subject = traced_argument(event, "")
     shown = f"shows the tracer {subject}, not its value" if subject else "shows a tracer, not its value"
     said = f"{called}() runs at trace time and {shown}" if context.once else f"{called}() {shown}"
-    # Of logs of tracers, two in eight were worth a minute: most are meant to show shapes, once per compilation.
-    level: Level | None = None if what == PRINT else "info"
+    # Of logs of tracers, two in eight were worth a minute: most are meant to show shapes, once per compilation. Of prints
+    # behind a flag, none in seven was: they are there for whoever debugs, and often outside of `jit`.
+    level: Level | None = None if what == PRINT and not context.undecided else "info"
     return Report(event.at, f"{said}; use jax.debug.print", level)

@@ -44,6 +44,7 @@ class Context(msgspec.Struct, frozen=True, eq=False):
     caught: inside a ``try`` whose handlers catch what the event would raise.
     inner: the IR of the innermost function, None at module level.
     presumed: no known caller stages this; it is run as a library's user would (preview rules only).
+    undecided: behind a test, on the way from the entry, that may fail.
     differentiated: inside a ``grad`` or another transform that needs derivatives.
     """
 
@@ -68,6 +69,7 @@ class Context(msgspec.Struct, frozen=True, eq=False):
     shapes_only: bool
     loop_ids: frozenset[int]
     differentiated: bool = False
+    undecided: bool = False
 
     def fresh_from_loop(self, dispatched: int) -> bool:
         """An array was dispatched inside a loop that is still running."""

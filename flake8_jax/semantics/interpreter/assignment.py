@@ -117,10 +117,20 @@ def assign(m: Machine, frame: Frame, target: ir.Expr, value: Value, source: ir.E
     elif kind is ir.Subscript:
         base = evaluate(m, frame, target.value)  # type: ignore[union-attr,arg-type]
         index = evaluate(m, frame, target.index)  # type: ignore[union-attr]
+        if isinstance(base, HostArray) and isinstance(index, Const) and isinstance(index.value, str):
+            base = _as_mapping(m, frame, target.value)  # type: ignore[union-attr,arg-type]
         itself = reads_itself(frame.scope, target, source)
         store_item(m, Change(frame, target, "item", base, value, itself=itself), index)
     elif kind is ir.Starred:
         assign(m, frame, target.value, value, source)  # type: ignore[union-attr,arg-type]
+
+
+def _as_mapping(m: Machine, frame: Frame, node: ir.Expr) -> Value:
+    """Data of the host, as a file gives it, that takes items by name, and so is a dict: from now on it may hold anything."""
+    mapping = Unknown("mapping")
+    if isinstance(node, ir.Name) and node.id in frame.slots:
+        m.journal.write(frame.slots, node.id, mapping)
+    return mapping
 
 
 def _emit_rebinding(m: Machine, change: Change, source: ir.Expr | None) -> None:

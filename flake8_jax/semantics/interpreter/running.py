@@ -20,9 +20,11 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.cells import is_raising
+from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import CALLED, Arguments, Call, CallingContext, is_written
 from flake8_jax.semantics.domain.classes import mro_of
+from flake8_jax.semantics.domain.code import names_read
 from flake8_jax.semantics.domain.conditions import branch_condition, labelled
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.signatures import binding_error
@@ -224,20 +226,36 @@ def _run_or_repeat(m: Machine, func: FunctionValue, at: Call, made: Invocation) 
     counts = runs.contexts if plain or context.kind == "entry" else runs.apart
     count, most = counts.get((id(fn), staged, member), 0), runs.most(id(fn), staged=staged)
     if count >= most // 2 and plain and context.kind == "call":
-        general = {k: v if v is func.defaults.get(k) else generalized(v) for k, v in bound.items()}
+        deciding = _deciding(m, fn) if count < most else frozenset()
+        general = {k: v if v is func.defaults.get(k) or k in deciding else generalized(v) for k, v in bound.items()}
         if any(general[k] is not v for k, v in bound.items()):
+            if count >= most:  # tests of what is forgotten here take both ways, of which the caller takes one
+                mode = msgspec.structs.replace(mode, optional=True)
             made = Invocation(general, mode, context)
             inputs = inputs_of(m, func, general, mode)
             found = known.get(inputs.key) if inputs.plain else None
         if found is not None:
             return repeat(m, found, inputs.values, at, fn, bound)
-        if count >= most and not (count < most + caps.last and _is_last_pass(m)):
-            return _give_up(m, mode, at)
+        if count > most and not (count < most + caps.last and _is_last_pass(m)):
+            return _give_up(m, made.mode, at)
     elif count >= (caps.entries if plain or context.kind == "entry" else caps.apart):
         return _give_up(m, mode, at)
     counts[id(fn), staged, member] = count + 1
     runs.runs += 1
     return _run(m, func, at, made, inputs)
+
+
+def _deciding(m: Machine, fn: ir.Function) -> frozenset[str]:
+    """The parameters that a test of the function reads, or one of a function in it."""
+    found = m.program.deciding.get(id(fn))
+    if found is None:
+        tested: set[str] = set()
+        for statement in fn.body:
+            for node in walk(statement):
+                if isinstance(node, (ir.If, ir.While, ir.IfExp, ir.Assert)):
+                    tested.update(names_read(node.test))
+        found = m.program.deciding[id(fn)] = frozenset(tested & {parameter.name for parameter in fn.params})
+    return found
 
 
 def _is_last_pass(m: Machine) -> bool:

@@ -149,7 +149,7 @@ class ExecutionPath:
         """How the code runs right now, for an event."""
         inner = self.stack[-1] if self.stack else None
         mode, loops = self.mode, self.loops
-        state = (inner, mode, self.loop_base, self.caught, caught, scope)
+        state = (inner, mode, self.loop_base, self.caught, caught, scope, bool(self.branches))
         if not loops and self._last_context is not None and self._last_context[0] == state:
             return self._last_context[1]
         around = _repeating(loops) if loops else None
@@ -171,6 +171,7 @@ class ExecutionPath:
             carries=around.carries if around is not None else False,
             caught=self.caught > 0 if caught is None else caught,
             presumed=mode.presumed,
+            undecided=bool(self.branches),
             shapes_only=mode.shapes_only,
             loop_ids=frozenset([id(loop) for loop in loops]) if loops else _NO_LOOPS,
             in_main=any(link.function == "main" for link in self.stack),

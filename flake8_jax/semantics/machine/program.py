@@ -53,7 +53,7 @@ class Program:
 
     run_module, constant: how a module's top level runs, and what a constant of a library is; given by what runs code.
     library_objects: the values of ``library.name``, one each. instantiating: classes whose generic object is being made.
-    free_names, tested_names, filled_attributes, self_stores: what walks over functions have found, by identity.
+    free_names, tested_names, deciding, filled_attributes, self_stores: what walks over functions have found, by identity.
     dispatched: the classes of the first arguments of functions registered with ``singledispatch``, by identity.
     """
 
@@ -78,6 +78,7 @@ class Program:
         self.library_objects: dict[tuple[str, str], External] = {}
         self.free_names: dict[int, tuple[str, ...]] = {}
         self.tested_names: dict[int, frozenset[str]] = {}
+        self.deciding: dict[int, frozenset[str]] = {}
         self.filled_attributes: dict[int, frozenset[str]] = {}
         self.self_stores: dict[int, set[str]] = {}
         self.dispatched: dict[int, ir.Expr] = {}

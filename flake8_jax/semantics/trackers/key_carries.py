@@ -154,8 +154,11 @@ def _carry(m: Machine, now: Value, first: Source, ends: list[Source]) -> bool:
         if not carried or keys.uses.get(key):
             continue
         m.journal.write(keys.uses, key, carried)
-        if not returned:
-            keys.stand_for[key] = keys.stand_for.get(canonical_key(old[0]), canonical_key(old[0]))
+        if isinstance(old[0], Value):
+            entering = canonical_key(old[0])
+            keys.started_as[key] = keys.started_as.get(entering, entering)
+            if not returned:
+                keys.stand_for[key] = keys.stand_for.get(entering, entering)
         learnt = learnt or len(carried) > len(entered)
     return learnt
 

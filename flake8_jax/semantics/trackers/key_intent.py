@@ -166,6 +166,11 @@ def _is_lost(body: list[ir.Stmt], here: Place, there: Place) -> bool:
     return _is_discarded(first, there) or _is_discarded(second, here)
 
 
+def is_default(key: Value, here: Place, there: Place) -> bool:
+    """The key that both uses began with is the default of a parameter, and no caller passes another one."""
+    return _is_fixed(key) and here.function is not None and not (_passes_key(here, key) or _passes_key(there, key))
+
+
 def _standing_of(key: Value, here: Place, there: Place, *, advances: bool) -> Intent:
     """What the key is by how it was made: fixed or constant. advances: the loop computes its next state with it."""
     if isinstance(key, Unknown) and key.label == FIELD_DEFAULT:

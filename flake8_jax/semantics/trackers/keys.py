@@ -60,7 +60,7 @@ from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 from flake8_jax.semantics.trackers.key_caches import is_filled_once
 from flake8_jax.semantics.trackers.key_children import are_apart, gives_nothing, is_other_child
 from flake8_jax.semantics.trackers.key_choices import exclude
-from flake8_jax.semantics.trackers.key_intent import Drawn, intent_of, is_same_start, is_update
+from flake8_jax.semantics.trackers.key_intent import Drawn, intent_of, is_default, is_same_start, is_update
 from flake8_jax.semantics.trackers.key_names import NamesOfBodies, body_around, names_bound
 from flake8_jax.semantics.trackers.key_paths import is_key, may_be_key, steps_to
 from flake8_jax.semantics.trackers.key_streams import Drawing, shared_by
@@ -141,7 +141,7 @@ class Keys(Tracker):
     """conventions: what unknown callees get counts as used. uses: of each key, by its canonical value. axes_met: vmaps whose
     identity a remembered run knows. reported: how often further uses of a key were reported, by the key, its first use and
     the cell or file. stand_for: the key from before a loop, by the one at its head, which is that or another (see
-    ``key_carries``)."""
+    ``key_carries``); started_as: also where that one was used in the iteration before."""
 
     def __init__(self, m: Machine) -> None:
         self.m = m
@@ -151,6 +151,7 @@ class Keys(Tracker):
         self.axes_met: set[MappedAxis] = set()
         self.names = NamesOfBodies()
         self.stand_for: dict[Value, Value] = {}
+        self.started_as: dict[Value, Value] = {}
 
     def owns(self, slots: dict[Any, Any]) -> bool:
         return slots is self.uses
@@ -632,6 +633,8 @@ def _intent_of(m: Machine, key: Value, usage: Usage, collision: Collision, level
     if is_same_start(owner, earlier.path[level:], path[level:]):
         return "same-data"
     here, there = _step(path, level), _step(earlier.path, level)
+    if is_default(m.trackers[Keys].started_as.get(canonical_key(key), owner), here, there):
+        return "fixed"
     return intent_of(owner, here, there, _around(m, path, level), in_loop=in_loop, draws=_drawn(usage, earlier))
 
 

@@ -25,5 +25,16 @@ def encode(params, x):
     return Encoder().apply(params, x)
 
 
+def step(x, verbose):
+    if verbose:
+        print(x)  # info: print-in-staged
+    print(2 * x)  # warning: print-in-staged
+    return x
+
+
+def run(verbose):
+    return jax.jit(lambda x: step(x, verbose))(jnp.ones(2))
+
+
 def look(params):
     return Attention().apply(params, jnp.ones((4, 4)), print_attention=True)
