@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.classes import find_in_class, mro_of
+from flake8_jax.semantics.domain.code import last_name
 from flake8_jax.semantics.domain.values import (
     ClassValue,
     ExternalInstance,
@@ -137,7 +138,20 @@ def _kept_by_linen(m: Machine, frame: Frame, base: Instance, name: str) -> Froze
         return "setup" if name in _arguments(base.cls) else None
     if "__call__" not in methods or reached is None or methods & reached:
         return None
-    return "frozen"
+    return "frozen" if _has_parameters(base.cls) else None
+
+
+def _has_parameters(cls: ClassValue) -> bool:
+    """A Flax module with submodules, which only ``init`` and ``apply`` can run: it has ``setup``, or a compact ``__call__``."""
+    if find_in_class(cls, "setup") is not None:
+        return True
+    return any(
+        last_name(decorator) == "compact"
+        for owner in mro_of(cls)
+        for statement in owner.node.body
+        if isinstance(statement, ir.FunctionDef) and statement.function.name == "__call__"
+        for decorator in statement.decorators
+    )
 
 
 def _running(m: Machine, frame: Frame, base: Instance) -> frozenset[str]:

@@ -43,6 +43,15 @@ class Compact(nn.Module):
 # raises FlaxError: Compact().init(jax.random.key(0), jnp.ones((1, 2)))
 
 
+class Unbound(nn.Module):
+    def __call__(self, x):
+        self.last = x
+        return x
+
+
+# runs: Unbound()(jnp.ones(2))
+
+
 def outside():
     network = Network()
     network.kind = "outside"
