@@ -5,7 +5,8 @@ Vocabulary
 binding     a name that an import binds, and the qualified name that it stands for.
 visible     the name means that import at a given node: nothing else in the module's or the functions' scopes takes it.
 
-An import inside a function counts for what follows it in that function.
+An import inside a function counts for what follows it in that function. A new name is spelled by imports above it alone: a
+notebook may import the other names in a later cell.
 
 Limitations: star imports, imports inside ``try`` or ``if`` (they neither help nor are trusted), ``__getattr__``.
 """
@@ -71,6 +72,16 @@ def _of_module(module: ir.Module) -> dict[str, str]:
     return {n: q for n, q in _bindings(module.body).items() if n not in taken}
 
 
+def _first_ends(module: ir.Module) -> dict[str, int]:
+    """Where the first import at the top level ends that binds a name."""
+    found: dict[str, int] = {}
+    for statement in module.body:
+        if isinstance(statement, (ir.Import, ir.ImportFrom)):
+            for name in _bindings([statement]):
+                found.setdefault(name, statement.end)
+    return found
+
+
 class Imports:
     """The imports as seen from one node. ``edits`` grows by what ``spell`` has to add."""
 
@@ -79,6 +90,8 @@ class Imports:
         self._at: int = at.start if isinstance(at, ir.Node) else len(source.text)
         self.edits: list[Edit] = []
         self._visible = source.remember("imports", source.module, lambda: _of_module(source.module))
+        ends = source.remember("first ends of imports", source.module, lambda: _first_ends(source.module))
+        self._below = {name for name in self._visible if ends[name] > self._at}
         for function in reversed(source.functions(at)):
             imported = source.remember("import statements", function, functools.partial(_import_statements, function))
             own = [s for s in imported if s.end <= at.start]  # type: ignore[attr-defined]
@@ -86,6 +99,7 @@ class Imports:
             here = {n: q for n, q in _bindings(own).items() if n not in taken and not function.is_lambda}
             hidden = {*function.local_names, *(p.name for p in function.params)} - set(function.global_names)
             self._visible = {**{n: q for n, q in self._visible.items() if n not in hidden}, **here}
+            self._below -= here.keys()
         for above in source.ancestors(at):
             if isinstance(above, ir.Comprehension):
                 hidden = set(uses(*(g.target for g in above.generators)).reads)
@@ -124,14 +138,15 @@ class Imports:
             raise Refused
         self.edits.append(add_import(self.source, statement, self._at))
         self._visible = {**self._visible, bound: prefix}
+        self._below -= {bound}
         return bound + qualified[len(prefix) :]
 
     def _spelled(self, qualified: str) -> str | None:
-        """The shortest spelling that the visible imports allow."""
+        """The shortest spelling that the visible imports above allow."""
         found = [
             name + qualified[len(meaning) :]
             for name, meaning in self._visible.items()
-            if qualified == meaning or qualified.startswith(meaning + ".")
+            if name not in self._below and (qualified == meaning or qualified.startswith(meaning + "."))
         ]
         return min(found, key=lambda s: (s.count("."), len(s))) if found else None
 

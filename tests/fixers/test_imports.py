@@ -36,6 +36,13 @@ def test_the_files_own_names_are_used(imports: str, spelling: str) -> None:
     assert spelled(text, "jax.numpy.sin") == (spelling, text)
 
 
+@pytest.mark.parametrize("use", ["HERE", "@HERE\ndef f(): pass", "def f():\n    HERE"])
+def test_what_is_imported_below_spells_nothing(use: str) -> None:
+    """A cell of a notebook may run before the cell with that import."""
+    text = f"import jax\n{use}\nfrom jax.sharding import Mesh\n"
+    assert spelled(text, "jax.sharding.Mesh") == ("jax.sharding.Mesh", text)
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [
