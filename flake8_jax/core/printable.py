@@ -14,10 +14,12 @@ from __future__ import annotations
 import json
 import re
 
-_ACTING = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+_ACTING_IN_DOCUMENTS = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e007f\ud800-\udfff]"
 )
+"""Line ends and tabs lay out a document: there are millions of them in a long one."""
+_ACTING = re.compile("[\t\n\r" + _ACTING_IN_DOCUMENTS.pattern[1:])
 _COMMAND = re.compile(r"#(?=#\w*\[)")
 _OPENING = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
 _STARTS_A_COMMAND = re.compile(r"\s*[:#]")
@@ -50,18 +52,18 @@ def shown_json(document: str) -> str:
     """A JSON document of the same content, without acting characters and commands."""
 
     def escaped(found: re.Match[str]) -> str:
-        return found[0] if found[0] in "\n\r\t" else json.dumps(found[0])[1:-1]
+        return json.dumps(found[0])[1:-1]
 
-    return _COMMAND.sub(r"\\u0023", _ACTING.sub(escaped, document))
+    return _COMMAND.sub(r"\\u0023", _ACTING_IN_DOCUMENTS.sub(escaped, document))
 
 
 def shown_xml(document: str) -> str:
     """An XML document of the same content, without acting characters and commands."""
 
     def escaped(found: re.Match[str]) -> str:
-        return found[0] if found[0] in "\n\r\t" else f"&#{ord(found[0])};"
+        return f"&#{ord(found[0])};"
 
-    return _COMMAND.sub("&#35;", _ACTING.sub(escaped, document))
+    return _COMMAND.sub("&#35;", _ACTING_IN_DOCUMENTS.sub(escaped, document))
 
 
 def _spelled(found: re.Match[str]) -> str:
