@@ -51,7 +51,8 @@ RECORDED = frozenset({
     "not_equal", "pow", "power", "reciprocal", "relu", "rsqrt", "select", "sigmoid", "logistic", "softmax", "softplus",
     "sqrt", "square", "stop_gradient", "subtract", "sum", "true_divide", "where", "max", "amax", "cos", "sin",
     "asarray", "tanh", "sub", "mul", "div", "prod", "dot", "vdot", "matmul", "inner", "tensordot", "einsum", "nan_to_num",
-    "nansum", "nanmean", "cosh", "sinh", "std", "var", "arange", "floor", "ceil", "rint", "trunc", "count_nonzero",
+    "nansum", "nanmean", "cosh", "sinh", "std", "var", "arange", "floor", "ceil", "rint", "trunc", "count_nonzero", "tril",
+    "triu",
 })  # fmt: skip
 """Functions of JAX, by the last part of their names, whose results remember how they were made."""
 
@@ -72,6 +73,7 @@ NO_TANGENT = frozenset({"jax.lax.stop_gradient", "jax.numpy.round", "jax.numpy.f
 NAMESPACES = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.special.")
 EMITTED_OPERATIONS = frozenset({
     "log", "where", "select", "sum", "mean", "-", "*", "/", "log1p", "arccos", "arcsin", "nan_to_num", "nansum", "nanmean",
+    "softmax", "log_softmax",
 })  # fmt: skip
 """Of the recorded operations, those whose events rules get."""
 _SYNONYMS = {
@@ -107,8 +109,8 @@ def track_call(m: Machine, frame: Frame, node: Any, name: str, result: Value, bo
     if last not in RECORDED or not (name.startswith(NAMESPACES) or name == "jax.numpy.linalg.norm"):
         return
     values = tuple(bound.values())
-    if last in ("where", "select"):
-        for value in values[1:]:
+    if last in ("where", "select", "nan_to_num"):
+        for value in values[1:] if last != "nan_to_num" else values[:1]:
             _track_guarded(m, frame, value)
     last = _SYNONYMS.get(last, last)
     _track(m, frame, result, _recipe(m, node, last, values), emit=last in EMITTED_OPERATIONS)

@@ -1,0 +1,148 @@
+"""JAX710: see the page of ``inf_mask_softmax``."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._tracers import quote
+from flake8_jax.semantics.domain.scopes import is_test_file
+from flake8_jax.semantics.events.events import Computation
+from flake8_jax.semantics.events.facts import GUARDED
+from flake8_jax.semantics.events.masks import NORMALIZERS, emptied_by, makes_nan_where_kept
+
+
+@rule("JAX710", "error")
+def inf_mask_softmax(event: Computation) -> Report | None:
+    """An additive mask multiplies zero by infinity, or a mask leaves `softmax` a row of minus infinity.
+
+    The rule is in preview, because no finding could be judged: none of 17 repositories with such models makes the mistake.
+
+    ## Why is this bad?
+
+    Zero times infinity is NaN, so `(1 - mask) * -jnp.inf` is NaN at every place that the mask keeps. `softmax` and
+    `log_softmax` divide zero by zero in a row that holds only `-inf`. A causal mask without its diagonal has such a row:
+    nothing comes before the first position.
+
+    ## Example
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def attend(scores, mask):
+        scores = scores + (1.0 - mask) * -jnp.inf  # expect: inf-mask-softmax
+        return jax.nn.softmax(scores, axis=-1)
+
+
+    def demonstrate():
+        assert jnp.isnan(attend(jnp.ones((2, 3)), jnp.array([1.0, 1.0, 0.0]))).all()
+    ```
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def causal(scores):
+        n = scores.shape[0]
+        before = jnp.tril(jnp.ones((n, n), bool), k=-1)
+        return jax.nn.softmax(jnp.where(before, scores, -jnp.inf), axis=-1)  # expect: inf-mask-softmax
+
+
+    def ordered(scores):
+        i = jnp.arange(scores.shape[0])
+        masked = jnp.where(i[:, None] > i[None, :], scores, -jnp.inf)
+        return jax.nn.log_softmax(masked)  # expect: inf-mask-softmax
+
+
+    def demonstrate():
+        assert jnp.isnan(causal(jnp.ones((3, 3)))[0]).all()
+        assert jnp.isnan(ordered(jnp.ones((3, 3)))[0]).all()
+    ```
+
+    ## Use instead
+
+    Choose with `where`, keep the diagonal, or write the smallest finite number.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def attend(scores, mask):
+        return jax.nn.softmax(jnp.where(mask > 0, scores, jnp.finfo(scores.dtype).min), axis=-1)
+
+
+    def causal(scores):
+        n = scores.shape[0]
+        until = jnp.tril(jnp.ones((n, n), bool))
+        return jax.nn.softmax(jnp.where(until, scores, -jnp.inf), axis=-1)
+    ```
+
+    ## Not reported
+
+    A boolean mask times infinity, which XLA compiles into a choice; `softmax(where=mask)`; masks that come from data; a
+    result whose NaN `nan_to_num` or `where` replaces. An array of ones times infinity has no zeros, and `-inf` is a result like
+    any other in a log density.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def padded(scores, mask):
+        return jax.nn.softmax(scores, where=mask) + jax.nn.softmax(jnp.where(mask, scores, -jnp.inf))
+
+
+    def log_density(x):
+        return jnp.where(x > 0, -x, -jnp.inf)
+
+
+    def bounds(params):
+        return jnp.ones_like(params) * jnp.inf
+
+
+    def later(scores):
+        i = jnp.arange(scores.shape[0])
+        return jax.nn.softmax(jnp.where(i[:, None] >= i[None, :], scores, -jnp.inf))
+    ```
+
+    ## Limitations
+
+    The rule does not model masks that come from data, such as lengths of sequences, `jax.lax.broadcasted_iota`, and matrices
+    whose dimensions are two variables.
+
+    ## Fix safety
+
+    No fix. Whether a row without elements is meant to be zero or uniform, only the author knows.
+
+    ## How it is verified
+
+    The function returns NaN.
+
+    ## Since
+
+    0.3.0, not released yet.
+
+    ## Related rules
+
+    JAX702 (`where-nan-grad`), JAX703 (`unstable-expression`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/_autosummary/jax.nn.softmax.html>
+    """
+    if event.context.presumed or is_test_file(event.context.scope.path):
+        return None
+    subject = quote(event.context, event.at)
+    if makes_nan_where_kept(event):
+        wrong = f"{subject} is NaN where a factor is zero, because 0 * inf is NaN; use `jnp.where`"
+        return Report(event.at, wrong, preview=True, unless=GUARDED)
+    if event.name in NORMALIZERS and emptied_by(event) is not None:
+        wrong = (
+            f"{subject} is NaN in the row in which the mask keeps no element; keep the diagonal, or use a finite number"
+        )
+        return Report(event.at, wrong, preview=True, unless=GUARDED)
+    return None

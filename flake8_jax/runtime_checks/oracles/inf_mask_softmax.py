@@ -1,0 +1,7 @@
+"""How a run shows that a finding of ``inf-mask-softmax`` is true."""
+
+from __future__ import annotations
+
+from flake8_jax.runtime_checks.judges import Oracle, not_finite
+
+ORACLE = Oracle(not_finite)
