@@ -138,9 +138,9 @@ CASES = {
          "same.t": False},
     ),
     "the class that a function is registered for is that of its first argument": (
-        "import functools\nimport equinox as eqx\nfrom jaxtyping import Array\n"
+        "import functools\nimport equinox as eqx\nfrom jaxtyping import Array, Float\n"
         "class Area(eqx.Module):\n    def double(self):\n        return 2 * area(self)\n"
-        "class Disk(Area):\n    radius: Array\n"
+        "class Disk(Area):\n    radius: Float[Array, '']\n"
         "class Both(Area):\n    one: Area\n    other: Area\n    def size(self):\n        return area(self.one)\n"
         "class Named(eqx.Module):\n    name: str = eqx.field(static=True)\n"
         "@functools.singledispatch\ndef area(shape):\n    raise TypeError(shape)\n"
