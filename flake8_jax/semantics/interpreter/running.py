@@ -14,6 +14,7 @@ Limitations: recursion beyond the second call, unless a constant argument counts
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -226,23 +227,31 @@ def _run_or_repeat(m: Machine, func: FunctionValue, at: Call, made: Invocation) 
     counts = runs.contexts if plain or context.kind == "entry" else runs.apart
     count, most = counts.get((id(fn), staged, member), 0), runs.most(id(fn), staged=staged)
     if count >= most // 2 and plain and context.kind == "call":
-        deciding = _deciding(m, fn) if count < most else frozenset()
-        general = {k: v if v is func.defaults.get(k) or k in deciding else generalized(v) for k, v in bound.items()}
-        if any(general[k] is not v for k, v in bound.items()):
-            if count >= most:  # tests of what is forgotten here take both ways, of which the caller takes one
-                mode = msgspec.structs.replace(mode, optional=True)
-            made = Invocation(general, mode, context)
-            inputs = inputs_of(m, func, general, mode)
+        for general in _generalizations(m, func, made):
+            made, inputs = general, inputs_of(m, func, general.bound, general.mode)
             found = known.get(inputs.key) if inputs.plain else None
+            if found is not None or (count == most // 2 and general.mode is mode):
+                break
         if found is not None:
             return repeat(m, found, inputs.values, at, fn, bound)
-        if count > most and not (count < most + caps.last and _is_last_pass(m)):
+        if count >= most and not (count < most + caps.last and _is_last_pass(m)):
             return _give_up(m, made.mode, at)
     elif count >= (caps.entries if plain or context.kind == "entry" else caps.apart):
         return _give_up(m, mode, at)
     counts[id(fn), staged, member] = count + 1
     runs.runs += 1
     return _run(m, func, at, made, inputs)
+
+
+def _generalizations(m: Machine, func: FunctionValue, made: Invocation) -> Iterator[Invocation]:
+    """The call with its numbers forgotten: all but those that tests of the function read, and then all. Where a test has lost
+    its number, both ways of it run, of which the caller takes one."""
+    deciding = _deciding(m, func.fn)
+    bound = {k: v if v is func.defaults.get(k) else generalized(v) for k, v in made.bound.items()}
+    kept = {k: made.bound[k] if k in deciding else v for k, v in bound.items()}
+    yield Invocation(kept, made.mode, made.context)
+    if any(bound[k] is not v for k, v in kept.items()):
+        yield Invocation(bound, msgspec.structs.replace(made.mode, optional=True), made.context)
 
 
 def _deciding(m: Machine, fn: ir.Function) -> frozenset[str]:
