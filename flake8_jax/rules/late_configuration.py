@@ -109,8 +109,16 @@ def late_configuration(event: Setting) -> Report | None:
     if not event.late:
         return None
     error = event.name in _RAISING and event.direct and not event.conditional and not event.context.caught
-    level: Level | None = "error" if error else "info" if _asks_first(event) else None
+    level: Level | None = "error" if error else "info" if _asks_first(event) or _is_in_other_cell(event) else None
     return Report(event.at, _message(event), level=level, unless=SUPERSEDED)
+
+
+def _is_in_other_cell(event: Setting) -> bool:
+    """JAX read it in another cell of the notebook. Cells may belong to sessions that were started anew between them."""
+    since, scope = event.since, event.context.scope
+    if since is None or since.scope is not scope or not scope.cells:
+        return False
+    return scope.cell_of(since.start) != scope.cell_of(event.at.start)
 
 
 def _asks_first(event: Setting) -> bool:

@@ -33,9 +33,10 @@ from flake8_jax.semantics.interpreter.conditions import (
     usual_outcome,
 )
 from flake8_jax.semantics.interpreter.operators import as_array
-from flake8_jax.semantics.interpreter.patterns import bind_pattern, compares_by_value, compares_with_number
+from flake8_jax.semantics.interpreter.patterns import bind_pattern, compares_by_value, compares_with_number, matches
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import RUN, evaluate, run_block
+from flake8_jax.semantics.trackers.runs import Runs
 
 MAX_PENDING = 12
 """So many tests of a chain are run side by side; the rest of it is a block."""
@@ -284,6 +285,9 @@ def _match(m: Machine, frame: Frame, node: ir.Match) -> Flow:
     branches: list[Branch] = []
     exhaustive = False
     for case in node.cases:
+        outcome = matches(case.pattern, subject)
+        if outcome is False:
+            continue
 
         def run(case: ir.MatchCase = case) -> Flow:
             bind_pattern(m, frame, case.pattern, subject)
@@ -292,9 +296,13 @@ def _match(m: Machine, frame: Frame, node: ir.Match) -> Flow:
             return run_block(m, frame, case.body)
 
         branches.append(Branch(run))
-        if case.guard is None and isinstance(case.pattern, ir.MatchAs) and case.pattern.pattern is None:
+        if case.guard is None and outcome:
             exhaustive = True
             break
+    if len(branches) < len(node.cases) and frame.fn is not None:
+        m.trackers[Runs].decided.add(id(frame.fn))
+    if exhaustive and len(branches) == 1:
+        return branches[0].run()
     if not exhaustive:
         branches.append(Branch(lambda: NORMAL))
     return run_branches(m, frame, branches)

@@ -39,6 +39,18 @@ def compares_with_number(pattern: ir.Pattern) -> bool:
     return isinstance(pattern, ir.MatchAs) and pattern.pattern is not None and compares_with_number(pattern.pattern)
 
 
+def matches(pattern: ir.Pattern, subject: Value) -> bool | None:
+    """Whether the subject matches; None where that is not known."""
+    if isinstance(pattern, ir.MatchAs):
+        return True if pattern.pattern is None else matches(pattern.pattern, subject)
+    if isinstance(pattern, ir.MatchOr):
+        outcomes = [matches(one, subject) for one in pattern.patterns]
+        return True if True in outcomes else None if None in outcomes else False
+    if isinstance(pattern, ir.MatchValue) and isinstance(pattern.value, ir.Constant) and isinstance(subject, Const):
+        return bool(pattern.value.value == subject.value)
+    return None
+
+
 def bind_pattern(m: Machine, frame: Frame, pattern: ir.Pattern, subject: Value) -> None:
     """Bind the names of a pattern that matched."""
     bind = _BINDERS.get(type(pattern))

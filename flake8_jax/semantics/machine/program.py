@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 MAX_HEIRS_SEARCHED = 1000
 _IMPORTS = re.compile(r"^[ \t]*(?:import\s[^\n;]*|from\s[^\n(;]*(?:\([^)]*\))?)", re.MULTILINE)
 _WORD = re.compile(r"\w+")
+_WIDE = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:netket|qutip_jax)\b", re.MULTILINE)
+"""Imports of libraries that set ``jax_enable_x64``: NetKet (``netket/utils/config_flags.py``) and QuTiP's JAX backend."""
 _BUILTIN_NAMES = frozenset(n for n in dir(builtins) if not n.startswith("_"))
 _BUILTIN_ERRORS = frozenset(
     n
@@ -96,11 +98,11 @@ class Program:
         self.roots.place(scopes)
 
     def mentions_x64(self) -> bool:
-        """Some file of the project enables 64-bit dtypes, or may: by ``jax_enable_x64``, its environment variable, or
-        the context manager."""
+        """Some file of the project enables 64-bit dtypes, or may: by ``jax_enable_x64``, its environment variable, the
+        context manager, or the import of a library that does."""
         if self._x64 is None:
             texts = [scope.text for scope in self.by_name.values()]
-            self._x64 = any("enable_x64" in text or "ENABLE_X64" in text for text in texts)
+            self._x64 = any("enable_x64" in text or "ENABLE_X64" in text or _WIDE.search(text) for text in texts)
         return self._x64
 
     def is_imported(self, scope: ModuleScope) -> bool:
@@ -138,9 +140,10 @@ class Program:
         self.classes.append(cls)
 
     def may_be_pytree(self, cls: ClassValue) -> bool:
-        """JAX may take objects of the class, or of a subclass, apart: one is registered, or may be in code unseen."""
+        """JAX may take objects of the class, or of a subclass, apart: one is registered, or may be in code unseen, such as a
+        decorator that is not known."""
         family = (*mro_of(cls), *self.subclasses(cls))
-        if any(c.has_unknown_base or c.external_bases or "pytree" in c.traits for c in family):
+        if any(c.has_unknown_base or c.external_bases or c.traits & {"pytree", "altered"} for c in family):
             return True
         return any(not method or any(method in c.namespace for c in family) for method in self.registered)
 

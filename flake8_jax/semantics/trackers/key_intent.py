@@ -82,6 +82,8 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
     if _is_lost(body, here, there):
         return "discarded"
     first, second = statement_at(body, there.node), statement_at(body, here.node)
+    if _is_shown(first, there, here) or _is_shown(second, here, there):
+        return "same-data"
     if _is_template(second, body, here.scope) or _is_template(first, body, there.scope):
         return "template"
     if _same_data(key, here, there, around):
@@ -534,6 +536,17 @@ def _is_input_of_timing(statement: ir.Stmt | None, body: list[ir.Stmt], scope: M
     readers = [one for one in _statements(body) if one.start > statement.end and _names_in(one) & names]
     timed = {id(one) for one in _timed_alone(body, scope) if _is_wait(one)}
     return bool(readers) and all(id(one) in timed for one in readers)
+
+
+def _is_shown(statement: ir.Stmt | None, place: Place, other: Place) -> bool:
+    """``print(f(key))`` beside ``x = f(key)`` shows what the other call gives."""
+    call = statement.value if isinstance(statement, ir.ExprStmt) else None
+    if not isinstance(call, ir.Call) or called_name(call.func, place.scope) not in ("print", "info", "debug"):
+        return False
+    if place.node is other.node:
+        return False
+    pattern = _pattern(place.node, place.scope.text)
+    return pattern is not None and pattern == _pattern(other.node, other.scope.text)
 
 
 _TEMPLATES = {

@@ -311,6 +311,13 @@ def link_at(m: Machine, level: int) -> Link:
     return linked[level] if level < len(linked) else m.path.stack[-1]
 
 
+def _loop_around(m: Machine, level: int) -> LoopState:
+    """The innermost loop that runs step ``level`` of the current path again and again: none of what is called there."""
+    linked = [i for i, link in enumerate(m.path.stack) if link.node is not None]
+    depth = linked[level] if level < len(linked) else len(m.path.stack)
+    return next((loop for loop in reversed(m.path.loops) if loop.links <= depth), m.path.loops[-1])
+
+
 def use_key(m: Machine, touch: Touch, usage: Usage) -> None:
     """A sampler or ``split`` uses a key."""
     value = touch.value
@@ -586,7 +593,7 @@ def _emit_collision(m: Machine, key: Value, usage: Usage, collision: Collision) 
     if _is_reported_often(m, key, here, there) and not in_loop:
         return  # one finding covers them all
     innermost = level == len(path) - 1
-    loop = m.path.loops[-1] if in_loop and m.path.loops else None
+    loop = _loop_around(m, level) if in_loop and m.path.loops else None
     m.bus.emit(
         KeyUse(
             # What a cell raises is shown on purpose; equal numbers are not what it shows.
