@@ -78,6 +78,7 @@ from flake8_jax.semantics.trackers.contracts import track_method_rule
 from flake8_jax.semantics.trackers.equal_keys import track_made
 from flake8_jax.semantics.trackers.host_seeds import track_seed
 from flake8_jax.semantics.trackers.key_conventions import track_key_given, use_collections
+from flake8_jax.semantics.trackers.key_making import derive_key, made_key, share_like, track_drawn
 from flake8_jax.semantics.trackers.key_paths import may_be_key
 from flake8_jax.semantics.trackers.key_streams import stream_of
 from flake8_jax.semantics.trackers.keys import (
@@ -85,10 +86,6 @@ from flake8_jax.semantics.trackers.keys import (
     Keys,
     Touch,
     Usage,
-    derive_key,
-    made_key,
-    share_like,
-    track_drawn,
     use_key,
 )
 from flake8_jax.semantics.trackers.loaders import track_inherited_loader

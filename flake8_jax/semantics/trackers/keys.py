@@ -21,7 +21,7 @@ from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain.boundary import NOT_TRAINING, SEED, keep_seed, key_behind, key_taken
+from flake8_jax.semantics.domain.boundary import NOT_TRAINING, key_behind, key_taken
 from flake8_jax.semantics.domain.code import statement_at
 from flake8_jax.semantics.domain.conditions import are_mutually_exclusive, is_of_branch, normal_condition
 from flake8_jax.semantics.domain.joining import members_of
@@ -36,14 +36,9 @@ from flake8_jax.semantics.domain.values import (
     FunctionValue,
     GeneratorValue,
     Instance,
-    Level,
     ListValue,
     Opaque,
-    Recipe,
     Room,
-    Site,
-    Static,
-    Tree,
     TupleValue,
     UnionValue,
     Unknown,
@@ -54,17 +49,16 @@ from flake8_jax.semantics.domain.values import (
     site_of,
 )
 from flake8_jax.semantics.events.events import Intent, KeyEffect, KeyUse, SharedKey
-from flake8_jax.semantics.events.facts import DRAWN
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 from flake8_jax.semantics.trackers.key_caches import is_filled_once
 from flake8_jax.semantics.trackers.key_children import are_apart, gives_nothing, is_other_child
 from flake8_jax.semantics.trackers.key_choices import exclude
 from flake8_jax.semantics.trackers.key_intent import Drawn, intent_of, is_default, is_same_start, is_update
+from flake8_jax.semantics.trackers.key_making import track_drawn
 from flake8_jax.semantics.trackers.key_names import NamesOfBodies, body_around, names_bound
 from flake8_jax.semantics.trackers.key_paths import is_key, may_be_key, steps_to
 from flake8_jax.semantics.trackers.key_streams import Drawing, shared_by
-from flake8_jax.semantics.trackers.repeated_seeds import RepeatedSeeds, track_seeded
 
 DONATE: Final = "donate"
 """Effect of a use that is none of a key: the array was donated (see ``buffers``)."""
@@ -862,45 +856,3 @@ def _emit_shared(m: Machine, touch: Touch, usage: Usage) -> None:
     captured = axis.shared[root]
     scope, node = (touch.frame.scope, touch.node) if captured else (axis.call.scope, axis.call.node)
     m.bus.emit(SharedKey(m.path.context(scope), node, axis.transform, captured, usage.conventional))
-
-
-def made_key(m: Machine, scope: ModuleScope, node: Any, level: Level, literal: Const | None = None) -> Array:
-    """A key made of a seed. literal: the seed, if the function that runs has it as a constant."""
-    made = Array(level, "key", 0)
-    site = Site(scope, node.start, node.end)
-    if literal is not None:
-        m.trackers[RepeatedSeeds].literal.add((scope.path, node.start))
-    made.recipe = Recipe(
-        SEED, (literal,) if literal is not None else (), site, m.path.stack[-1].fn if m.path.stack else None
-    )
-    return made
-
-
-def track_drawn(m: Machine, key: Value) -> None:
-    """A sampler draws from a key: if it comes from a seed and nothing else, so do the draws."""
-    canonical = canonical_key(key)
-    recipe = canonical.recipe if isinstance(canonical, Array) else None
-    if recipe is not None and recipe.name == SEED:
-        m.bus.record_fact(DRAWN, recipe.node.scope, recipe.node.start)
-        track_seeded(m, recipe)
-
-
-def derive_key(m: Machine, key: Value, data: Value | None) -> Array:
-    """``fold_in(key, data)``: another key; per element if the data may differ between elements."""
-    level = key.level if isinstance(key, (Array, Tree)) else 1
-    made = Array(level, "key", 0)
-    if isinstance(data, Const):
-        keep_seed(key, made)
-    if isinstance(data, (Const, Static)):
-        share_like(m, key, made)
-    elif isinstance(data, Array):
-        share_like(m, key, made, canonical_key(data))
-    return made
-
-
-def share_like(m: Machine, parent: Value, child: Value, data: Value | None = None) -> None:
-    """A key made of a key that all elements share is shared as well, if ``data`` (where there is some) is."""
-    canonical = canonical_key(parent)
-    for axis in m.path.mode.mapped_axes:
-        if canonical in axis.shared and (data is None or data in axis.shared):
-            axis.shared[child] = axis.shared[canonical]
