@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 
 from flake8_jax.core.registry import Candidate
-from flake8_jax.semantics.events.events import Context
+from flake8_jax.semantics.events.events import CallMismatch, Context
 
 
 def place_of(context: Context, start: int) -> Hashable:
@@ -27,3 +27,14 @@ def first_of_each(candidates: list[Candidate], cause: Callable[[Candidate], Hash
         note = f"{len(others)} more in this function" if others else ""
         kept += [candidate.with_note(note, others) for candidate in group if candidate.start == group[0].start]
     return kept
+
+
+def report_wrong_argument(candidates: list[Candidate]) -> list[Candidate]:
+    """Where one argument of a library call has no array and another one is missing, the first tells more: they are one
+    mistake, as ``jax.random.permutation(n)`` without its key is."""
+    wrong = {(c.path, c.start) for c in candidates if not isinstance(c.event, CallMismatch)}
+
+    def holds(mismatch: CallMismatch, path: str) -> bool:
+        return any(at == path and mismatch.at.start <= start < mismatch.at.end for at, start in wrong)
+
+    return [c for c in candidates if not isinstance(c.event, CallMismatch) or not holds(c.event, c.path)]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.knowledge.call_signatures import Problem
 from flake8_jax.knowledge.history import show
+from flake8_jax.rules._merging import report_wrong_argument
 from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._wording import spelled
 from flake8_jax.semantics.domain.code import last_name
 from flake8_jax.semantics.events.events import CallMismatch
 
 
-@rule("JAX804", "error", raises="another error")
+@rule("JAX804", "error", raises="another error", settle=report_wrong_argument)
 def library_call_mismatch(event: CallMismatch) -> Report | None:
     """A call of a function of JAX, Flax, optax or Equinox does not fit the parameters of the function.
 

@@ -117,7 +117,9 @@ def list_of_arrays(event: LibraryCall) -> Report | None:
         return None
     subject = quote(context, event.nodes[0], "a list")
     function = spelled(context, event.at, event.name)
-    message = f"`{function}` converts the arrays in {subject} one by one, which takes long for a long list; use jnp.stack"
+    message = (
+        f"`{function}` converts the arrays in {subject} one by one, which takes long for a long list; use jnp.stack"
+    )
     return Report(event.at, message, preview=True)
 
 

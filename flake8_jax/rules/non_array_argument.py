@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._merging import report_wrong_argument
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.values import (
@@ -46,7 +47,7 @@ _OPERANDS = (["x"], ["x", "y"], ["x1", "x2"])
 _OWN_TRAITS = frozenset({"pytree", "namedtuple", "enum", "metaclass", "altered"})
 
 
-@rule("JAX413", "error", fixable="sometimes", raises="another error")
+@rule("JAX413", "error", fixable="sometimes", raises="another error", settle=report_wrong_argument)
 def non_array_argument(event: TransformCall | LibraryCall) -> Report | None:
     """A string, a function, a module or another non-array value is passed where JAX takes only arrays.
 
