@@ -192,7 +192,7 @@ def syntax_diagnostic(path: str, text: str, problem: Problem) -> Diagnostic:
     rule = INVALID_SYNTAX
     level, message = rule.level, problem.message
     if _PLACEHOLDER in path:
-        level, message = "info", f"{message}; this looks like a template, which `exclude` leaves out"
+        level, message = "info", f"{message}; this looks like a template: add it to `exclude`"
     finding = Finding(rule.code, rule.name, level, path, offset, offset, message)
     if text:
         item = place(finding, Positions(starts), row)

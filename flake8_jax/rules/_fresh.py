@@ -17,9 +17,10 @@ from flake8_jax.semantics.events.events import Repetition
 
 def loop_of(event: Repetition) -> str:
     """The loop of a caller, and where its call stands."""
-    return "a loop that calls this function" + (
-        f" ({place(event.called, event.context)})" if event.called is not None else ""
-    )
+    inner = event.context.inner
+    called = f"`{inner.name}`" if inner is not None and inner.name.isidentifier() else "this function"
+    where = f" ({place(event.called, event.context)})" if event.called is not None else ""
+    return f"a loop that calls {called}{where}"
 
 
 def short(name: str) -> str:

@@ -52,6 +52,11 @@ def instead(event: ApiUse, change: Change) -> str:
     return f"; use {shown} ({history.title} {show(change.since)} or newer)"
 
 
+def unreplaced(event: ApiUse) -> str:
+    """What to do about a name or an argument that nothing is known to replace."""
+    return "; leave it out" if event.name.endswith("=)") else f"; see the changelog of {history_of(event).title}"
+
+
 def _alternatives(event: ApiUse, replacement: str) -> str:
     """``a, b or c`` for ``a / b / c``; ``min=`` for an argument."""
     if event.name.endswith("=)") and replacement.isidentifier():

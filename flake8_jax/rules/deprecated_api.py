@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.knowledge.history import show
-from flake8_jax.rules._versions import history_of, instead, subject
+from flake8_jax.rules._versions import history_of, instead, subject, unreplaced
 from flake8_jax.semantics.events.events import ApiUse, Span
 
 
@@ -103,5 +103,5 @@ def deprecated_api(event: ApiUse) -> Report | None:
         return None
     since = f" since {history_of(event).title} {show(change.deprecated)}" if change.deprecated else ""
     said = subject(event)
-    message = f"{said[0].upper()}{said[1:]} is deprecated{since}{instead(event, change)}"
+    message = f"{said[0].upper()}{said[1:]} is deprecated{since}{instead(event, change) or unreplaced(event)}"
     return Report(Span(event.start, event.end), message)

@@ -190,7 +190,9 @@ def key_reuse(event: KeyUse) -> Report | None:
         return Report(event.at, message, level=level_of_use(event))
     uses, where = uses_of(event), first_use(event)
     if event.carried:
-        message = f"{key} was already used {where}, so the draws may not be independent; use another key of the split"
+        message = (
+            f"{key} was already used {where}, so the draws may not be independent; split it and pass each a new key"
+        )
         return Report(event.at, message, level=level_of_use(event), uses=uses)
     if is_common_pick(event):
         message = (
@@ -205,10 +207,19 @@ def key_reuse(event: KeyUse) -> Report | None:
         if event.was_split or not late
         else ", so the new keys may be correlated with those draws"
     )
-    advice = "use only the keys that split returns" if late else ADVICE[event.intent]
+    advice = "use only the keys that split returns" if late else _advice(event)
     return Report(
         event.at,
         f"{key} was already {verb} {where}{outcome}; {advice}",
         level=level_of_use(event),
         uses=uses,
     )
+
+
+def _advice(event: KeyUse) -> str:
+    """What to do about a use that comes after another one. Where one of them is a split already, another split is not what is
+    missing."""
+    advice = ADVICE[event.intent]
+    if event.effect == "split" and not event.through:
+        return advice.replace("split it first", "draw only with keys that split returned")
+    return advice.replace("split it first", "split it once and pass each a new key") if event.was_split else advice

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flake8_jax.core.findings import Level
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.knowledge.history import show
-from flake8_jax.rules._versions import elsewhere, history_of, instead, needed, subject
+from flake8_jax.rules._versions import elsewhere, history_of, instead, needed, subject, unreplaced
 from flake8_jax.semantics.events.events import ApiUse, Span
 
 
@@ -117,5 +117,5 @@ def removed_api(event: ApiUse) -> Report | None:
     title = history_of(event).title
     when = f"{title} {show(change.removed)} removed" if change.removed else f"{title} no longer has"
     said = f"Since {title} {show(change.removed)}, {needed(event)}" if needed(event) else f"{when} {subject(event)}"
-    message = f"{said}{instead(event, change)}"
+    message = f"{said}{instead(event, change) or unreplaced(event)}"
     return Report(Span(event.start, event.end), message, level="info" if event.postponed else None)

@@ -22,7 +22,7 @@ def report_once(candidates: list[Candidate]) -> list[Candidate]:
             (candidate for candidate in group if candidate.event.lacking == newest), key=lambda c: (c.path, c.start)
         )
         others = len(group) - 1
-        note = f"{others} other {'use needs' if others == 1 else 'uses need'} it, too"
+        note = f"{others} more {'use' if others == 1 else 'uses'} in this project"
         kept.append(first.with_note(note) if others else first)
     return kept
 

@@ -142,7 +142,7 @@ def transform_in_loop(event: Repetition) -> Report | None:
         return None
     if event.how == "body":
         problem = f"`{short(event.name)}` compiles {made_of(event.operand)}"
-        advice = "jit the whole step or define the body once"
+        advice = "jit the whole step or define that function once"
         if event.name == "jax.lax.map":
             problem, advice = "`map` traces and compiles its function", "jit the whole step"
     else:
