@@ -667,3 +667,50 @@ def test_equal_draws_are_not_what_a_failing_cell_shows(tmp_path: Path, capsys: p
     assert [(f["cell"], f["location"]["row"], f["severity"]) for f in json.loads(capsys.readouterr().out)] == [
         (2, 2, "info")
     ]
+
+
+NESTED = """
+import jax
+
+
+def unchanged(x, rng):
+    def epoch(carry, _):
+        x, rng = carry
+        return (jax.random.permutation(rng, x), rng), x.sum()
+
+    return jax.lax.scan(epoch, (x, rng), None, 4)
+
+
+def renewed(xs, rng):
+    for x in xs:
+
+        def epoch(carry, _):
+            x, rng = carry
+            rng, sub = jax.random.split(rng)
+            return (jax.random.permutation(sub, x), rng), x.sum()
+
+        jax.lax.scan(epoch, (x, rng), None, 4)
+
+
+def evaluate(data, key=jax.random.key(1)):
+    for _ in data:
+        key, sub = jax.random.split(key)
+        print(jax.random.normal(sub))
+
+
+def train(data):
+    for _ in range(3):
+        evaluate(data)
+"""
+
+
+def test_the_loop_that_repeats_the_key_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    loops = {
+        found["location"]["row"]: re.search(r"the (?:`scan`|loop) on line \d+", found["message"])
+        for found in findings(tmp_path, capsys, NESTED)
+    }
+    assert {row: named and named[0] for row, named in loops.items()} == {
+        8: "the `scan` on line 10",
+        18: "the loop on line 14",
+        32: "the loop on line 31",
+    }

@@ -129,7 +129,7 @@ class LoopState:
     trackers know of this loop, by class. bound: see ``freshness.bound_in``. rare: results of tests that look at a
     counter, by identity, and whether they hold every few iterations. frequent: so many of the guards are such tests.
     coarse, carries: see ``readiness``. counting: its elements are numbers. last: no pass over its body follows the running
-    one."""
+    one. entering: of a loop of JAX whose first iteration runs, the initial carry."""
 
     kind: str
     node: Any
@@ -164,3 +164,4 @@ class LoopState:
     carries: bool = False
     counting: bool = False
     last: bool = False
+    entering: Value | None = None

@@ -156,9 +156,11 @@ def _iterate(
     """Run a loop body twice: once on the initial carry, once on what the carry may have become."""
     inside = enter(m, app.fact, app.name)
     m.trackers[Readiness].track_device_loop()
-    m.path.loops.append(LoopState(app.short, app.node, app.frame.scope))
+    loop = LoopState(app.short, app.node, app.frame.scope, entering=first)
+    m.path.loops.append(loop)
     how = Staging(app.name, inside.mode, serial=_loop_serial(m, app.node, "body"))
     once = carry_of(_stage_body(m, app, body, arguments(first), how))
+    loop.entering = None
     carry = _settled(first, once)
     carry_uses(m, carry, first, once)
     result = _stage_body(m, app, body, arguments(carry), how)

@@ -305,11 +305,20 @@ def link_at(m: Machine, level: int) -> Link:
     return linked[level] if level < len(linked) else m.path.stack[-1]
 
 
-def _loop_around(m: Machine, level: int) -> LoopState:
-    """The innermost loop that runs step ``level`` of the current path again and again: none of what is called there."""
+def _loop_around(m: Machine, level: int, key: Value) -> LoopState:
+    """The innermost loop that runs step ``level`` of the current path again and again with the key: none of what is called
+    there, and no loop of JAX that the key has just entered as a part of the carry."""
     linked = [i for i, link in enumerate(m.path.stack) if link.node is not None]
     depth = linked[level] if level < len(linked) else len(m.path.stack)
-    return next((loop for loop in reversed(m.path.loops) if loop.links <= depth), m.path.loops[-1])
+    around = [loop for loop in m.path.loops if loop.links <= depth and not _enters(loop, key)]
+    return (around or m.path.loops)[-1]
+
+
+def _enters(loop: LoopState, key: Value) -> bool:
+    if loop.entering is None:
+        return False
+    canonical = canonical_key(key)
+    return canonical_key(loop.entering) is canonical or any(held is canonical for held in _held_within(loop.entering))
 
 
 def use_key(m: Machine, touch: Touch, usage: Usage) -> None:
@@ -587,7 +596,7 @@ def _emit_collision(m: Machine, key: Value, usage: Usage, collision: Collision) 
     if _is_reported_often(m, key, here, there) and not in_loop:
         return  # one finding covers them all
     innermost = level == len(path) - 1
-    loop = _loop_around(m, level) if in_loop and m.path.loops else None
+    loop = _loop_around(m, level, key) if in_loop and m.path.loops else None
     m.bus.emit(
         KeyUse(
             # What a cell raises is shown on purpose; equal numbers are not what it shows.
