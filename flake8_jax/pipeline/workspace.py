@@ -239,6 +239,7 @@ class Workspace:
             required_in={path: asked for path, asked in required_in.items() if asked != required},
             recorded=tuple(one for one in question.recorded if one.path in program),
             unroll_threshold=settings.unroll_threshold,
+            x64=self.resolver.may_enable_x64(settings),
             preview=settings.preview,
             wanted=wanted,
             collect_functions=question.collect_functions,

@@ -92,7 +92,8 @@ def x64_disabled(event: WideDtype) -> Report | None:
     ## Not reported
 
     64 bits on the host, dtypes that follow an argument, `float` itself, which asks for JAX's default (the string `"float"`
-    asks for `float64`), numbers that 32 bits hold exactly, indices, averages, and values that a function only plots.
+    asks for `float64`), numbers that 32 bits hold exactly, indices, averages, and values that a function only plots. Projects
+    that import NetKet, or whose scripts, containers or workflows name `JAX_ENABLE_X64`, are not reported.
 
     ```python
     import jax.numpy as jnp

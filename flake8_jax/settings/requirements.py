@@ -115,6 +115,22 @@ def instructions_below(top: str) -> dict[str, str]:
     return _latest(asked)
 
 
+_ENVIRONMENT_FILES = re.compile(
+    r"Makefile|Dockerfile[\w.-]*|\.env[\w.-]*|[\w.-]+\.(?:sh|nix|mk|ya?ml|ini|cfg|toml|dockerfile)", re.IGNORECASE
+)
+
+
+def may_enable_x64(top: str) -> bool:
+    """Some file that sets up the environment of a project, in its top folder or for its CI, names ``JAX_ENABLE_X64``."""
+    folders = [top, *(os.path.join(top, *name.split("/")) for name in _INSTRUCTED)]
+    return any(
+        "JAX_ENABLE_X64" in _text_of(os.path.join(folder, name))
+        for folder in folders
+        for name in _names_in(folder)
+        if _ENVIRONMENT_FILES.fullmatch(name)
+    )
+
+
 def _required_in_readme(folder: str) -> dict[str, str]:
     """What the README of a folder without a package of its own tells people to install: its commands make the environment
     that the code beside it runs in."""

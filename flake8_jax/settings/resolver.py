@@ -31,7 +31,12 @@ from flake8_jax.settings.options import (
     load_options,
     override,
 )
-from flake8_jax.settings.requirements import environments_below, instructions_below, supported_versions
+from flake8_jax.settings.requirements import (
+    environments_below,
+    instructions_below,
+    may_enable_x64,
+    supported_versions,
+)
 from flake8_jax.settings.selection import Layer
 from flake8_jax.settings.tables import ConfigError, key_row, load_toml
 
@@ -128,6 +133,7 @@ class Resolver:
         self._roots: dict[tuple[str, ...], dict[str, str | None]] = {}
         self._loaded: dict[str, Options | None] = {}
         self._settings: dict[tuple[str | None, str | None], Settings] = {}
+        self._wide: dict[str, bool] = {}
         self._required: dict[tuple[str, str | None], dict[str, str]] = {}
         self._environments: dict[str, dict[str, str]] = {}
         self._style_reader = StyleReader()
@@ -184,6 +190,15 @@ class Resolver:
             root = home if config is not None else (project_root or home)
             self._settings[key] = sources.settings(root, project_root, self.cwd)
         return self._settings[key]
+
+    def may_enable_x64(self, settings: Settings) -> bool:
+        """The environment that the project sets up may enable 64-bit dtypes."""
+        top = settings.project_root
+        if top is None:
+            return False
+        if top not in self._wide:
+            self._wide[top] = may_enable_x64(top)
+        return self._wide[top]
 
     def required_in(self, directory: str, settings: Settings) -> dict[str, str]:
         """The versions of JAX and of other libraries that the files of a directory are for, by import name."""

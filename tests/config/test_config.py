@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from flake8_jax.settings.options import DEFAULT_EXCLUDE, Options, inline_options, option_documentation
+from flake8_jax.settings.requirements import may_enable_x64
 from flake8_jax.settings.resolver import Resolver
 from flake8_jax.settings.tables import ConfigError
 
@@ -401,3 +402,13 @@ def test_a_readme_does_not_close_a_package_that_is_open_upwards(tmp_path: Path) 
     write(tmp_path / "pyproject.toml", "[project]\ndependencies = ['jax>=0.4']\n")
     write(tmp_path / "README.md", "pip install jax==0.4.20\n")
     assert required_in(tmp_path, tmp_path)["jax"] == ">=0.4"
+
+
+@pytest.mark.parametrize("name", ["flake.nix", "Dockerfile", ".github/workflows/tests.yml", "scripts.sh"])
+def test_the_environment_of_a_project_may_enable_64_bits(tmp_path: Path, name: str) -> None:
+    (tmp_path / "notes.txt").write_text("JAX_ENABLE_X64=1")
+    assert not may_enable_x64(str(tmp_path))
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("JAX_ENABLE_X64=1\n")
+    assert may_enable_x64(str(tmp_path))

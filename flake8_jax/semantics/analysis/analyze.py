@@ -101,6 +101,7 @@ def _machine_for(scopes: list[ModuleScope], request: AnalysisRequest, rules: tup
     if request.transforms:
         knowledge = knowledge.with_user_transforms(request.transforms)
     machine = assemble(knowledge, scopes, rules)
+    machine.program.x64 = True if request.x64 else None
     machine.program.lazy = request.lazy
     machine.worklist.skipped = request.skipped
     machine.trackers[LoopNests].threshold = request.unroll_threshold

@@ -38,6 +38,7 @@ class AnalysisRequest(msgspec.Struct, frozen=True):
     required: the versions that the project supports of JAX and of other libraries, ``0.6.2`` or ``>=0.4.30,<0.8``, by
     import name.
     required_in: the same by path, for files in parts of the project that ask for other versions.
+    x64: whether the environment that the project sets up may enable 64-bit dtypes.
     recorded: functions that a recorded run saw traced, to be run on arguments like those.
     entries: files that are entered; None for all. Findings that only the entries of other files show are missing then, and
     reports that only these entries would withdraw stay.
@@ -55,6 +56,7 @@ class AnalysisRequest(msgspec.Struct, frozen=True):
     required_in: dict[str, dict[str, str]] = {}
     recorded: tuple[RecordedFunction, ...] = ()
     unroll_threshold: int = 32
+    x64: bool = False
     preview: bool = False
     entries: frozenset[str] | None = None
     skipped: frozenset[FunctionName] = frozenset()

@@ -55,6 +55,7 @@ class Program:
 
     run_module, constant: how a module's top level runs, and what a constant of a library is; given by what runs code.
     library_objects: the values of ``library.name``, one each. instantiating: classes whose generic object is being made.
+    x64: whether 64-bit dtypes may be enabled, once that is known.
     free_names, tested_names, deciding, filled_attributes, self_stores: what walks over functions have found, by identity.
     dispatched: the classes of the first arguments of functions registered with ``singledispatch``, by identity.
     """
@@ -74,7 +75,7 @@ class Program:
         self.registered: set[str] = set()
         """Methods of classes that a loop registers as pytrees; the empty name stands for any class."""
         self._having: tuple[int, dict[str, list[ClassValue]]] | None = None
-        self._x64: bool | None = None
+        self.x64: bool | None = None
         self._imported: frozenset[str] | None = None
         self._rebindings: Rebindings | None = None
         self.library_objects: dict[tuple[str, str], External] = {}
@@ -100,10 +101,10 @@ class Program:
     def mentions_x64(self) -> bool:
         """Some file of the project enables 64-bit dtypes, or may: by ``jax_enable_x64``, its environment variable, the
         context manager, or the import of a library that does."""
-        if self._x64 is None:
+        if self.x64 is None:
             texts = [scope.text for scope in self.by_name.values()]
-            self._x64 = any("enable_x64" in text or "ENABLE_X64" in text or _WIDE.search(text) for text in texts)
-        return self._x64
+            self.x64 = any("enable_x64" in text or "ENABLE_X64" in text or _WIDE.search(text) for text in texts)
+        return self.x64
 
     def is_imported(self, scope: ModuleScope) -> bool:
         """Some import in the project names the module, or one of that name: others can get at its classes."""
