@@ -110,7 +110,7 @@ def list_of_arrays(event: LibraryCall) -> Report | None:
 
     <https://docs.jax.dev/en/latest/_autosummary/jax.numpy.stack.html>
     """
-    if event.name not in _CONVERTING or not event.args or event.nodes[0] is None:
+    if event.name not in _CONVERTING or not event.args or not event.nodes or event.nodes[0] is None:
         return None
     context, value = event.context, event.args[0]
     if context.staged or context.presumed or is_test(context) or not _holds_arrays(value):

@@ -177,3 +177,14 @@ def advance(steps):
 
 STEPS = len(sys.argv) * 20
 print(advance(STEPS))
+
+
+def mapped(n):
+    for _ in range(n):
+        yield list(map(jax.random.key, (0, 1)))
+
+
+@jax.jit
+def waits(x):
+    list(map(jax.block_until_ready, [x, x]))  # expect: sync-in-staged
+    return x

@@ -37,3 +37,8 @@ def traced(xs):
 
 
 # runs: others([jnp.ones(2)] * 3, [1]), traced([jnp.ones(2)] * 3)
+
+
+def mapped(rows):
+    made = [jnp.ones(3) for _ in rows]
+    return list(map(jnp.array, [made, made])), jax.tree.map(jnp.asarray, made)
