@@ -43,7 +43,7 @@ def main() -> int:
         print(f"dev.py: {problem}", file=sys.stderr)
         return 2
     if arguments.command == "test":
-        say("running the tests: some ten minutes on two cores; `-m 'not slow'` takes two")
+        say("running the tests: some fifteen minutes on two cores; `-m 'not slow'` takes two")
         return run([programs["pytest"], *(rest or ["-n", "auto"])])
     say("jaxlint examples/")
     status = run([programs["jaxlint"], "examples/"])

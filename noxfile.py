@@ -42,7 +42,7 @@ def tests_versions(session: nox.Session) -> None:
 
 @nox.session
 def tests_all(session: nox.Session) -> None:
-    """Run all tests: some ten minutes on two cores."""
+    """Run all tests: some fifteen minutes on two cores."""
     _run(session, "pytest", "-q", "-n", "auto")
 
 
