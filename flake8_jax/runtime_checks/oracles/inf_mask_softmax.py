@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from flake8_jax.runtime_checks.judges import Oracle, not_finite
 
-ORACLE = Oracle(not_finite)
+ORACLE = Oracle(not_finite, "keys")

@@ -44,7 +44,7 @@ class Context(msgspec.Struct, frozen=True, eq=False):
     caught: inside a ``try`` whose handlers catch what the event would raise.
     inner: the IR of the innermost function, None at module level.
     presumed: no known caller stages this; it is run as a library's user would (preview rules only).
-    undecided: behind a test, on the way from the entry, that may fail.
+    undecided: behind a test of the innermost function that may fail.
     differentiated: inside a ``grad`` or another transform that needs derivatives.
     """
 

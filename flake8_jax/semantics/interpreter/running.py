@@ -375,11 +375,13 @@ def _run_body(
     path.stack.append(link)
     path.mode = mode
     path.loop_base = len(path.loops)
+    branch_base, path.branch_base = path.branch_base, len(path.branches)
     marks = m.trackers.call(func, link.bound or {})
     flow = run_block(m, inner, func.fn.body)
     del path.conditions[saved_conditions:]
     path.condition_base = saved_condition_base
     path.loop_base = saved_base
+    path.branch_base = branch_base
     path.mode = saved_mode
     path.stack.pop()
     return flow, marks

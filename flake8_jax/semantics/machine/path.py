@@ -47,7 +47,7 @@ class ExecutionPath:
 
     caught: so many blocks around are to raise, a notebook's cell included if its saved output is an exception; that one is
     failing_cell. tried: the innermost ``try`` around that catches what tracers raise.
-    loop_base, condition_base: so many loops and conditions were there when the running function began.
+    loop_base, branch_base, condition_base: so many loops, branches and conditions were there when the running function began.
     assumed: conditions that callers hold of what it closes over.
     passes: so many loops around are run more than once. branches: the alternatives that may not be taken. forwarded: for each
     call of an object that is under way, how many functions were running when it began. steps: statements run so far.
@@ -59,7 +59,8 @@ class ExecutionPath:
     """
 
     __slots__ = (
-        "_last_context", "assumed", "body_serials", "branches", "branches_made", "caught", "condition_base", "conditions",
+        "_last_context", "assumed", "body_serials", "branch_base", "branches", "branches_made", "caught", "condition_base",
+        "conditions",
         "device", "failing_cell", "forwarded", "guesses", "identified", "index", "loop_base", "loops", "mode", "passes",
         "serial", "stack",
         "step_limit", "steps", "traces", "tried",
@@ -86,7 +87,7 @@ class ExecutionPath:
         self.caught = 0
         self.failing_cell = False
         self.tried: Tried | None = None
-        self.loop_base = 0
+        self.loop_base = self.branch_base = 0
         self.loops: list[LoopState] = []
         self.passes = 0
         self.branches: tuple[int, ...] = ()
@@ -98,7 +99,7 @@ class ExecutionPath:
         """An entry begins: what the path was, for ``resume``."""
         saved = (
             self.stack, self.mode, self.conditions, self.condition_base, self.assumed, self.caught, self.loop_base,
-            self.loops, self.passes, self.branches, self.forwarded, self.steps, self.tried, self.guesses,
+            self.branch_base, self.loops, self.passes, self.branches, self.forwarded, self.steps, self.tried, self.guesses,
         )  # fmt: skip
         self._clear()
         return saved
@@ -107,7 +108,7 @@ class ExecutionPath:
         """The entry is over."""
         (
             self.stack, self.mode, self.conditions, self.condition_base, self.assumed, self.caught, self.loop_base,
-            self.loops, self.passes, self.branches, self.forwarded, self.steps, self.tried, self.guesses,
+            self.branch_base, self.loops, self.passes, self.branches, self.forwarded, self.steps, self.tried, self.guesses,
         ) = saved  # fmt: skip
 
     def expects_error(self) -> bool:
@@ -149,7 +150,7 @@ class ExecutionPath:
         """How the code runs right now, for an event."""
         inner = self.stack[-1] if self.stack else None
         mode, loops = self.mode, self.loops
-        state = (inner, mode, self.loop_base, self.caught, caught, scope, bool(self.branches))
+        state = (inner, mode, self.loop_base, self.caught, caught, scope, len(self.branches) > self.branch_base)
         if not loops and self._last_context is not None and self._last_context[0] == state:
             return self._last_context[1]
         around = _repeating(loops) if loops else None
@@ -171,7 +172,7 @@ class ExecutionPath:
             carries=around.carries if around is not None else False,
             caught=self.caught > 0 if caught is None else caught,
             presumed=mode.presumed,
-            undecided=bool(self.branches),
+            undecided=len(self.branches) > self.branch_base,
             shapes_only=mode.shapes_only,
             loop_ids=frozenset([id(loop) for loop in loops]) if loops else _NO_LOOPS,
             in_main=any(link.function == "main" for link in self.stack),
