@@ -199,7 +199,7 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
         or is_test(context)
     ):
         return None
-    if not isinstance(event.args[0], Const) or not _is_literal(event.nodes[0], context):
+    if not isinstance(event.args[0], Const) or not event.nodes or not _is_literal(event.nodes[0], context):
         return None
     if _is_idle(event.at, context.inner):
         return None

@@ -125,7 +125,10 @@ def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
         return None
     if is_converted(context.scope, event.at):
         return None  # this raises for a tracer: other rules say so, and where they do not, nothing is traced here
-    function, subject = spelled(context, event.at, event.name), quote(context, event.nodes[0], "its argument")
+    function, subject = (
+        spelled(context, event.at, event.name),
+        quote(context, event.nodes[0] if event.nodes else None, "its argument"),
+    )
     return Report(event.at, f"{function}() has no effect on {subject}, which is traced; {_ADVICE}")
 
 

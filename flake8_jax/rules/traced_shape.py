@@ -147,7 +147,7 @@ def _rounded_shape(event: LibraryCall) -> Report | None:
     (value,) = event.args
     if not is_traced_array(value) or not _derived(value):
         return None
-    return _report(event, event.at, event.nodes[0], "x", derived=True)
+    return _report(event, event.at, event.nodes[0] if event.nodes else None, "x", derived=True)
 
 
 def _in_parameters(

@@ -35,10 +35,6 @@ class Arguments(msgspec.Struct, eq=False):
     double_star: Value | None = None
     unknown_rest: bool = False
 
-    def written(self) -> tuple[ir.Expr | None, ...]:
-        """The IR of each positional argument. What a function gets from ``map`` stands nowhere."""
-        return (*self.nodes, *[None] * (len(self.values) - len(self.nodes)))
-
     def prepended(self, *first: Value) -> Arguments:
         """The same with more arguments in front."""
         return Arguments(

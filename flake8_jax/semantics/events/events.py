@@ -96,7 +96,8 @@ class TruthTest(msgspec.Struct, frozen=True, eq=False):
 class LibraryCall(msgspec.Struct, frozen=True, eq=False):
     """A call of a library function, under its canonical name (``jax.numpy.zeros``, ``numpy.sin``, ``math.sqrt``,
     ``builtins.max``, ``time.time``). args/kwargs: abstract values in call order; ``nodes``: the IR of each
-    positional argument (same order; None where it came out of a ``*``), ``keyword_nodes`` by keyword.
+    positional argument (same order; None where it came out of a ``*``; empty where ``map`` or the like passes them),
+    ``keyword_nodes`` by keyword.
     bound: argument values by parameter name, where the signature is known. bound_nodes: their IR.
     """
 

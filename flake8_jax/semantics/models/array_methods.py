@@ -91,7 +91,7 @@ def _emit_method_call(m: Machine, base: Array | Tree, name: str, at: Call, fact:
     m.bus.emit(
         MethodCall(
             m.path.context(at.frame.scope), at.node, as_array(base) if alone else base, name, tuple(args.values),
-            args.kwargs, args.written(), args.keyword_nodes, at.used, fact,
+            args.kwargs, tuple(args.nodes), args.keyword_nodes, at.used, fact,
         ),
         rules,
     )  # fmt: skip

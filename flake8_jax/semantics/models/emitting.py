@@ -119,7 +119,7 @@ def _emit_call(
             name=name,
             args=tuple(args.values),
             kwargs=args.kwargs,
-            nodes=args.written(),
+            nodes=tuple(args.nodes),
             keyword_nodes=args.keyword_nodes,
             bound=bound,
             bound_nodes=nodes,
