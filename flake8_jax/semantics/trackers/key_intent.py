@@ -563,7 +563,7 @@ Equinox's, Flax's and Orbax's functions, as their references say."""
 def _is_template(statement: ir.Stmt | None, body: list[ir.Stmt], scope: ModuleScope) -> bool:
     """Only readers of files look at what an assignment binds, or the first one binds what it returns to the same names."""
     names, others = _bound_by(statement)
-    if not names or others or statement is None:
+    if not names or others or statement is None or not any(reader in scope.text for reader in _TEMPLATES):
         return False
     templates: set[int] = set()
     for one in _statements(body):
