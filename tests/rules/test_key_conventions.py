@@ -293,7 +293,9 @@ def test_what_is_certain_stays_so_beside_a_preview() -> None:
 
 def test_messages_name_the_callee() -> None:
     said = [found.message for text in USED.values() for _, found in _reported(START + text, preview=True)]
-    assert "`key` was already passed to `reset` on line 8, so `reset` may use the keys that this split returns;" in said[0]
+    assert (
+        "`key` was already passed to `reset` on line 8, so `reset` may use the keys that this split returns;" in said[0]
+    )
     assert any("so `step` may draw the same numbers each time" in one for one in said)
     assert any("was already used on line 7, so `sampler` may draw the same numbers" in one for one in said)
     assert any("so `fold_in` may return one of the same keys" in one for one in said)

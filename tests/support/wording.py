@@ -48,7 +48,9 @@ PRIVATE = {
 _PRIVATE = re.compile(rf"(?<![\w`.-])(?:{'|'.join(PRIVATE)})(?![\w`-])", re.IGNORECASE)
 _QUOTED = re.compile(r"`([^`]+)`")
 _CALLED = re.compile(r"([\w.\]\[…]+)\(")
-_CODE = re.compile(r"[`.]|[\w.]+\(|(?:jax|jit|np|numpy|math|optax|chex|flax|equinox|haiku|numpyro|orbax|distrax|rlax)\b")
+_CODE = re.compile(
+    r"[`.]|[\w.]+\(|(?:jax|jit|np|numpy|math|optax|chex|flax|equinox|haiku|numpyro|orbax|distrax|rlax)\b"
+)
 LONGEST = 200
 
 

@@ -102,6 +102,8 @@ def binding_error(function: FunctionValue, args: Arguments) -> str:
         return ""
     if function.fn.is_lambda and is_stub(function.fn):
         return ""  # a placeholder: what stands in for it may take others
+    if any(isinstance(value, Const) and value.value is ... for value in args.values):
+        return ""  # a template: the arguments are yet to be written
     kinds = {p.kind for p in params}
     positional = [p.name for p in params if p.kind in ("positional", "posonly")]
     named = {p.name for p in params if p.kind in ("positional", "kwonly")}

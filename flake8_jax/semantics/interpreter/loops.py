@@ -283,6 +283,7 @@ def _for(m: Machine, frame: Frame, node: ir.For) -> Flow:
 
     loop.times = len(known) if known is not None else 0
     loop.runs = bool(known) or (isinstance(iterable, GeneratorValue) and iterable.some)
+    loop.runs = loop.runs or (isinstance(iterable, (Array, HostArray)) and bool(iterable.length))
     m.trackers.loop_enter(frame, loop)
 
     def once() -> Flow:

@@ -230,7 +230,7 @@ def _run_or_repeat(m: Machine, func: FunctionValue, at: Call, made: Invocation) 
         for general in _generalizations(m, func, made):
             made, inputs = general, inputs_of(m, func, general.bound, general.mode)
             found = known.get(inputs.key) if inputs.plain else None
-            if found is not None or (count == most // 2 and general.mode is mode):
+            if found is not None or (count < most and general.mode is mode):
                 break
         if found is not None:
             return repeat(m, found, inputs.values, at, fn, bound)

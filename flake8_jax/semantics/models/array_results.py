@@ -99,11 +99,20 @@ def host_length(name: str, bound: Bound, given: Sequence[Value]) -> int | None:
         at = _DRAWN_AT.get(last)
         size = bound.get("size", given[at] if at is not None and len(given) > at else None)
         return _leading(size) if last != "choice" else None
-    if last == "arange" and len(given) == 1 and "step" not in bound:
-        return _leading(first)
+    if last == "arange":
+        numbers = [n.value if isinstance(n, Const) else None for n in given]
+        by_name = [name for i, name in enumerate(("stop", "step"), 1) if name in bound and len(given) <= i]
+        return _count_in(numbers) if numbers and not by_name else None
     if last == "linspace":
         return _leading(bound["num"]) if "num" in bound else 50
     return first.length if last in _AS_LONG and isinstance(first, (Array, HostArray)) else None
+
+
+def _count_in(numbers: list[Any]) -> int | None:
+    """How many whole numbers ``arange`` gives."""
+    if all(type(number) is int for number in numbers) and (len(numbers) < 3 or numbers[2]):
+        return len(range(*numbers))
+    return None
 
 
 def _leading(shape: Value | None) -> int | None:

@@ -20,6 +20,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 
+import msgspec
+
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.boundary import NOT_TRAINING, key_behind, key_taken
 from flake8_jax.semantics.domain.code import statement_at
@@ -51,6 +53,7 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.events import Intent, KeyEffect, KeyUse, SharedKey
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
+from flake8_jax.semantics.trackers.dead_draws import is_dead_draw
 from flake8_jax.semantics.trackers.key_caches import is_filled_once
 from flake8_jax.semantics.trackers.key_children import are_apart, gives_nothing, is_other_child
 from flake8_jax.semantics.trackers.key_choices import exclude
@@ -262,7 +265,11 @@ def _from_input(
 def as_remembered(use: Use, depth: int) -> Use:
     """A use as a remembered run keeps it: the path from the run's function on, and nothing of the values of then."""
     inner = (*use.path[depth:], *use.inner)
-    return replace(use, inner=tuple(replace(place, link=None) for place in inner))
+    return replace(use, inner=tuple(replace(place, link=_without_values(place.link)) for place in inner))
+
+
+def _without_values(link: Link | None) -> Link | None:
+    return link and msgspec.structs.replace(link, receiver=None, bound=None)
 
 
 def as_used_here(m: Machine, use: Use, replay: Replay) -> Use:
@@ -433,7 +440,10 @@ def _collides(
     first, second = earlier.path[level], path[level]
     if (usage.folds or earlier.folds) and first.node is not second.node:
         return False
-    if any(names.around(place).give_shapes(place.node, body_around(place)) for place in (first, second)):
+    now, then = path[level:], (*earlier.path[level:], *earlier.inner)
+    if any(names.around(place).give_shapes(place.node, body_around(place)) for place in (*now, *then)):
+        return False
+    if (usage.draws and is_dead_draw(now, names)) or (earlier.draws and is_dead_draw(then, names)):
         return False
     return not exclude(first, second, names)
 
