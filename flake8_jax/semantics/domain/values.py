@@ -183,8 +183,7 @@ class Array(Value):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Recipe:
-    """The operation that made an array. name: an operator, or the last part of the function's name. function: the
-    innermost function that was running, None at module level."""
+    """What made an array. name: an operator, or the last part of a function's name. function: in which code; None: a module."""
 
     name: str
     operands: tuple[Value, ...]
@@ -537,12 +536,12 @@ class ClassValue(Value):
     bases: the evaluated bases (ClassValue, External, Unknown …). namespace: the class body's bindings.
     traits: what decorators and library bases make of it: ``pytree dataclass namedtuple static_attributes enum``.
     leaf_names: the attributes that a flatten function of its own gives out as children; None where it has none.
-    childless: such a function surely gives out no children. hashed: what its own decorators make of hashes (``hashing``).
+    childless: it surely gives out no children. flatten: its body. hashed: what own decorators make of hashes (``hashing``).
     """
 
     __slots__ = (
-        "bases", "childless", "closure", "external_bases", "fields", "generic", "has_unknown_base", "hashed", "leaf_names",
-        "mro_cache", "namespace", "node", "scope", "static_names", "subclasses", "traits",
+        "bases", "childless", "closure", "external_bases", "fields", "flatten", "generic", "has_unknown_base", "hashed",
+        "leaf_names", "mro_cache", "namespace", "node", "scope", "static_names", "subclasses", "traits",
     )  # fmt: skip
 
     def __init__(self, node: ir.ClassDef, scope: ModuleScope, bases: list[Value], closure: Frame | None) -> None:
@@ -561,6 +560,7 @@ class ClassValue(Value):
         self.has_unknown_base = False
         self.leaf_names: frozenset[str] | None = None
         self.childless = False
+        self.flatten: list[ir.Stmt] = []
         self.hashed: HashKind = ""
 
 

@@ -163,12 +163,14 @@ def apply_class_decorator(m: Machine, cls: ClassValue, name: str, options: dict[
         read_flatten(cls)
 
 
-def decorate_alike(m: Machine, cls: ClassValue, traits: set[str], hashed: HashKind) -> None:
-    """A decorator of the project that ran often enough makes of this class what it made of another."""
+def decorate_alike(m: Machine, cls: ClassValue, traits: set[str], model: ClassValue) -> None:
+    """A decorator of the project that ran often enough makes of this class what it made of another, which got these traits."""
     cls.traits |= traits
-    cls.hashed = hashed
+    cls.hashed = model.hashed
     if traits & {"dataclass", "pytree"}:
         read_fields(m, cls)
+    if "pytree" in traits and model.flatten:
+        track_leaves(cls, model.flatten)
 
 
 def find_constructor(cls: ClassValue) -> FunctionValue | None:
@@ -268,6 +270,7 @@ def track_leaves(cls: ClassValue, flatten: list[ir.Stmt]) -> None:
         static = fields - data
     cls.static_names |= static - data
     cls.leaf_names = frozenset(data)
+    cls.flatten = flatten
     cls.childless = _gives_nothing(flatten)
 
 
@@ -281,11 +284,20 @@ def _listed_in(cls: ClassValue, children: ir.Expr | None) -> set[str]:
     return found
 
 
+_CONTAINERS = frozenset({
+    "list", "List", "dict", "Dict", "Mapping", "Sequence", "Iterable", "Optional", "Union", "Callable", "set", "Set",
+})  # fmt: skip
+_ARRAYS = frozenset({"Array", "ArrayLike", "ndarray", "DeviceArray", "jnp", "np", "jax", "Tensor"})
+
+
 def _may_hold_arrays(annotation: ir.Expr | None) -> bool:
     """Not plain numbers and texts, nor tuples of them."""
     if isinstance(annotation, ir.Subscript) and last_name(annotation.value) in ("tuple", "Tuple"):
         parts = annotation.index.elts if isinstance(annotation.index, ir.Tuple) else [annotation.index]
         return any(_may_hold_arrays(part) for part in parts if not _is_ellipsis(part))
+    if isinstance(annotation, ir.Subscript) and last_name(annotation.value) not in _CONTAINERS:
+        # ``Static[bool]``, of an alias for ``Annotated``; ``Float[Array, "n"]`` says that it is an array
+        return any(isinstance(node, ir.Name) and node.id in _ARRAYS for node in walk(annotation.index))
     return not (isinstance(annotation, ir.Name) and annotation.id in ("int", "float", "bool", "str"))
 
 

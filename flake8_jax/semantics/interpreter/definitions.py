@@ -226,7 +226,7 @@ def _decorated_class(m: Machine, frame: Frame, decorator: ir.Expr, cls: ClassVal
         result = call(m, frame, decorator, applied, Arguments([value]))
         if isinstance(function, FunctionValue):
             if runs.lost == before[0]:
-                runs.class_decorators[id(function.fn)] = (cls.traits - before[1], cls.hashed)
+                runs.class_decorators[id(function.fn)] = (cls.traits - before[1], cls)
             elif id(function.fn) in runs.class_decorators:
                 decorate_alike(m, cls, *runs.class_decorators[id(function.fn)])
         return result if isinstance(result, (ClassValue, FunctionValue)) else value

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from flake8_jax.core.call_graph import CallGraph, FunctionName
-from flake8_jax.semantics.domain.values import ClassValue, FunctionValue, HashKind, Opaque, Value
+from flake8_jax.semantics.domain.values import ClassValue, FunctionValue, Opaque, Value
 from flake8_jax.semantics.machine.limits import LINT_CAPS
 from flake8_jax.semantics.machine.tracker import Tracker
 
@@ -49,7 +49,7 @@ class Runs(Tracker):
         self.lost = 0
         self.demands: dict[tuple[int, bool], frozenset[str]] = {}
         self.giving_back: dict[int, bool] = {}
-        self.class_decorators: dict[int, tuple[set[str], HashKind]] = {}
+        self.class_decorators: dict[int, tuple[set[str], ClassValue]] = {}
         self.reporting: set[int] = set()
         self.called_functions: set[int] = set()
         self.callees: set[int] = set()
