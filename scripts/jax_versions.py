@@ -1,11 +1,14 @@
 """Writes knowledge/versions/jax.toml: which names JAX removed, deprecated and introduced, and when.
 
-    python scripts/jax_versions.py [--check] PYTHON …
+    python scripts/jax_versions.py [--check] [--wheels WHEELS] PYTHON …
 
 The history comes from ``jax_api_changes.json`` (changelogs and deprecation tables of JAX, read release by release) and
 from ``jax_api_by_hand.toml``, which corrects and extends it. Every PYTHON is an interpreter that can import some release
 of JAX; what they say is believed over the history: a name that a release still has is not removed there, and a name
 that a release lacks was introduced later. Without any, the probed facts of the present file are kept.
+WHEELS is a folder of wheels of JAX, as ``python -m pip download --no-deps -d WHEELS jax==0.4.31`` leaves them, one call a
+release since 0.4.20: in them is the first release of each name that a probed release lacks. Without it, the first releases
+of the present file are kept.
 ``--check`` writes nothing and exits with 1 when the file would change.
 """
 
@@ -23,6 +26,10 @@ if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
+
+from library_versions import Release
+
+from flake8_jax.knowledge.history import show, version_of
 
 HERE = Path(__file__).resolve().parent
 TARGET = HERE.parent / "flake8_jax" / "knowledge" / "versions" / "jax.toml"
@@ -133,6 +140,19 @@ def introduced(probes: list[dict[str, Any]]) -> dict[str, str]:
     return found
 
 
+def first_releases(lacking: dict[str, str], wheels: Path) -> dict[str, str]:
+    """The first release that has each name, where all later ones have it, too, and the one that lacks it is older. Of
+    arguments, and of calls without a function, the wheels say nothing here."""
+    releases = sorted(map(Release, wheels.glob("jax-*.whl")), key=lambda release: release.version)
+    found: dict[str, str] = {}
+    for name, without in lacking.items():
+        having = [release.version for release in releases if "(" not in name and release.has(name)]
+        later = [release.version for release in releases if having and release.version >= having[0]]
+        if having and having == later and having[0] > version_of(without):
+            found[name] = show(having[0])
+    return found
+
+
 def write(rows: dict[str, dict[str, Any]], by_hand: dict[str, Any], probed: dict[str, dict[str, str]]) -> str:
     lines = [
         "# What JAX removed, deprecated and introduced, and when.",
@@ -140,7 +160,8 @@ def write(rows: dict[str, dict[str, Any]], by_hand: dict[str, Any], probed: dict
         "#",
         "# changes     deprecated removed since-when-the-replacement-exists rename|hint|- replacement; 0: before 0.4.20",
         "# arguments   the same, of keyword arguments",
-        "# introduced  the newest release probed that lacks the name; NAME() is calling it without its function",
+        "# introduced  the newest release probed that lacks the name, and the first release that has it, where that is known;",
+        "#             NAME() is calling it without its function",
         "# older       where every release since 0.4.20 has the same thing",
         "# modules     what `import jax` makes reachable (loaded), and what needs an import of its own (import)",
         "# requires-python, requires-numpy, requires-scipy  the oldest one from that release on",
@@ -167,6 +188,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("pythons", nargs="*", metavar="PYTHON", help="an interpreter that can import a release of JAX")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when the file would change")
+    parser.add_argument(
+        "--wheels", metavar="WHEELS", type=Path, help="a folder of wheels of JAX, as pip downloads them"
+    )
     arguments = parser.parse_args()
     rows, by_hand = read_history(), read_by_hand()
     apply_by_hand(rows, by_hand)
@@ -203,7 +227,16 @@ def main() -> int:
             if hinted and row["how"] == "-":  # a hint is no fact that is probed
                 row["how"] = "hint"
         probed = {"introduced": present["introduced"], "modules": present["modules"]}
-    probed["introduced"] = {**probed["introduced"], **by_hand["introduced_arguments"]}
+    known = tomllib.loads(TARGET.read_text(encoding="utf-8"))["introduced"]
+    lacking = {name: fact.partition(" ")[0] for name, fact in probed["introduced"].items()}
+    first = {
+        name: fact.partition(" ")[2] for name, fact in known.items() if lacking.get(name) == fact.partition(" ")[0]
+    }
+    if arguments.wheels:
+        first |= first_releases(lacking, arguments.wheels)
+    first |= by_hand["first_releases"]
+    probed["introduced"] = {name: f"{fact} {first.get(name, '')}".rstrip() for name, fact in lacking.items()}
+    probed["introduced"] |= by_hand["introduced_arguments"]
     text = write(rows, by_hand, probed)
     if TARGET.exists() and TARGET.read_text(encoding="utf-8") == text:
         return 0

@@ -144,7 +144,12 @@ class History:
     def lacking(self, name: str) -> Version | None:
         """The newest release known to lack a name that later ones have; ``jax.jit()`` is calling it without a function."""
         line = self._introduced.get(name)
-        return version_of(line) if line is not None else None
+        return version_of(line.partition(" ")[0]) if line is not None else None
+
+    def first(self, name: str) -> Version | None:
+        """The first release that has a name of which ``lacking`` says something; None if that is not known."""
+        first = self._introduced.get(name, "").partition(" ")[2]
+        return version_of(first) if first else None
 
     def module_of(self, name: str) -> tuple[str, bool] | None:
         """The module that a replacement is in, and whether ``import jax`` alone makes it reachable; None if it is not

@@ -191,6 +191,8 @@ def syntax_diagnostic(path: str, text: str, problem: Problem) -> Diagnostic:
     offset = min(starts[row - 1] + max(problem.column, 1) - 1, len(text))
     rule = INVALID_SYNTAX
     level, message = rule.level, problem.message
+    if text:
+        message = f"jaxlint skips this {'cell' if path.endswith(SUFFIX) else 'file'}, which does not parse: {message}"
     if _PLACEHOLDER in path:
         level, message = "info", f"{message}; this looks like a template: add it to `exclude`"
     finding = Finding(rule.code, rule.name, level, path, offset, offset, message)

@@ -33,9 +33,9 @@ ADVICE: dict[str, str] = {
 OUTCOMES: dict[str, str] = {
     "numbers": ", so both calls draw the same numbers",
     "bits": ", so both draws use the same random bits",
-    "new-keys": ", so both may use the same new keys",
-    "nothing": ", so the results may not be independent",
-    "": ", so the results may not be independent",
+    "new-keys": ", so both may draw the same numbers",
+    "nothing": ", so the results may be correlated",
+    "": ", so the results may be correlated",
 }
 """What comes of two uses, by what they share."""
 
@@ -57,11 +57,15 @@ def at_place(site: Site, context: Context) -> str:
 
 
 def name_of_key(event: KeyUse) -> str:
-    """The key as the code spells it where the finding stands, or by the call there that uses it."""
+    """The key as the code spells it where the finding stands, or by the call there that uses it, and where."""
     if (name := key_on_line(event)) is not None:
         return name
-    user = callee(event.context, event.at, "")
-    return f"The key that {user} uses" if user else "This key"
+    user, inner = callee(event.context, event.at, ""), inner_spelling(event)
+    if not user:
+        return "This key"
+    if inner and event.last is not None:
+        return f"The key `{inner}` that {user} uses {at_place(event.last, event.context)}"
+    return f"The key that {user} uses"
 
 
 def key_on_line(event: KeyUse) -> str | None:
@@ -70,11 +74,11 @@ def key_on_line(event: KeyUse) -> str | None:
         return quote(event.context, event.key_node)
     if event.spelled:
         return f"`{event.spelled}`"
-    text, line = _inner_spelling(event), event.context.scope.text[event.at.start : event.at.end]
+    text, line = inner_spelling(event), event.context.scope.text[event.at.start : event.at.end]
     return f"`{text}`" if text and re.search(rf"(?<![\w.]){re.escape(text)}(?!\w)", line) else None
 
 
-def _inner_spelling(event: KeyUse) -> str:
+def inner_spelling(event: KeyUse) -> str:
     """The key as the code spells it where it is used in the end; empty if that is long."""
     last = event.last
     if event.inner_key is None or last is None:
@@ -89,33 +93,55 @@ def _identity(event: KeyUse) -> tuple[str, str]:
         return quote(event.context, event.key_node), ""
     if event.spelled:
         return f"`{event.spelled}`", ""
-    text, function = _inner_spelling(event), event.last_in.rpartition("<locals>.")[2]
+    text, function = inner_spelling(event), event.last_in.rpartition("<locals>.")[2]
     return text, function if text and "lambda" not in function else ""
 
 
-def name_of(function: str) -> str:
-    """A function by its name, without the functions that it stands in; a special method with its class."""
+def name_of(function: str, otherwise: str = "this call") -> str:
+    """A function by its name, without the functions that it stands in; a special method with its class. otherwise: what to
+    say of a lambda, and of a function without a name."""
     name = function.rpartition("<locals>.")[2]
-    if "lambda" in name:
-        return "the lambda"
+    if "lambda" in name or " " in name:
+        return otherwise
     short = name.rpartition(".")[2]
     return f"`{name if short.startswith('__') else short}`"
 
 
 def user_of(event: KeyUse) -> str:
     """What uses the key at the place of the finding: a function of the project, or one of a library."""
-    return name_of(event.through) if event.through else callee(event.context, event.at)
+    called = callee(event.context, event.at)
+    return name_of(event.through, called) if event.through else called
 
 
 def first_use(event: KeyUse) -> str:
     """Where the key was used before: the line, or the function and the call that leads there from the code of the finding."""
     reached = event.earlier
     assert reached is not None
-    first, later = event.first or reached, reached.scope is event.context.scope and reached.start >= event.at.end
-    when = " in the previous iteration" if event.carried or (later and event.context.loop) else ""
+    first, when = event.first or reached, " in the previous iteration" if is_iterated(event) else ""
     if not event.first_in or _is_inside(first, reached):
         return f"{at_place(reached, event.context)}{when}"
-    return f"in {name_of(event.first_in)} (called from {place(reached, event.context)}){when}"
+    name = name_of(event.first_in, _called_at(reached))
+    if not name:
+        return f"by the call {at_place(reached, event.context)}{when}"
+    return f"in {name} (called {at_place(reached, event.context)}){when}"
+
+
+def is_iterated(event: KeyUse) -> bool:
+    """The earlier use is in the previous iteration of a loop around both."""
+    reached = event.earlier
+    later = reached is not None and reached.scope is event.context.scope and reached.start >= event.at.end
+    return event.carried or (later and bool(event.context.loop))
+
+
+def new_name(key: str) -> str:
+    """The name of the key that is split off."""
+    return "new_key" if key == "subkey" else "subkey"
+
+
+def _called_at(site: Site) -> str:
+    """The name in front of the arguments of a call, in backquotes; empty where that is longer than a name."""
+    name, paren, _ = site.scope.text[site.start : site.end].partition("(")
+    return f"`{name}`" if paren and name.replace(".", "").isidentifier() else ""
 
 
 def is_within_call(event: KeyUse) -> bool:
@@ -160,9 +186,9 @@ def gets_again(event: KeyUse) -> str:
         if earlier:
             return f"{key} was already passed to `fold_in` {where}, so the split may return the same keys"
         return f"{key} was already split {where}, so `fold_in` may return one of the same keys"
-    by = name_of(event.through) if event.through else f"`{function}`" if function else user_of(event)
+    by = f"`{function}`" if function and not event.through else user_of(event)
     if event.was_split:
-        return f"{key} was already split {where}, so the draws of {by} may be correlated with those from the new keys"
+        return f"{key} was already split {where}, so {by} may draw numbers correlated with those of the new keys"
     before = f"passed to `{earlier}`" if earlier else "used"
     if event.effect == "split" and not event.through and not function:
         used = f"`{earlier}` may use" if earlier else "its draws may be correlated with"

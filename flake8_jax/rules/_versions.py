@@ -54,7 +54,11 @@ def instead(event: ApiUse, change: Change) -> str:
 
 def unreplaced(event: ApiUse) -> str:
     """What to do about a name or an argument that nothing is known to replace."""
-    return "; leave it out" if event.name.endswith("=)") else f"; see the changelog of {history_of(event).title}"
+    return (
+        "; leave it out"
+        if event.name.endswith("=)")
+        else f"; look for a replacement in the changelog of {history_of(event).title}"
+    )
 
 
 def _alternatives(event: ApiUse, replacement: str) -> str:

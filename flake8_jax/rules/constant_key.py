@@ -203,11 +203,12 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
         return None
     if _is_idle(event.at, context.inner):
         return None
-    each = "call of the traced code" if context.staged else "iteration"
+    each, advice = "iteration", "make the key before the loop and split it in each iteration"
+    if context.staged:
+        each, advice = "call of the traced code", "pass the key as an argument"
     return Report(
         event.at,
-        f"The seed of {quote(context, event.at)} is constant, so every {each} draws the same numbers; "
-        "make the key outside and pass it in",
+        f"The seed of {quote(context, event.at)} is constant, so every {each} draws the same numbers; {advice}",
         # Of keys that only go to another function, readers of unseen repositories found one in seven worth a minute: such
         # functions start an iteration, or make what is to be the same.
         None if _counts(event, context.inner) else "info",
@@ -238,7 +239,7 @@ def _made_by_each_call(event: RepeatedSeed) -> Report | None:
     return Report(
         at,
         f"The seed of {quote(event.context, at)} is constant, so every call{caller} draws the same numbers; "
-        "pass in a new key",
+        "pass a new key to each call",
         preview=not event.handed_on,
     )
 

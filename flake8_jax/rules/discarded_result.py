@@ -135,7 +135,8 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
             return None
         owner = event.at.func.value if isinstance(event.at.func, ir.Attribute) else None
         array = quote(context, owner, "the array")
-        return Report(event.at, f".{event.method}() returns a new array and does not modify {array}; use its result")
+        message = f"Nothing uses the result of .{event.method}(), which does not modify {array}; assign it or remove this line"
+        return Report(event.at, message)
     is_arithmetic = event.call_name == ARITHMETIC and isinstance(event.value, Array) and not event.value.declared
     if not is_arithmetic and not (event.pure and event.call_name.startswith(_LIBRARIES)):
         return None

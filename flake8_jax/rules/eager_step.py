@@ -178,5 +178,5 @@ def eager_step(event: EagerStep) -> Report | None:
     what = "an optimizer" if event.kind == "optimizer" else "a model"
     return Report(
         event.at,
-        f"{subject} runs {what} operation by operation in every iteration, because nothing is jitted; jit the whole step",
+        f"{subject} runs {what} operation by operation in every iteration, because it is outside jit; jit the whole step",
     )

@@ -149,7 +149,10 @@ def frozen_attribute(event: FrozenStore) -> Report | None:
         return None
     subject = quote(event.context, event.at, event.name)
     if event.how == "undeclared":
-        message = f"{subject} raises, because `{event.owner}` does not declare a field `{event.name}`; declare it"
+        message = (
+            f"Assigning to {subject} raises an error, because `{event.owner}` has no field `{event.name}`; "
+            f"declare `{event.name}: …` in the class body"
+        )
     elif event.how == "setup":
         message = (
             f"`{event.name}` is a constructor argument of `{event.owner}`, which setup must not assign to; "

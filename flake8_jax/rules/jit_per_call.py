@@ -131,7 +131,7 @@ def jit_per_call(event: Repetition) -> Report | None:
     return Report(
         event.at,
         f"`{short(event.name)}` gets {made_of(event.operand)} in every call, so {loop_of(event)} recompiles it each time; "
-        f"apply `{short(event.name)}` outside",
+        f"apply `{short(event.name)}` outside of it",
         preview=event.slight,
         given=event.given,
         unless=event.unless,

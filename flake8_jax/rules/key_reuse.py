@@ -10,9 +10,12 @@ from flake8_jax.rules._keys import (
     first_use,
     gets_again,
     is_common_pick,
+    is_iterated,
     is_loop_reuse,
+    is_within_call,
     level_of_use,
     name_of_key,
+    new_name,
     report_where_given,
     uses_of,
 )
@@ -189,10 +192,10 @@ def key_reuse(event: KeyUse) -> Report | None:
         message = f"{key} is used twice in this call{OUTCOMES[event.shares]}; split it first"
         return Report(event.at, message, level=level_of_use(event))
     uses, where = uses_of(event), first_use(event)
+    # This line has a split: the draw before it needs one of its keys.
+    late = event.effect == "split" and not event.intent and not event.through
     if event.carried:
-        message = (
-            f"{key} was already used {where}, so the draws may not be independent; split it and pass each a new key"
-        )
+        message = f"{key} was already used {where}, so {_related(event)}; {_in_each_iteration(key, late=late)}"
         return Report(event.at, message, level=level_of_use(event), uses=uses)
     if is_common_pick(event):
         message = (
@@ -200,14 +203,8 @@ def key_reuse(event: KeyUse) -> Report | None:
         )
         return Report(event.at, message, level="info" if event.intent else "warning", uses=uses)
     verb = "split" if event.was_split else "used"
-    # This line has a split: the draw before it needs one of its keys.
-    late = event.effect == "split" and not event.intent and not event.through
-    outcome = (
-        OUTCOMES[event.shares]
-        if event.was_split or not late
-        else ", so the new keys may be correlated with those draws"
-    )
-    advice = "use only the keys that split returns" if late else _advice(event)
+    outcome = f", so {_related(event)}" if late else OUTCOMES[event.shares]
+    advice = _before_this_split(event) if late else _advice(event)
     return Report(
         event.at,
         f"{key} was already {verb} {where}{outcome}; {advice}",
@@ -216,10 +213,40 @@ def key_reuse(event: KeyUse) -> Report | None:
     )
 
 
+def _related(event: KeyUse) -> str:
+    """What the earlier use has in common with this one, where one of the two is a split or an iteration has both."""
+    if event.effect != "split" or event.through:
+        return "its numbers may repeat or be correlated"
+    return (
+        "this split may return the same keys"
+        if event.was_split
+        else "the keys of this split may be correlated with that draw"
+    )
+
+
+def _in_each_iteration(key: str, *, late: bool) -> str:
+    """What to do about a key that an iteration uses and leaves for the next one."""
+    name = key.strip("`")
+    if late or not name.isidentifier():
+        return "use one of the new keys and keep another for the next iteration"
+    return f"split it in each iteration: {name}, {new_name(name)} = jax.random.split({name})"
+
+
+def _before_this_split(event: KeyUse) -> str:
+    """What to do about a use before this split."""
+    if is_iterated(event):
+        return _in_each_iteration("", late=True)
+    return (
+        "split it before that call and pass a new key"
+        if is_within_call(event)
+        else "split it first and use a new key there"
+    )
+
+
 def _advice(event: KeyUse) -> str:
     """What to do about a use that comes after another one. Where one of them is a split already, another split is not what is
     missing."""
     advice = ADVICE[event.intent]
     if event.effect == "split" and not event.through:
-        return advice.replace("split it first", "draw only with keys that split returned")
-    return advice.replace("split it first", "split it once and pass each a new key") if event.was_split else advice
+        return advice.replace("split it first", "use only the new keys")
+    return advice.replace("split it first", "pass each call its own key") if event.was_split else advice

@@ -8,19 +8,21 @@ from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._keys import (
     at_place,
     by_convention,
+    inner_spelling,
     is_common_pick,
     is_loop_reuse,
     key_on_line,
     level_of_use,
-    name_of,
+    new_name,
     report_where_given,
     row_of,
+    user_of,
     uses_of,
 )
-from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._wording import callee
+from flake8_jax.semantics.domain.boundary import ELEMENT
 from flake8_jax.semantics.domain.code import last_name, names_read, nodes_around
-from flake8_jax.semantics.domain.values import Site
+from flake8_jax.semantics.domain.values import Array, Opaque, Site, Value, canonical_key
 from flake8_jax.semantics.events.events import KeyUse
 
 _ADVICE = {
@@ -169,10 +171,9 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
     if (event.loop_kind == TREE_MAP and is_common_pick(event)) or _picks_own_row(event):
         return None
     if any(event.callees):
-        function = event.callees[1]
-        by = name_of(event.through) if event.through else f"`{function}`" if function else callee(context, event.at)
+        by = f"`{event.callees[1]}`" if event.callees[1] and not event.through else user_of(event)
         return None if _is_left_alone(event) else by_convention(event, _message(event, by, "may draw the same numbers"))
-    by = name_of(event.through) if event.through else ""
+    by = user_of(event) if event.through else ""
     message = _message(event, by, f"{'draws' if event.draws else 'gets'} the same {_repeated(event)}")
     return Report(event.at, message, level=level_of_use(event), uses=uses_of(event))
 
@@ -189,11 +190,14 @@ def _message(event: KeyUse, by: str, does: str) -> str:
     advice = _ADVICE.get(event.loop_kind) or _in_python(event)
     key, loop = key_on_line(event), _loop(event)
     if key is not None:
-        then = f"{by} {does} each time" if by else f"each iteration {does}"
+        then = f"{by} {does} each time" if by and "(" not in by else f"each iteration {does}"
         return f"{key} does not change in {loop}, so {then}; {advice}"
-    function = callee(event.context, event.at)
-    then = f"{by} repeats its random numbers" if by and by != function else "its random numbers repeat"
-    return f"{function} gets the same key in every iteration of {loop}, so {then}; {advice}"
+    function, inner = callee(event.context, event.at), inner_spelling(event)
+    if _is_batch(event.key, ""):
+        return f"{function} gets the same keys in every iteration of {loop}, so its random numbers repeat; {advice}"
+    if inner:
+        return f"{function} uses `{inner}`, which does not change in {loop}, so its random numbers repeat; {advice}"
+    return f"{function} gets the same key in every iteration of {loop}, so its random numbers repeat; {advice}"
 
 
 def _loop(event: KeyUse) -> str:
@@ -213,11 +217,22 @@ _NAMES = {"for": "loop", "while": "loop", "comprehension": "comprehension", "tre
 
 def _in_python(event: KeyUse) -> str:
     """The statement that renews the key in the body of a Python loop."""
-    if event.key_node is not None and not isinstance(event.key_node, (ir.Name, ir.Attribute)):
-        return "split it in the body"
-    key = quote(event.context, event.key_node, "key").strip("`")
-    new = "new_key" if key == "subkey" else "subkey"
-    return f"split it in the body: {key}, {new} = jax.random.split({key})"
+    key = (key_on_line(event) or "").strip("`")
+    if _is_batch(event.key, key):
+        return "split a new key in each iteration"
+    if not key.isidentifier():
+        return "split it in each iteration and store the new key"
+    return f"split it in the body: {key}, {new_name(key)} = jax.random.split({key})"
+
+
+def _is_batch(key: Value, name: str) -> bool:
+    """The code has an array of keys, of which this may be one; if nothing else is known, by its name."""
+    found = canonical_key(key)
+    if isinstance(found, Array):
+        return found.dtype == "key" and found.ndim != 0
+    while isinstance(found, Opaque) and found.step != ELEMENT and found.parent is not None:
+        found = canonical_key(found.parent)
+    return (isinstance(found, Opaque) and found.step == ELEMENT) or name.lower().endswith(("keys", "rngs"))
 
 
 def _is_left_alone(event: KeyUse) -> bool:

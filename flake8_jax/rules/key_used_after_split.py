@@ -135,17 +135,19 @@ def key_used_after_split(event: KeyUse) -> Report | None:
     ):
         return None
     if any(event.callees):
-        return by_convention(event, f"{gets_again(event)}; use a key that split returned")
-    advice = "pass a new key to each call" if is_within_call(event) else "use a key that split returned"
+        return by_convention(event, f"{gets_again(event)}; use one of the new keys")
+    advice = "pass each call its own key" if is_within_call(event) else "use one of the new keys"
     by = user_of(event)
     if event.effect == "split":
         then = f"{by} may return the same keys again"
-    elif event.through and name_of(event.through) == name_of(event.first_in):
-        then = "this call may use the same keys again"
+    elif event.through and name_of(event.through) == name_of(event.first_in, ""):
+        then = "this call may draw the same numbers again"
+    elif is_within_call(event):
+        then = "both may draw correlated numbers"
     elif key_on_line(event) is None:
-        then = "its draws may be correlated with those from the new keys"
+        then = "its numbers may be correlated with those of the new keys"
     else:
-        then = f"the draws of {by} may be correlated with those from the new keys"
+        then = f"{by} may draw numbers correlated with those of the new keys"
     return Report(
         event.at,
         f"{name_of_key(event)} was already split {first_use(event)}, so {then}; {advice}",

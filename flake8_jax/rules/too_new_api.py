@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Candidate, Report, rule
 from flake8_jax.knowledge.history import show
+from flake8_jax.rules._versions import history_of
 from flake8_jax.semantics.events.events import ApiUse, Span
 
 
@@ -22,7 +23,7 @@ def report_once(candidates: list[Candidate]) -> list[Candidate]:
             (candidate for candidate in group if candidate.event.lacking == newest), key=lambda c: (c.path, c.start)
         )
         others = len(group) - 1
-        note = f"{others} more {'use' if others == 1 else 'uses'} in this project"
+        note = f"{others} more {'use' if others == 1 else 'uses'} in this project{_needing_more(first.event, group)}"
         kept.append(first.with_note(note) if others else first)
     return kept
 
@@ -122,10 +123,19 @@ def too_new_api(event: ApiUse) -> Report | None:
     """
     if event.verdict != "too-new" or event.lacking is None or event.postponed:
         return None
-    return Report(
-        Span(event.start, event.end),
-        f"{_lack(event.name, show(event.lacking))}, but {_asked(event)}; require a newer JAX",
-    )
+    first = history_of(event).first(event.name)
+    if first is None:
+        message = f"{_lack(event.name, show(event.lacking))}, but {_asked(event)}; require a newer JAX"
+    else:
+        message = f"{_new(event.name)} needs JAX {show(first)}, but {_asked(event)}; require jax>={show(first)}"
+    return Report(Span(event.start, event.end), message)
+
+
+def _needing_more(first: ApiUse, group: list[Candidate]) -> str:
+    """Where the others need a newer release than the use that is reported: which one."""
+    known = [history_of(candidate.event).first(candidate.event.name) or () for candidate in group]
+    newest, said = max(known), history_of(first).first(first.name)
+    return f", which need up to JAX {show(newest)}" if said is not None and newest > said else ""
 
 
 def _lack(name: str, release: str) -> str:
@@ -137,5 +147,18 @@ def _lack(name: str, release: str) -> str:
     return f"`{callee}` of JAX {release} has no argument `{rest[:-2]}`"
 
 
+def _new(name: str) -> str:
+    callee, paren, rest = name.partition("(")
+    if not paren:
+        return f"`{name}`"
+    return f"Calling `{callee}` without a function" if rest == ")" else f"The argument `{rest[:-2]}` of `{callee}`"
+
+
 def _asked(event: ApiUse) -> str:
-    return f"the project supports {event.support.text}"
+    """What the project says of the oldest release: the release, unless that one itself is excluded."""
+    support = event.support
+    lowest = support.lowest
+    if lowest is None or ">" in support.text.replace(">=", ""):
+        return f"the project supports {support.text}"
+    verb = "requires" if support.highest == lowest else "also supports"
+    return f"the project {verb} JAX {show(lowest[:3])}"

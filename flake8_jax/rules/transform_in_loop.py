@@ -140,15 +140,18 @@ def transform_in_loop(event: Repetition) -> Report | None:
     """
     if event.how == "compiled" or is_test(event.context):
         return None
+    inner = event.context.inner
+    step = f"`{inner.name}`" if not event.own and inner is not None and inner.name.isidentifier() else "the whole step"
     if event.how == "body":
         problem = f"`{short(event.name)}` compiles {made_of(event.operand)}"
-        advice = "jit the whole step or define that function once"
+        advice = f"define that function once{' before the loop' if event.own else ''}, or jit {step}"
         if event.name == "jax.lax.map":
-            problem, advice = "`map` traces and compiles its function", "jit the whole step"
+            problem, advice = "`map` traces and compiles its function", f"jit {step}"
     else:
         function = callee(event.context, event.at, f"`{short(event.name)}`")
         made = "" if short(event.name) in function else f", made by `{short(event.name)}`,"
-        problem, advice = f"{function}{made} traces its function again", "jit the whole step"
+        problem = f"{function}{made} is not jitted, so JAX traces its function again"
+        advice = f"jit it once {'before the loop' if event.own else 'outside'}, or jit {step}"
     when = "in every iteration" if event.own else f"in every iteration of {loop_of(event)}"
     level: Level | None = None if event.how != "body" and short(event.name) in _GRADIENTS else "info"
     return Report(event.at, f"{problem} {when}; {advice}", level, unless=event.unless)

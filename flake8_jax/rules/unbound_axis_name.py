@@ -99,9 +99,9 @@ def unbound_axis_name(event: UnboundAxis) -> Report | None:
     context = event.context
     if context.presumed or context.caught or not context.staged:
         return None
-    advice = f"the bound axes are {listed(event.bound)}" if event.bound else "pass axis_name to the transform"
+    advice = f"bound are {listed(event.bound)}" if event.bound else f"pass axis_name={event.axis!r} to one of them"
     return Report(
         event.at,
-        f"No enclosing vmap, pmap or shard_map binds axis `{event.axis}`; {advice}",
+        f"No enclosing vmap, pmap or shard_map binds axis `{event.axis}`, so tracing raises NameError; {advice}",
         unless=bound_axis_fact(event.axis),
     )

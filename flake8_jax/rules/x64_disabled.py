@@ -139,7 +139,7 @@ def x64_disabled(event: WideDtype) -> Report | None:
         return None
     if _is_drawing(event.context) or _is_shown(event):
         return None
-    asked = f"{event.written}, which means {event.dtype}" if event.written in _OTHER_NAMES else event.dtype
+    asked = f"{event.written} ({event.dtype})" if event.written in _OTHER_NAMES else event.dtype
     function = callee(event.context, event.at)
     wrong = f"{function} gives {narrow}, not {asked}, because this project does not enable jax_enable_x64"
     message = f"{wrong}; enable it or use {narrow}"

@@ -518,7 +518,7 @@ def test_one_key_is_one_finding(tmp_path: Path, capsys: pytest.CaptureFixture[st
     (found,) = findings(tmp_path, capsys, ONE_KEY)
     assert found["location"]["row"] == 11
     assert found["message"] == (
-        '`extras["rng"]` was already used in `noise` (called from line 10), so both draws use the same random bits; '
+        '`extras["rng"]` was already used in `noise` (called on line 10), so both draws use the same random bits; '
         "split it first"
     )
     uses = [(step["row"], step["message"]) for step in found["evidence"] if step["kind"] == "use"]
@@ -553,8 +553,8 @@ def train(state, rng):
 def test_draws_repeat_only_where_both_draw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (found,) = findings(tmp_path, capsys, SPLIT)
     assert found["message"] == (
-        "`rng` was already split in `update` (called from line 16), so the draws of `store` may be correlated with those from "
-        "the new keys; pass a new key to each call"
+        "`rng` was already split in `update` (called on line 16), so both may draw correlated numbers; "
+        "pass each call its own key"
     )
 
 
@@ -609,7 +609,7 @@ def test_each_cell_of_a_notebook_has_its_finding(tmp_path: Path, capsys: pytest.
 
 
 NAMES = "bernoulli, beta, choice, gamma, normal, permutation, randint, split, uniform"
-NO_PROMISE = "so the results may not be independent"
+NO_PROMISE = "so the results may be correlated"
 
 
 @pytest.mark.parametrize(
@@ -623,7 +623,7 @@ NO_PROMISE = "so the results may not be independent"
         ("choice(key, n, (), False)", "permutation(key, n)", ", so both draws use the same random bits"),
         ("normal(key, (n,))", "randint(key, (n,), 0, 9)", f", {NO_PROMISE}"),
         ("gamma(key, 1.0)", "beta(key, 1.0, 2.0)", f", {NO_PROMISE}"),
-        ("normal(key, (n,))", "split(key)", ", so the new keys may be correlated with those draws"),
+        ("normal(key, (n,))", "split(key)", ", so the keys of this split may be correlated with that draw"),
     ],
 )  # fmt: skip
 def test_what_two_uses_share(
@@ -634,7 +634,7 @@ def test_what_two_uses_share(
         capsys,
         f"from jax.random import {NAMES}\n\n\ndef f(key, n, p):\n    a = {first}\n    return a, {second}\n",
     )
-    advice = "use only the keys that split returns" if second == "split(key)" else "split it first"
+    advice = "split it first and use a new key there" if second == "split(key)" else "split it first"
     assert found["message"] == f"`key` was already used on line 5{outcome}; {advice}"
 
 

@@ -119,7 +119,7 @@ def binding_error(function: FunctionValue, args: Arguments) -> str:
         passed = sum(name in given for name in written)
         return (
             f"takes {len(written)} arguments but gets {passed}, so the call raises TypeError; "
-            f"`{missing}` has no value, check the order"
+            f"pass `{missing}`{', and check the order of the others' if passed > 1 else ''}"
         )
     if missing:
         return f"needs the argument `{missing}`, so the call raises TypeError; pass it"

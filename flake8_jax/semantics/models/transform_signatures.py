@@ -132,7 +132,7 @@ def _no_function(name: str, operand: Value) -> str:
     sure = name in _CHECKING and is_no_function(operand)
     if not sure or any(isinstance(v, Static) and not v.kind for v in joining.members_of(operand)):
         return ""
-    return f"{short_name(name)} takes a function, but this argument is not callable; check the argument order"
+    return f"{short_name(name)} takes a function, but its first argument is not callable; check the argument order"
 
 
 def _wrong_positions(app: Transformation, most: int | None) -> str:
