@@ -153,10 +153,7 @@ def _check_out_axes(node: ir.Expr) -> None:
 
 def _check_static(node: ir.Expr | None) -> None:
     if node is not None and not (isinstance(node, (ir.Tuple, ir.List)) and not node.elts):
-        raise Declined(
-            "no fix, because jax.shard_map has no static arguments; "
-            "give them to the function with functools.partial, outside of the map"
-        )
+        raise Declined("no fix for static arguments; bind them with functools.partial first")
 
 
 def _check_devices(source: FixSource, node: ir.Expr | None) -> None:
@@ -358,10 +355,7 @@ def _check_import(source: FixSource, found: Pmap) -> None:
     if source.path.endswith(".ipynb") or _GUARD.search(source.text):
         if not _SETTING.search(source.text, found.replaced.end):
             return
-    raise Declined(
-        "no fix, because it is created at import, and jax.shard_map needs the devices "
-        "at once; create it in the function that uses it"
-    )
+    raise Declined("no fix, because it is created at import; create it in the function that uses it")
 
 
 def _check_program(source: FixSource) -> None:
@@ -370,8 +364,7 @@ def _check_program(source: FixSource) -> None:
     program = source.program
     if program is not None and program.says_near(source, r"\bdistributed\.initialize\("):
         raise Declined(
-            "no fix, because the program starts several processes; make global arrays with "
-            "jax.make_array_from_process_local_data"
+            "no fix, because several processes run; make global arrays (jax.make_array_from_process_local_data)"
         )
     if re.search(r"\b(pure|io)_callback\(", source.text):
         raise Declined(

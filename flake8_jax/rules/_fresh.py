@@ -17,10 +17,23 @@ from flake8_jax.semantics.events.events import Repetition
 
 def loop_of(event: Repetition) -> str:
     """The loop of a caller, and where its call stands."""
+    return f"a loop that calls {this_function(event)}{_where(event)}"
+
+
+def this_function(event: Repetition) -> str:
+    """The function that a loop calls, in backquotes."""
     inner = event.context.inner
-    called = f"`{inner.name}`" if inner is not None and inner.name.isidentifier() else "this function"
-    where = f" ({place(event.called, event.context)})" if event.called is not None else ""
-    return f"a loop that calls {called}{where}"
+    return f"`{inner.name}`" if inner is not None and inner.name.isidentifier() else "this function"
+
+
+def per_call(event: Repetition) -> str:
+    """``Each call of f (line 12, in a loop)``, of the function that the loop calls."""
+    where = f" ({place(event.called, event.context)}, in a loop)" if event.called is not None else " in a loop"
+    return f"Each call of {this_function(event)}{where}"
+
+
+def _where(event: Repetition) -> str:
+    return f" ({place(event.called, event.context)})" if event.called is not None else ""
 
 
 def short(name: str) -> str:

@@ -22,7 +22,7 @@ def needed(event: ApiUse) -> str:
     """``flax.nnx.Optimizer needs the argument wrt``, where a call lacks what some release made necessary; else empty."""
     callee, mark, rest = event.name.partition("(!")
     if not mark:
-        return ""
+        return f"`{event.name[:-2]}` needs an argument" if event.name.endswith("()") else ""
     what = rest[:-1]
     return f"`{callee}` needs " + (f"{what} positional arguments" if what.isdigit() else f"the argument `{what}`")
 

@@ -41,7 +41,8 @@ def located(context: Context, at: ir.Node | Site, problem: str) -> str:
     """A problem that does not name the call that it is about, with that in front."""
     if isinstance(at, Site):
         text = " ".join(at.scope.text[at.start : at.end].split())
-        return f"`{text}`: {_continued(problem)}" if len(text) <= LONGEST_QUOTE else problem
+        is_named = f"`{text.partition('(')[0].rpartition('.')[2]}`" in problem
+        return problem if is_named or len(text) > LONGEST_QUOTE else f"`{text}`: {_continued(problem)}"
     function = at.func if isinstance(at, ir.Call) else None
     while isinstance(function, ir.Call):
         function = function.func

@@ -168,7 +168,8 @@ def _message(function: str, event: CallMismatch) -> str:
     if problem.kind == "twice":
         return f"{function} gets {names} by position and by keyword, so this call raises TypeError; pass it once"
     release = f"{event.title} {show(event.newest)}"
-    return f"{function} of {release} has no parameter {names}, so this call raises TypeError; check the name"
+    plural = "s" if len(problem.names) > 1 else ""
+    return f"{function} of {release} has no parameter{plural} {names}, so this call raises TypeError; check the name{plural}"
 
 
 def _listed(problem: Problem) -> str:

@@ -306,7 +306,7 @@ def _not_called(event: LibraryCall) -> Report | None:
         kind = "a function" if is_callable(value) else "a module" if _is_module(value) else ""
         if kind:
             subject = quote(event.context, node, "the argument")
-            return Report(node, f"{subject} is {kind}, but `{short}` takes only arrays; call it first")
+            return Report(node, f"{subject} is {kind}, but `{short}` takes only arrays; pass the result of calling it")
     return None
 
 

@@ -101,7 +101,9 @@ def mismatch(event: RootMet) -> str:
             if isinstance(position, int) and not open_positions and not -len(positional) <= position < len(positional):
                 parameters = f"{len(positional)} positional parameter{'s' * (len(positional) != 1)}"
                 has = f"{_function(event.operand)} has {parameters}"
-                return f"`{kind}_argnums` contains {position}, but {has}; count from 0"
+                last = len(positional) - 1
+                advice = f"use a position from 0 to {last}" if last > 0 else "use 0" if last == 0 else "remove it"
+                return f"`{kind}_argnums` contains {position}, but {has}; {advice}"
         for name in _constants(event.options.get(f"{kind}_argnames")):
             if not open_names and name not in names:
                 has = f"{_function(event.operand)} has no such parameter"

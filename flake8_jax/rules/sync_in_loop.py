@@ -208,7 +208,7 @@ def _shown_value(event: LibraryCall | MethodCall | TruthTest | Formatting) -> st
     """What a call prints or logs, or a string is made of, as the code spells it."""
     subject = _subject(event)
     if subject is None and isinstance(event, LibraryCall):
-        return f"a result in {callee(event.context, event.at)}"
+        return f"the result that {callee(event.context, event.at)} shows"
     return quote(event.context, subject, "a result")
 
 

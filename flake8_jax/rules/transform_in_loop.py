@@ -5,7 +5,7 @@ from __future__ import annotations
 from flake8_jax.core.findings import Level
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
-from flake8_jax.rules._fresh import loop_of, made_of, short
+from flake8_jax.rules._fresh import loop_of, made_of, short, this_function
 from flake8_jax.rules._steps import report_gradients_first
 from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.events.events import Repetition
@@ -140,8 +140,7 @@ def transform_in_loop(event: Repetition) -> Report | None:
     """
     if event.how == "compiled" or is_test(event.context):
         return None
-    inner = event.context.inner
-    step = f"`{inner.name}`" if not event.own and inner is not None and inner.name.isidentifier() else "the whole step"
+    step = "the whole step" if event.own else this_function(event)
     if event.how == "body":
         problem = f"`{short(event.name)}` compiles {made_of(event.operand)}"
         advice = f"define that function once{' before the loop' if event.own else ''}, or jit {step}"

@@ -125,7 +125,10 @@ def binding_error(function: FunctionValue, args: Arguments) -> str:
         return f"needs the argument `{missing}`, so the call raises TypeError; pass it"
     count = len(positional)
     if len(args.values) > count and "vararg" not in kinds:
-        return f"takes {count} positional arguments, but gets {len(args.values)}, so the call raises TypeError; pass {count}"
+        written = [name for name in positional if name != "self"]
+        passed = len(args.values) - (count - len(written))
+        takes = f"takes {len(written)} positional argument{'s' * (len(written) != 1)}"
+        return f"{takes} but gets {passed}, so the call raises TypeError; pass {len(written)}"
     unknown = next((name for name in kwargs if name not in named), "") if "kwarg" not in kinds else ""
     return f"has no parameter `{unknown}`, so the call raises TypeError; check the name" if unknown else ""
 

@@ -42,7 +42,7 @@ def check_operand(m: Machine, app: Transformation, parameter: str, count: int | 
                 m,
                 app,
                 f"`{app.short}` calls `{parameter}` with {count} argument{'s' * (count != 1)}, but it takes {says}; "
-                "change its parameters",
+                "make them match",
             )
             return False
     return True

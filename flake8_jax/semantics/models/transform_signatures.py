@@ -508,7 +508,7 @@ def _wrong_aux(name: str, aux: bool | None, result: Value) -> str:
         return ""
     short = short_name(name)
     if aux and _is_no_pair(result):
-        return f"{short} with `has_aux` needs a function that returns a pair (value, aux), but this one does not"
+        return f"{short} with `has_aux` needs a function that returns (value, aux), but this one does not; return both"
     if name not in _SCALAR:
         return ""
     pair = known_elements(result)
