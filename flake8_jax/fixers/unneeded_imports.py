@@ -1,8 +1,8 @@
 """Imports that nothing needs once fixes are made.
 
 An import goes if the file used its name before the fixes and does not afterwards. It stays in a package's ``__init__``, in
-``__all__``, behind ``# noqa``, in ``try`` and ``if``, where another file or a string may take the name from this one, and where
-importing may do something: only the libraries that the tables know and the standard library count.
+``__all__``, behind ``# noqa``, in ``try`` and ``if``, where another file or code in a string may take the name from this one,
+and where importing may do something: only the libraries that the tables know and the standard library count.
 
 Limitations: names that other projects import from this file; notebooks, whose magics may use anything.
 """
@@ -12,7 +12,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+import textwrap
+from collections.abc import Collection, Iterable, Iterator
 
 from flake8_jax.core import ir
 from flake8_jax.core.cells import SUFFIX
@@ -23,9 +24,12 @@ from flake8_jax.fixers._layout import laid_out
 from flake8_jax.fixers._names import imported_name
 from flake8_jax.fixers._source import FixSource
 from flake8_jax.knowledge import load
-from flake8_jax.syntax.lower import lower
+from flake8_jax.syntax.lower import SyntaxProblem, lower
 
 _WORD = re.compile(r"\w+")
+
+_RUNNING_TEXT = frozenset({"eval", "exec", "compile", "timeit", "Timer", "Template"})
+"""Names of what runs code that a string holds. The string may be put together from parts that are no code."""
 
 
 def unneeded_imports(path: str, before: str, after: str, others: Iterable[str], style: CodeStyle) -> tuple[Edit, ...]:
@@ -33,10 +37,11 @@ def unneeded_imports(path: str, before: str, after: str, others: Iterable[str], 
     if os.path.basename(path) == "__init__.py" or path.endswith(SUFFIX):
         return ()
     source = FixSource(path, after, lower(after), style=style)
-    gone = _names_used(lower(before)) - _names_used(source.module) - set(source.module.star_exports or ())
-    candidates = [
-        (s, n) for s in source.module.body for n in _bound_by(s) if imported_name(n, from_import=_is_from(s)) in gone
-    ]
+    bound = [(s, n, imported_name(n, from_import=_is_from(s))) for s in source.module.body for n in _bound_by(s)]
+    spelled = {name for _, _, name in bound}
+    gone = _needed_names(lower(before), spelled) - _needed_names(source.module, spelled)
+    gone -= set(source.module.star_exports or ())
+    candidates = [(s, n) for s, n, name in bound if name in gone]
     if not candidates:
         return ()
     stem = os.path.splitext(os.path.basename(path))[0]
@@ -59,16 +64,28 @@ def _name(name: ir.ImportedName) -> str:
     return name.alias or name.name
 
 
-def _names_used(module: ir.Module) -> set[str]:
-    """The names that a file reads, and the words of its strings that are no documentation."""
-    found: set[str] = set()
+def _needed_names(module: ir.Module, candidates: Collection[str]) -> set[str]:
+    """Those of the names that a file reads, or that a string may read: any word where the file runs text, else a word of a
+    string that is Python. Documentation reads nothing."""
+    read = {node.id for node in walk(module) if isinstance(node, ir.Name)}
     documentation = {id(n.value) for n in walk(module) if isinstance(n, ir.ExprStmt)}
+    runs_text = not _RUNNING_TEXT.isdisjoint(read)
+    found = read.intersection(candidates)
     for node in walk(module):
-        if isinstance(node, ir.Name):
-            found.add(node.id)
-        elif isinstance(node, ir.Constant) and isinstance(node.value, str) and id(node) not in documentation:
-            found.update(_WORD.findall(node.value))
+        if isinstance(node, ir.Constant) and isinstance(node.value, str) and id(node) not in documentation:
+            words = set(_WORD.findall(node.value)).intersection(candidates) - found
+            if words and (runs_text or _is_python(node.value)):
+                found |= words
     return found
+
+
+def _is_python(text: str) -> bool:
+    """Whether a string is code, such as a name or an annotation, and not prose."""
+    try:
+        lower(textwrap.dedent(text).strip())
+    except SyntaxProblem:
+        return False
+    return True
 
 
 def _bound_by(statement: ir.Stmt) -> Iterator[ir.ImportedName]:

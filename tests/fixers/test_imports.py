@@ -6,8 +6,10 @@ import pytest
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit
+from flake8_jax.core.style import CodeStyle
 from flake8_jax.fixers._imports import Imports, in_order
 from flake8_jax.fixers._source import FixSource, Refused, walk
+from flake8_jax.fixers.unneeded_imports import unneeded_imports
 from flake8_jax.syntax.edits import apply_edits
 from flake8_jax.syntax.lower import lower
 
@@ -142,3 +144,21 @@ def blocks_in_order(before: str, after: str) -> str:
 )
 def test_imports_that_a_fix_renames_stay_in_order(before: str, after: str, ordered: str) -> None:
     assert blocks_in_order(before, after) == ordered
+
+
+@pytest.mark.parametrize(
+    ("rest", "goes"),
+    [
+        ('print("benefit from pmap: none")', True),
+        ('print(f"{n} devices for pmap")', True),
+        ('"""About pmap."""', True),
+        ('def f(g: "pmap"): ...', False),
+        ('globals()["pmap"](g)', False),
+        ('run("  pmap(g)(x)")', False),
+        ('eval(f"pmap({g}) + {h}")', False),
+    ],
+)
+def test_an_unneeded_import_goes_unless_code_in_a_string_may_read_it(rest: str, goes: bool) -> None:
+    imports, after = "import jax\nfrom jax import pmap\n", f"jax.jit(g)\n{rest}\n"
+    edits = unneeded_imports("example.py", f"{imports}pmap(g)\n{rest}\n", imports + after, (), CodeStyle())
+    assert apply_edits(imports + after, edits) == ("import jax\n" + after if goes else imports + after)
