@@ -163,6 +163,28 @@ CASES = {
         "def of_line():\n    return double(Line())\n",
         {"double.line": True},
     ),
+    "a sequence that is passed as one argument may be empty": (
+        "def search(fun, x, args, weights):\n    return jnp.sin(x) + fun(x, *args)\n"
+        "def run(fun, x, *args):\n"
+        "    return lax.cond(x > 0, lambda x, a: search(fun, x, a, list(a)), lambda x, a: x, x, args)\n"
+        "def applied(fun, *args):\n    return lax.while_loop(lambda s: s[0] < 3, fun, args)\n",
+        {"search.x": True, "search.args": False, "search.weights": False, "applied.args": True},
+    ),
+    "reading the shape of an abstract value makes it no array": (
+        "def to_struct(x):\n    if isinstance(x, jax.core.ShapedArray):\n"
+        "        return jax.ShapeDtypeStruct(x.shape, x.dtype)\n    return x\n"
+        "def evaluated(tree):\n    return jax.tree.map(to_struct, tree)\n"
+        "def described(x):\n    return jax.ShapeDtypeStruct(x.shape, x.dtype)\n",
+        {"to_struct.x": False, "evaluated.tree": False, "described.x": True},
+    ),
+    "some arguments of a filtered rule hold arrays": (
+        "import equinox as eqx\n"
+        "@eqx.filter_custom_jvp\ndef f(x, solver):\n    return solver.solve(x)\n"
+        "@f.def_jvp\ndef rule(primals, tangents):\n    x, solver = primals\n    t, _ = tangents\n"
+        "    return inner(x, solver), jnp.sin(t)\n"
+        "def inner(x, solver):\n    return f(x, solver)\n",
+        {"rule.primals": True, "rule.tangents": True, "inner.solver": False},
+    ),
 }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.classes import find_in_class, mro_of
+from flake8_jax.semantics.domain.joining import SHAPES
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
@@ -218,6 +219,8 @@ def value_of_class(m: Machine, value: Unknown | Tree, classes: Value) -> Value |
         return array
     if name in _SCALARS and isinstance(value, Unknown):
         return Static(_SCALARS[name])
+    if name in SHAPES:
+        return ExternalInstance(name)
     if isinstance(classes, ClassValue):
         return generic_instance(m, classes, level=value.level if isinstance(value, Tree) else None)
     return None

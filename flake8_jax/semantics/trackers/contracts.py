@@ -94,15 +94,16 @@ def track_custom_rules(m: Machine, tv: TransformedValue, method: str, args: Argu
         return
     # ``bwd`` and the rule of ``defjvp`` take what is not differentiated first, ``fwd`` where ``f`` takes it.
     symbolic = args.kwargs.get("symbolic_zeros", NONE)
+    filters = tv.fact.filters
     for i, (rule, (first, last)) in enumerate(zip([*args.values, *args.kwargs.values()], spans)):
         if method == "defvjp" and i == 0:
             if isinstance(symbolic, Const) and not symbolic.value:  # else ``fwd`` gets objects that wrap the arrays
                 contract(m, rule, (first, last), without=fixed)
         else:
             count = len(fixed)
-            contract(m, rule, (first + count, None if last is None else last + count))
+            contract(m, rule, (first + count, None if last is None else last + count), filters=filters)
         _pass_through(m, tv.operand, rule, method, i, fixed)
-    if not tv.fact.filters:
+    if not filters:
         contract(m, tv.operand, (0, None), without=fixed)
 
 
@@ -127,7 +128,9 @@ def _pass_through(m: Machine, operand: Value, rule: Value, method: str, number: 
         presumption.same_argument(operand, mine, rule, its)
 
 
-def contract(m: Machine, rule: Value, span: Span, without: list[int] | tuple[int, ...] = ()) -> None:
+def contract(
+    m: Machine, rule: Value, span: Span, without: list[int] | tuple[int, ...] = (), *, filters: bool = False
+) -> None:
     """JAX itself passes (pytrees of) arrays for these parameters of a function, a method or a partial application."""
     presumption = m.trackers[Presuming].presumption
     first, last = span
@@ -139,7 +142,7 @@ def contract(m: Machine, rule: Value, span: Span, without: list[int] | tuple[int
         names = [p.name for i, p in enumerate(parameters) if i not in without][first:last]
         if last is None:
             names += [p.name for p in function.fn.params if p.kind == "vararg"]
-        presumption.contract_surely(function, [n for n in names if n not in named])
+        presumption.contract_surely(function, [n for n in names if n not in named], filters=filters)
 
 
 # --- pytrees --------------------------------------------------------------------------------------

@@ -56,6 +56,8 @@ if TYPE_CHECKING:
 Path = tuple[str, ...]
 """Steps from a value to a part of it: ``("[0]", "['loss']")``."""
 MAX_PATH, MAX_PATHS = 3, 32
+SOME_ITEM = "[*]"
+"""A step to an item that nobody knows: no item that the code reads is taken for it."""
 ARRAY_ATTRIBUTES = frozenset({"shape", "ndim", "dtype", "at", "T", "mT", "astype", "reshape", "ravel", "squeeze",
                               "transpose", "swapaxes"})  # fmt: skip
 
@@ -130,11 +132,11 @@ class Presumption:
         """A library passes pytrees of arrays for these parameters; claimed of those that the code looks into."""
         self.contracts |= {(id(fn), n) for n in names}
 
-    def contract_surely(self, function: FunctionValue, names: list[str]) -> None:
-        """JAX itself passes arrays, or pytrees of them, for these parameters."""
+    def contract_surely(self, function: FunctionValue, names: list[str], *, filters: bool = False) -> None:
+        """JAX itself passes arrays, or pytrees of them, for these parameters. filters: only some of their items hold arrays."""
         self.rules.append(function)
         for name in names_read(function.fn) & set(names):
-            self.array_like[id(function.fn), name] = {()}
+            self.array_like[id(function.fn), name] = {(SOME_ITEM,)} if filters else {()}
             self.sure.add((id(function.fn), name))
 
     def exclude(self, fn: ir.Function, names: list[str]) -> None:

@@ -160,6 +160,13 @@ def kind_of(value: Value) -> set[str]:
 _TRACING = frozenset({ABSTRACT, GRAD})
 
 
+def _kind_of_argument(value: Value, *, is_variadic: bool) -> set[str]:
+    """The kinds of one argument. A sequence of unknown length may be empty; ``*args`` seldom is."""
+    if not is_variadic and isinstance(value, ListValue) and value.known() is None:
+        return {"unknown"}
+    return kind_of(value)
+
+
 def _kind_by_level(value: Value) -> str:
     level = level_of(value)
     return "pytree" if level in _TRACING else "unknown" if level == MAYBE else "static"
@@ -256,11 +263,12 @@ class Records:
 
     def _observe_arguments(self, observed: _Observed, bound: dict[str, Value], *, presumed: bool) -> None:
         known = observed.presumed_kinds if presumed else observed.kinds
-        variadic = _unsaid(observed.fn) if presumed else frozenset()
+        unsaid = _unsaid(observed.fn) if presumed else frozenset()
+        variadic = {p.name for p in observed.fn.params if p.kind == "vararg"}
         for name, value in bound.items():
-            kinds = known.get(name) if name not in variadic else None
+            kinds = known.get(name) if name not in unsaid else None
             if kinds is not None and len(kinds) < MAX_KINDS:
-                kinds |= {"pytree"} if value in self.holding else kind_of(value)
+                kinds |= {"pytree"} if value in self.holding else _kind_of_argument(value, is_variadic=name in variadic)
                 if not presumed and any(map(_is_python, members_of(value))):
                     observed.python.add(name)
 
