@@ -714,3 +714,24 @@ def test_the_loop_that_repeats_the_key_is_named(tmp_path: Path, capsys: pytest.C
         18: "the loop on line 14",
         32: "the loop on line 31",
     }
+
+
+STATIC = """
+import jax
+
+
+class Net:
+    def __init__(self, size_in, size_out, key):
+        self.first, key = self.layer(size_in, 8, key)
+        self.second, key = self.layer(8, size_out, key)
+
+    @staticmethod
+    def layer(m, n, key):
+        key, part = jax.random.split(key)
+        return jax.random.normal(part, (n, m)) + jax.random.normal(key), key
+"""
+
+
+def test_a_static_method_takes_no_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (found,) = findings(tmp_path, capsys, STATIC)
+    assert found["message"].startswith("`key` was already used in `layer` (called on line 7)")

@@ -37,6 +37,7 @@ from flake8_jax.semantics.domain.values import (
     Const,
     FunctionValue,
     GeneratorValue,
+    StaticMethodValue,
     Unknown,
     Value,
     holds_tracer,
@@ -349,7 +350,8 @@ def _frame_for(func: FunctionValue, made: Invocation, mark: int) -> Frame:
     inner.slots.update(made.bound)
     inner.trace = made.mode.trace
     inner.mark = mark
-    if func.owner is not None and func.fn.params:
+    owner, name = func.owner, func.fn.name
+    if owner is not None and func.fn.params and not isinstance(owner.namespace.get(name), StaticMethodValue):
         inner.self_value = made.bound.get(func.fn.params[0].name)
     return inner
 
