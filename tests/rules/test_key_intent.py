@@ -483,6 +483,32 @@ def trained_twice(state, key):
     best, _ = one_step(state, key, deterministic=False)
     state, _ = one_step(state, key, deterministic=False)  # error
     return best, state
+
+
+def timed(key, sizes, clock):
+    angles = random.uniform(key, (4,))
+    times = []
+    for size in sizes:
+        made = random.uniform(key, (size,))  # info
+        _ = jax.jit(jnp.cumsum)(made)
+        _.block_until_ready()
+        start = clock()
+        out = jax.jit(jnp.cumsum)(made)
+        out.block_until_ready()
+        times.append(clock() - start)
+    return angles, times
+
+
+def timed_and_kept(key, sizes, clock):
+    angles = random.uniform(key, (4,))
+    times = []
+    for size in sizes:
+        made = random.uniform(key, (size,))  # error
+        start = clock()
+        out = jax.jit(jnp.cumsum)(made)
+        out.block_until_ready()
+        times.append((clock() - start, out.sum()))
+    return angles, times
 """
 
 

@@ -8,7 +8,7 @@ Vocabulary
 part        which element of a returned tuple a value goes into; ``WHOLE`` where the result is that value, or where it is not
             known into which part it goes.
 dead        no code reads it: it only goes into parts of results that the caller binds to ``_``, or to a name that nothing
-            reads.
+            reads. To wait for it, or to ask for its shape, is no reading.
 
 Limitations: what goes into an attribute, an element of a container, a nested function, a test or a call that stands alone
 counts as read. Dictionaries and named tuples are one part.
@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from flake8_jax.core import ir
-from flake8_jax.core.nodes import children
+from flake8_jax.core.nodes import children, walk
 from flake8_jax.semantics.domain.code import last_name, statement_at
 from flake8_jax.semantics.domain.stack import Place
 from flake8_jax.semantics.trackers.key_names import Names, NamesOfBodies, body_around
@@ -50,6 +50,14 @@ def is_dead_draw(path: Sequence[Place], names: NamesOfBodies) -> bool:
     return False
 
 
+def is_thrown_away(place: Place, names: NamesOfBodies) -> bool:
+    """What a call gives is passed on, but only to calls whose results nothing reads: a run that is timed, or warms up."""
+    if place.function is None:
+        return False
+    flow = _Flow(place, names.around(place))
+    return flow.returned(frozenset({WHOLE})) == frozenset() and flow.passed
+
+
 def _keeps_parts(place: Place) -> bool:
     """The call returns what the function of the project does: it calls it, staged or not, or applies a module of Flax."""
     node = place.node
@@ -65,12 +73,13 @@ _RETURNING_MORE = frozenset({"mutable", "capture_intermediates", "has_aux", "met
 
 
 class _Flow:
-    """Where the value of one node goes in the body of its function."""
+    """Where the value of one node goes in the body of its function. passed: an assignment reads what another one binds."""
 
     def __init__(self, place: Place, names: Names) -> None:
         self.node: Any = place.node
         self.body = body_around(place)
         self.names = names
+        self.passed = False
 
     def returned(self, parts: Parts) -> Parts | None:
         """The parts of the function's result that these parts of the node's value go into; None if other code reads them."""
@@ -82,10 +91,11 @@ class _Flow:
             statement = statement_at(self.body, node)
             if statement is None or id(node) in self.names.nested or len(known) > MAX_FOLLOWED:
                 return None
-            if id(node) in known:
+            if id(node) in known or self.names.is_read_for_shape(node) or is_wait(statement):
                 continue
             known.add(id(node))
-            if not isinstance(statement, (ir.Assign, ir.Return)) or statement.value is None:
+            self.passed = self.passed or node is not self.node
+            if not isinstance(statement, (ir.Assign, ir.AnnAssign, ir.Return)) or statement.value is None:
                 return None
             inside = _part_of(statement.value, node, held)
             if inside is None:
@@ -93,7 +103,8 @@ class _Flow:
             if isinstance(statement, ir.Return):
                 found |= inside
                 continue
-            for name, part in (pair for target in statement.targets for pair in _bound(target, inside)):
+            targets = statement.targets if isinstance(statement, ir.Assign) else [statement.target]
+            for name, part in (pair for target in targets for pair in _bound(target, inside)):
                 if name is None:
                     return None
                 todo += [(read, part) for read in self.names.read_after(name, statement)]
@@ -139,3 +150,14 @@ def _bound(target: ir.Expr, parts: Parts) -> Iterator[tuple[str | None, Parts]]:
         yield None, parts
     elif set(target.id) != {"_"}:
         yield target.id, parts
+
+
+def is_wait(statement: ir.Stmt) -> bool:
+    """``jax.block_until_ready(out)``, also by its bare name, ``out.block_until_ready()``, or a map of that over ``out``."""
+    call = statement.value if isinstance(statement, ir.ExprStmt) else None
+    if not isinstance(call, ir.Call):
+        return False
+    mapped = call.args[0].value if call.args else None
+    if isinstance(mapped, ir.Lambda):
+        return any(isinstance(node, ir.Attribute) and node.attr == "block_until_ready" for node in walk(mapped))
+    return last_name(call.func) == "block_until_ready"

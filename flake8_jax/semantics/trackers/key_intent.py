@@ -50,6 +50,7 @@ from flake8_jax.semantics.domain.values import (
     held_by,
 )
 from flake8_jax.semantics.trackers.clocks import CLOCKS
+from flake8_jax.semantics.trackers.dead_draws import is_wait
 from flake8_jax.semantics.trackers.key_alternatives import are_alternatives
 from flake8_jax.semantics.trackers.key_children import is_split
 from flake8_jax.semantics.trackers.key_names import is_of_key, parts_of_target, words_of
@@ -534,7 +535,7 @@ def _is_input_of_timing(statement: ir.Stmt | None, body: list[ir.Stmt], scope: M
     if not names or others or statement is None:
         return False
     readers = [one for one in _statements(body) if one.start > statement.end and _names_in(one) & names]
-    timed = {id(one) for one in _timed_alone(body, scope) if _is_wait(one)}
+    timed = {id(one) for one in _timed_alone(body, scope) if is_wait(one)}
     return bool(readers) and all(id(one) in timed for one in readers)
 
 
@@ -608,7 +609,7 @@ def _is_awaited_only(statement: ir.Stmt | None, body: list[ir.Stmt]) -> bool:
     names = {t.id for target in statement.targets for t in parts_of_target(target) if isinstance(t, ir.Name)}
     if len(names) < sum(1 for target in statement.targets for _ in parts_of_target(target)):
         return False
-    awaited = _mentions([one for one in _statements(body) if _is_wait(one)], names)
+    awaited = _mentions([one for one in _statements(body) if is_wait(one)], names)
     return bool(awaited) and _mentions(body, names) <= awaited | _stored(body)
 
 
@@ -629,7 +630,7 @@ def _is_overwritten(statement: ir.Stmt | None, body: list[ir.Stmt]) -> bool:
     around = [body, *(block for one in _statements(body) for block in _blocks_of(one))] if names and not others else []
     block = next((one for one in around if statement in one), [])
     for later in block[block.index(statement) + 1 :] if statement in block else ():
-        if _is_wait(later):
+        if is_wait(later):
             continue
         bound, _ = _bound_by(later)
         if bound and names.isdisjoint(names_read(later.value)):  # type: ignore[union-attr]
@@ -651,17 +652,6 @@ def _bound_by(statement: ir.Stmt | None) -> tuple[set[str], bool]:
         return set(), False
     names = {part.id for part in parts if isinstance(part, ir.Name)}
     return names, len(names) < len(parts)
-
-
-def _is_wait(statement: ir.Stmt) -> bool:
-    """``jax.block_until_ready(out)``, also by its bare name, ``out.block_until_ready()``, or a map of that over ``out``."""
-    call = statement.value if isinstance(statement, ir.ExprStmt) else None
-    if not isinstance(call, ir.Call):
-        return False
-    mapped = call.args[0].value if call.args else None
-    if isinstance(mapped, ir.Lambda):
-        return any(isinstance(node, ir.Attribute) and node.attr == "block_until_ready" for node in walk(mapped))
-    return last_name(call.func) == "block_until_ready"
 
 
 def _gives_result(link: Link | None) -> bool:

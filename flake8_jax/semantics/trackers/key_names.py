@@ -46,6 +46,8 @@ class Names:
                 elif isinstance(node, ir.Assign):
                     bound |= {id(name) for target in node.targets for name in names_bound(target)}
                     self._assigned.append(node)
+                elif isinstance(node, ir.AnnAssign):
+                    bound.add(id(node.target))
                 elif isinstance(node, ir.Subscript):
                     self.parents[id(node.value)] = node
                 elif isinstance(node, (ir.For, ir.While)):
@@ -107,6 +109,10 @@ class Names:
                     known.add(id(passing))
                     todo.append(passing)
         return found
+
+    def is_read_for_shape(self, read: ir.Node) -> bool:
+        """Only the shape of what stands there is asked for."""
+        return _is_in(self._shapes, read.start)
 
     def _assignment_with(self, read: ir.Name) -> ir.Assign | None:
         """The assignment whose value reads a name, in this body itself."""

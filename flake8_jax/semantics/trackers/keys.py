@@ -53,7 +53,7 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.events import Intent, KeyEffect, KeyUse, SharedKey
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
-from flake8_jax.semantics.trackers.dead_draws import is_dead_draw
+from flake8_jax.semantics.trackers.dead_draws import is_dead_draw, is_thrown_away
 from flake8_jax.semantics.trackers.key_caches import is_filled_once
 from flake8_jax.semantics.trackers.key_children import are_apart, gives_nothing, is_other_child
 from flake8_jax.semantics.trackers.key_choices import exclude
@@ -653,6 +653,8 @@ def _intent_of(m: Machine, key: Value, usage: Usage, collision: Collision, level
     if is_same_start(owner, earlier.path[level:], path[level:]):
         return "same-data"
     here, there = _step(path, level), _step(earlier.path, level)
+    if any(is_thrown_away(place, m.trackers[Keys].names) for place in (here, there)):
+        return "discarded"
     if is_default(m.trackers[Keys].started_as.get(canonical_key(key), owner), here, there):
         return "fixed"
     return intent_of(owner, here, there, _around(m, path, level), in_loop=in_loop, draws=_drawn(usage, earlier))
