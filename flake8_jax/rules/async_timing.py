@@ -17,9 +17,9 @@ from flake8_jax.semantics.events.facts import NO_MEASURE
 def async_timing(event: Timed) -> Report | None:
     """A timer stops before the timed work is done.
 
-    The finding is a note if the code says that it measures compilation, warm-up or dispatch, because the host does most of
-    that work before the call returns; and if a thousand steps or more are timed together, because the runtime lets only some
-    tens of them queue up. The rule also covers a `with` block that reads the clock at both ends, and
+    The finding is a note in two cases. The code says that it measures compilation, warm-up or dispatch: the host does most of
+    that work before the call returns. Or it times a thousand steps or more together: the runtime lets only some tens of them
+    wait, so the error is small. The rule also covers a `with` block that reads the clock at both ends, and
     `jax.profiler.stop_trace`.
 
     ## Why is this bad?
@@ -119,7 +119,7 @@ def async_timing(event: Timed) -> Report | None:
 
     ## Limitations
 
-    The rule does not model how long the work takes.
+    The rule does not know how long the work takes.
 
     ## Fix safety
 

@@ -104,8 +104,8 @@ def cached_tracer(event: CachedCall | Hashing) -> Report | None:
 
     ## Limitations
 
-    The rule does not model caches that the project implements itself; results that hide arrays in objects that are not
-    pytrees.
+    The rule does not model caches that the project implements itself, or results that hide arrays in objects that are
+    not pytrees.
 
     ## Fix safety
 

@@ -90,7 +90,8 @@ def captured_constant(event: CapturedConstant) -> Report | None:
 
     ## Limitations
 
-    See `semantics.trackers.captures`.
+    The rule does not find large arrays in the defaults of parameters, and arrays that the compiled function returns
+    unchanged.
 
     ## Fix safety
 

@@ -123,7 +123,8 @@ def captured_mutation(event: Mutation) -> Report | None:
 
     ## Limitations
 
-    The rule does not model NumPy arrays, queues and other library objects; caches of static values, which are legitimate.
+    The rule does not model NumPy arrays, queues and other library objects. It does not report caches of static values,
+    which are fine.
 
     ## Fix safety
 

@@ -23,7 +23,8 @@ from flake8_jax.semantics.events.facts import DRAWN
 def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
     """A traced function or a loop makes a PRNG key from a constant seed.
 
-    The finding is a note if a comment on the line says that this is meant, or if compiled code has no arguments at all.
+    The finding is a note if a comment on the line says that equal numbers are intended, or if the compiled code has no
+    arguments.
 
     ## Why is this bad?
 
@@ -161,7 +162,7 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
 
     ## Limitations
 
-    See s read from configuration; draws in functions that jaxlint does not know.
+    The rule does not model seeds read from a configuration, and draws in functions that jaxlint does not know.
 
     ## Fix safety
 

@@ -103,7 +103,7 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
 
     ## Limitations
 
-    The rule does not model names that nothing reads, other than jitted functions.
+    The rule does not find results that a name keeps but nothing reads, except for jitted functions.
 
     ## Fix safety
 

@@ -69,7 +69,7 @@ def discarded_split(event: Discarded) -> Report | None:
 
     ## Limitations
 
-    The rule does not model keys bound to names that nothing reads.
+    The rule does not find keys that a name keeps but nothing reads.
 
     ## Fix safety
 

@@ -78,7 +78,7 @@ def discarded_update(event: Discarded) -> Report | None:
 
     ## Limitations
 
-    The rule does not model results bound to names that nothing reads.
+    The rule does not find results that a name keeps but nothing reads.
 
     ## Fix safety
 

@@ -128,7 +128,7 @@ def eager_step(event: EagerStep) -> Report | None:
 
     ## Limitations
 
-    The rule does not model how large the arrays are.
+    The rule does not know how large the arrays are.
 
     ## Fix safety
 

@@ -111,8 +111,8 @@ def flax_collections(event: LibraryCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not model statistics that the caller of a loss function drops, unknown modules, `sow`, optimizers of all
-    variables.
+    The rule does not find statistics that the caller of a loss function drops. It does not model modules that jaxlint does not
+    know, `sow`, and optimizers that update all variables.
 
     ## Fix safety
 

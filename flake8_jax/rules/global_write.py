@@ -118,8 +118,8 @@ def global_write(event: Mutation) -> Report | None:
 
     ## Limitations
 
-    The rule does not model a static value that does not depend on the old one, such as a flag, because it may be set once on
-    purpose.
+    The rule does not report a static value that does not depend on the old one, such as a flag, because it may be set
+    once on purpose.
 
     ## Fix safety
 

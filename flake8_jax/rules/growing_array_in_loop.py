@@ -117,7 +117,7 @@ def growing_array_in_loop(event: LoopCopy) -> Report | None:
 
     ## Limitations
 
-    The rule does not model how large the array is.
+    The rule does not know how large the array is.
 
     ## Fix safety
 

@@ -108,7 +108,7 @@ def jit_in_loop(event: Repetition) -> Report | None:
 
     ## Limitations
 
-    The rule does not model how many iterations there are.
+    The rule does not know how many iterations there are.
 
     ## Fix safety
 

@@ -147,7 +147,7 @@ def key_reuse(event: KeyUse) -> Report | None:
 
     ## Limitations
 
-    The rule does not model keys rebuilt from their data; `fold_in` with equal data.
+    The rule does not model keys rebuilt from their data, or `fold_in` with equal data.
 
     ## Fix safety
 

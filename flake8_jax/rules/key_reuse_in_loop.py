@@ -141,7 +141,7 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
 
     ## Limitations
 
-    The rule does not model loops that run once.
+    The rule does not know whether a loop runs only once.
 
     ## Fix safety
 

@@ -103,7 +103,7 @@ def key_used_after_split(event: KeyUse) -> Report | None:
 
     ## Limitations
 
-    The rule does not model what other functions do with the new keys.
+    The rule does not know what other functions do with the new keys.
 
     ## Fix safety
 

@@ -71,7 +71,7 @@ def late_bound_closure(event: LateBinding) -> Report | None:
 
     ## Limitations
 
-    The rule does not model generators; functions that nothing in the project calls.
+    The rule does not model generators, or functions that nothing in the project calls.
 
     ## Fix safety
 

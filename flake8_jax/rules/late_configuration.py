@@ -83,7 +83,8 @@ def late_configuration(event: Setting) -> Report | None:
 
     ## Limitations
 
-    The rule does not model settings that other libraries read; the environment of processes that another file starts.
+    The rule does not model settings that other libraries read, or the environment of processes that another file
+    starts.
 
     ## Fix safety
 

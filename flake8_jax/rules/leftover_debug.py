@@ -103,7 +103,7 @@ def leftover_debug(event: Setting) -> Report | None:
 
     ## Limitations
 
-    The rule does not model `breakpoint()` and other Python tools, which other linters report.
+    The rule does not report `breakpoint()` and other Python tools, because other linters report them.
 
     ## Fix safety
 

@@ -62,7 +62,7 @@ def legacy_prng_key(event: NameUse) -> Report | None:
 
     ## Limitations
 
-    The rule does not model keys that other libraries make.
+    The rule does not find keys that other libraries make.
 
     ## Fix safety
 

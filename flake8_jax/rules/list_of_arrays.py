@@ -88,7 +88,7 @@ def list_of_arrays(event: LibraryCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not model how long the list is.
+    The rule does not know how long the list is.
 
     ## Fix safety
 

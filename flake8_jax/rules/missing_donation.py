@@ -105,7 +105,7 @@ def missing_donation(event: UndonatedStep) -> Report | None:
 
     ## Limitations
 
-    The rule does not model how large the argument is.
+    The rule does not know how large the argument is.
 
     ## Fix safety
 

@@ -76,7 +76,7 @@ def missing_gradient_sync(event: MissingSync) -> Report | None:
 
     ## Limitations
 
-    The rule does not model which value a collective averages.
+    The rule does not know which value a collective averages.
 
     ## Fix safety
 

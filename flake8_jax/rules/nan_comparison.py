@@ -63,7 +63,7 @@ def nan_comparison(event: NanComparison) -> Report | None:
 
     ## Limitations
 
-    The rule does not model values that are NaN but not written so.
+    The rule does not find values that are NaN but are not written as NaN.
 
     ## Fix safety
 

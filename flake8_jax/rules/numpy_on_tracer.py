@@ -121,7 +121,7 @@ def numpy_on_tracer(event: LibraryCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not model operators, which work.
+    The rule does not report operators of Python, which work on tracers.
 
     ## Fix safety
 

@@ -76,7 +76,7 @@ def pmap(event: NameUse) -> Report | None:
 
     ## Limitations
 
-    The rule does not model which sharding replaces it.
+    The rule does not know which sharding fits the program.
 
     ## Fix safety
 

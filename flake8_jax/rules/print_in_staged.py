@@ -90,7 +90,7 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not model writing to files, which JAX504 covers.
+    The rule does not report writing to files, which JAX504 covers.
 
     ## Fix safety
 

@@ -93,7 +93,7 @@ def same_constant_key(event: EqualKeys) -> Report | None:
 
     ## Limitations
 
-    The rule does not model computed seeds; `fold_in` with equal data; results that meet in an object only.
+    The rule does not model seeds that are computed, `fold_in` with equal data, and results that meet only in an object.
 
     ## Fix safety
 

@@ -13,8 +13,8 @@ from flake8_jax.semantics.events.facts import CHANGED_HERE
 def stale_global(event: GlobalRead) -> Report | None:
     """Traced code reads a module variable that other code rebinds, or a list or dict that it changes.
 
-    jaxlint reports a variable only if the project changes it after a trace. A setter that the project does not call is for
-    users, who call it first.
+    jaxlint reports a variable only if the project changes it after a trace. It ignores a setter that the project itself does
+    not call, and assumes that users call it before the first trace.
 
     ## Why is this bad?
 
@@ -109,7 +109,7 @@ def stale_global(event: GlobalRead) -> Report | None:
 
     ## Limitations
 
-    The rule does not model attributes of objects; changes by code outside the project; tables of functions.
+    The rule does not model attributes of objects, changes by code outside the project, or tables of functions.
 
     ## Fix safety
 

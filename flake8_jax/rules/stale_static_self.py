@@ -108,8 +108,8 @@ def stale_static_self(event: StaleRead) -> Report | None:
 
     ## Limitations
 
-    The rule does not model changes that nothing in the project makes; calls with other shapes, which JAX traces again; Flax
-    modules that compiled code captures and an optimizer updates.
+    The rule does not model changes that nothing in the project makes, calls with other shapes, which JAX traces again,
+    or Flax modules that compiled code captures and an optimizer updates.
 
     ## Fix safety
 

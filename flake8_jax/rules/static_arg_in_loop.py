@@ -94,8 +94,8 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not model how many values an unknown iterable has; static arguments of transforms that this code does not
-    call.
+    The rule does not know how many values an unknown iterable has. It does not model static arguments of transforms that
+    this code does not call.
 
     ## Fix safety
 

@@ -154,7 +154,7 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
 
     ## Limitations
 
-    The rule does not model how long an iteration takes, except for loops in it.
+    The rule does not know how long an iteration takes, except for loops in it.
 
     ## Fix safety
 

@@ -89,7 +89,7 @@ def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not model `np.asarray`, which JAX203 covers.
+    The rule does not report `np.asarray`, which JAX203 covers.
 
     ## Fix safety
 

@@ -114,7 +114,7 @@ def timing_compile(event: Timed) -> list[Report] | None:
 
     ## Limitations
 
-    The rule does not model the compilation cache on disk; unknown callers.
+    The rule does not model the compilation cache on disk, or unknown callers.
 
     ## Fix safety
 

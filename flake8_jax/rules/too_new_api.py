@@ -98,7 +98,7 @@ def too_new_api(event: ApiUse) -> Report | None:
 
     ## Limitations
 
-    The rule does not model attributes of arrays; names built at run time.
+    The rule does not model attributes of arrays, or names built at run time.
 
     ## Fix safety
 

@@ -79,7 +79,7 @@ def traced_iteration(event: Iteration) -> Report | None:
 
     ## Limitations
 
-    The rule does not model the length of the axis, if it is unknown.
+    The rule does not know the length of an axis that the code does not show.
 
     ## Fix safety
 

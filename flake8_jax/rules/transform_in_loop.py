@@ -116,7 +116,7 @@ def transform_in_loop(event: Repetition) -> Report | None:
 
     ## Limitations
 
-    The rule does not model how much the function does; how many iterations there are.
+    The rule does not know how much the function does, or how many iterations there are.
 
     ## Fix safety
 

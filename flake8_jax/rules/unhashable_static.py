@@ -173,7 +173,8 @@ def unhashable_static(event: TransformCall) -> Report | None:
 
     ## Limitations
 
-    See `semantics.domain.hashing`.
+    The rule does not check `__hash__` methods of the project, and classes whose bases or decorators come from unknown
+    libraries.
 
     ## Fix safety
 

@@ -107,7 +107,8 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
 
     ## Limitations
 
-    See `semantics.trackers.unrolling`.
+    The rule does not know how large the body is. It does not find loops over lists of arrays, and `while` loops that
+    change their counter in several places.
 
     ## Fix safety
 

@@ -135,7 +135,7 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
 
     ## Limitations
 
-    The rule does not model ranks; loaders other than PyTorch's; slices of arrays of unknown length.
+    The rule does not model ranks, loaders other than PyTorch's, or slices of arrays of unknown length.
 
     ## Fix safety
 

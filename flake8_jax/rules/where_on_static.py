@@ -102,8 +102,8 @@ def where_on_static(event: LibraryCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not model branches that an earlier statement computes; comparisons of numbers that a caller may pass as
-    arrays.
+    The rule does not model branches that an earlier statement computes, or comparisons of numbers that a caller may
+    pass as arrays.
 
     ## Fix safety
 

@@ -110,8 +110,8 @@ def zero_gradient_argument(event: TransformCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not model pytrees with some unused leaves; arguments of `functools.partial` with keywords; Equinox's
-    filtered transforms.
+    The rule does not model pytrees with some unused leaves, arguments of `functools.partial` with keywords, or
+    Equinox's filtered transforms.
 
     ## Fix safety
 
