@@ -57,7 +57,7 @@ Path = tuple[str, ...]
 """Steps from a value to a part of it: ``("[0]", "['loss']")``."""
 MAX_PATH, MAX_PATHS = 3, 32
 SOME_ITEM = "[*]"
-"""A step to an item that nobody knows: no item that the code reads is taken for it."""
+"""A step to an unknown item, which stands for no item that the code reads."""
 ARRAY_ATTRIBUTES = frozenset({"shape", "ndim", "dtype", "at", "T", "mT", "astype", "reshape", "ravel", "squeeze",
                               "transpose", "swapaxes"})  # fmt: skip
 
