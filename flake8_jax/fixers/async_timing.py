@@ -18,6 +18,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import WAITS, unsafe
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import target_names, uses
@@ -45,7 +46,11 @@ def fix(event: Timed, source: FixSource) -> Fix | None:
         _check_shared(source, statement, stop)
         names = {name for target in kept for name in target_names(target)}
         if not _rebinds(source, statement, stop, names):
-            edit = source.insert_before(stop, [_waiting(source, kept, imports)])
+            vain = _waits_in_vain(source, statement, stop, names)
+            if vain is not None and len(kept) == 1:
+                edit = Edit(vain.start, vain.end, _waiting(source, kept, imports))
+            else:
+                edit = source.insert_before(stop, [_waiting(source, kept, imports)])
             return unsafe("Wait for the result before the timer stops", WAITS, (*imports.edits, edit))
     if kept and statement is not stop and "\n" in source.text[statement.start : statement.end]:
         return unsafe("Wait for the result", WAITS, (_behind(source, statement, kept, imports), *imports.edits))
@@ -59,6 +64,18 @@ def _waiting(source: FixSource, kept: list[ir.Expr], imports: Imports) -> str:
     """The statement that waits for the values of some targets."""
     text = ", ".join(source.slice(target) for target in kept)
     return f"{imports.spell(_WAIT)}({f'({text})' if len(kept) > 1 else text})"
+
+
+def _waits_in_vain(source: FixSource, statement: ir.Stmt, stop: ir.Stmt, names: set[str]) -> ir.Stmt | None:
+    """``y.block_until_ready()`` before the stop, where ``y`` is no array (a tuple, say), so that the call raises."""
+    around = [id(above) for above in source.ancestors(stop)]
+    for node in walk(source.module):
+        match node:
+            case ir.ExprStmt(value=ir.Call(func=ir.Attribute(attr="block_until_ready", value=ir.Name(id=name)), args=[])):
+                is_between = statement.end <= node.start and node.end <= stop.start
+                if is_between and name in names and [id(above) for above in source.ancestors(node)] == around:
+                    return node
+    return None
 
 
 def _behind(source: FixSource, statement: ir.Stmt, kept: list[ir.Expr], imports: Imports) -> Edit:
