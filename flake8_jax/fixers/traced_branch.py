@@ -1,13 +1,17 @@
 """JAX101: a truth test becomes a selection, a logical operator becomes its jnp equivalent.
 
 The largest construct around the test that can be converted whole is converted: an ``if`` statement or a conditional
-expression with every ``and``, ``or``, ``not`` and chain in its test. Limitations: ``assert``, ``match``, filters.
+expression with every ``and``, ``or``, ``not`` and chain in its test. Limitations: ``assert``, ``match``, filters; code
+beside a branch that asks whether JAX traces.
 """
 
 from __future__ import annotations
 
+import re
+
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import CHOOSES, LOGIC, unsafe
 from flake8_jax.fixers._branches import convert_if, convert_ternary
 from flake8_jax.fixers._conditions import is_surely_array, may_be_tree
@@ -20,6 +24,11 @@ from flake8_jax.fixers._selection import Setting, setting
 from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.fixers._static import split
 from flake8_jax.semantics.events.events import TruthTest
+
+_ASKS = re.compile(
+    r"(?:^|[._])(?:(?:is|in|under|inside|within)_)+(?:jit|jitted|jitting|tracing|traced?|tracer|staged|staging)\Z"
+)
+"""Names of functions that tell whether JAX traces: ``in_jit``, ``_is_under_jit``, ``compat.is_tracing``."""
 
 _PLAIN = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.Return, ir.ExprStmt, ir.Argument, ir.Tuple, ir.List, ir.Dict)
 
@@ -41,6 +50,8 @@ def _fix(source: FixSource, root: ir.Node, traced: ir.Node) -> Fix | None:
 def _converted(source: FixSource, root: ir.Node, traced: ir.Node) -> Fix | None:
     """The largest construct around a test, converted. traced: the first operand of it that is."""
     above = source.parent(root)
+    if _is_beside_staged_code(source, root):
+        return None
     if isinstance(above, (ir.If, ir.IfExp)) and root is above.test and is_inspected(source, above):
         return None
     if isinstance(above, ir.IfExp) and root is above.test:
@@ -57,6 +68,19 @@ def _converted(source: FixSource, root: ir.Node, traced: ir.Node) -> Fix | None:
     if not isinstance(root, (ir.BoolOp, ir.UnaryOp, ir.Compare)):
         return None
     return _value(source, root, traced)
+
+
+def _is_beside_staged_code(source: FixSource, root: ir.Node) -> bool:
+    """A branch around asks whether JAX traces (``if in_jit(): … else: …``), so that this code may be for values alone."""
+    return any(
+        isinstance(above, (ir.If, ir.IfExp))
+        and any(_ASKS.search(source.slice(call.func)) for call in _calls(above.test))
+        for above in source.ancestors(root)
+    )
+
+
+def _calls(test: ir.Expr) -> list[ir.Call]:
+    return [node for node in walk(test) if isinstance(node, ir.Call)]
 
 
 def _value(source: FixSource, root: ir.BoolOp | ir.UnaryOp | ir.Compare, traced: ir.Node) -> Fix:
