@@ -7,8 +7,8 @@ whole       an argument that each device gets whole: None in ``in_axes``.
 
 Limitations: ``in_axes`` other than 0 and None, ``out_axes`` other than 0, options that are no literals, static
 arguments, maps that are made at import. Each is declined with a reason. How long the mapped axis is, and whether several
-processes run the program, is not known here; nor are maps that are nested through names or calls. All of these raise an error
-after the fix.
+processes run a program that does not say so, is not known here; nor are maps that are nested through names or calls. All of
+these raise an error after the fix.
 """
 
 from __future__ import annotations
@@ -358,11 +358,16 @@ def _check_import(source: FixSource, found: Pmap) -> None:
     raise Declined("no fix, because it is created at import; create it in the function that uses it")
 
 
+_COUNT = r"(?:jax|xla_bridge)\.(?:process|host)_count\(\)"
+_SHARES = rf"\bdistributed\.initialize\(|(?://|[/*%])\s*{_COUNT}|{_COUNT}\s*(?://|[/*%])"
+"""The program starts its processes, or computes the part of the work that is for one of them."""
+
+
 def _check_program(source: FixSource) -> None:
     """A process of several gives ``jax.pmap`` its own part of an array, but ``jax.jit`` all of it. Tests that put ``vmap`` in
     the place of ``jax.pmap`` map over more entries than there are devices."""
     program = source.program
-    if program is not None and program.says_near(source, r"\bdistributed\.initialize\("):
+    if program is not None and program.says_near(source, _SHARES):
         raise Declined(
             "no fix, because several processes run; make global arrays (jax.make_array_from_process_local_data)"
         )

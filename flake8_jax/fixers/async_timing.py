@@ -71,7 +71,9 @@ def _waits_in_vain(source: FixSource, statement: ir.Stmt, stop: ir.Stmt, names: 
     around = [id(above) for above in source.ancestors(stop)]
     for node in walk(source.module):
         match node:
-            case ir.ExprStmt(value=ir.Call(func=ir.Attribute(attr="block_until_ready", value=ir.Name(id=name)), args=[])):
+            case ir.ExprStmt(
+                value=ir.Call(func=ir.Attribute(attr="block_until_ready", value=ir.Name(id=name)), args=[])
+            ):
                 is_between = statement.end <= node.start and node.end <= stop.start
                 if is_between and name in names and [id(above) for above in source.ancestors(node)] == around:
                     return node

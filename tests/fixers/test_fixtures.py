@@ -36,7 +36,15 @@ def _text_of(fixed_project: Callable[[str, str], dict[str, str]], case: Case) ->
     return fixed_project(*project_of(case))[case.name]
 
 
-ALONE = {"run-without-jit", "unwrapped", "exported", "traced-and-never-run", "fake-pmap", "several-processes"}
+ALONE = {
+    "run-without-jit",
+    "unwrapped",
+    "exported",
+    "traced-and-never-run",
+    "fake-pmap",
+    "several-processes",
+    "a-part-for-each-process",
+}
 """What these programs say makes fixes unsafe in all of their project, so each has a project of its own."""
 
 
