@@ -64,14 +64,14 @@ def pmap_at(source: FixSource, node: ir.Node) -> Pmap:
     """
     replaced, operand, definition, arguments = _form(source, node)
     if any(argument.star for argument in arguments):
-        raise Declined("no fix, because its options come from `*` or `**`; write them out")
+        raise Declined("no automatic fix, because its options come from `*` or `**`; write them out")
     options = {argument.keyword or _BY_POSITION[1]: argument.value for argument in arguments}
     if "out_axes" in options:  # None means: one result for all devices, without the mapped axis
         _check_out_axes(options.pop("out_axes"))
     options = {name: value for name, value in options.items() if not _is_none(value)}
     unknown = sorted(options.keys() - _OPTIONS)
     if unknown:
-        raise Declined(f"no fix, because jax.shard_map has no counterpart of `{unknown[0]}`")
+        raise Declined(f"no automatic fix, because jax.shard_map has no counterpart of `{unknown[0]}`")
     axes = _axes(options.pop("in_axes", None))
     _check_static(options.pop("static_broadcasted_argnums", None))
     found = Pmap(replaced, operand, definition, options, axes)
@@ -102,7 +102,7 @@ def _form(source: FixSource, node: ir.Node) -> tuple[ir.Expr, ir.Expr | None, ir
             return partial, None, outer, options
         if first and isinstance(outer, ir.Call) and outer.func is partial:
             return _applied(source, outer, [*outer.args, *options])
-    raise Declined("no fix, because it is not called here; rewrite the place that calls it")
+    raise Declined("no automatic fix, because it is not called here; rewrite the place that calls it")
 
 
 def _applied(
@@ -110,9 +110,9 @@ def _applied(
 ) -> tuple[ir.Expr, ir.Expr | None, ir.FunctionDef | None, list[ir.Argument]]:
     """``jax.pmap(f, …)``."""
     if not arguments or arguments[0].keyword or arguments[0].star:
-        raise Declined("no fix, because it gets its function by keyword or not at all")
+        raise Declined("no automatic fix, because it gets its function by keyword or not at all")
     if sum(not argument.keyword for argument in arguments) > len(_BY_POSITION):
-        raise Declined("no fix, because it passes options by position; pass them by keyword")
+        raise Declined("no automatic fix, because it passes options by position; pass them by keyword")
     return call, arguments[0].value, _definition_of(source, arguments[0].value), arguments[1:]
 
 
@@ -138,7 +138,7 @@ def _axes(node: ir.Expr | None) -> tuple[int | None, ...] | None:
         return None
     elements = node.elts if isinstance(node, (ir.Tuple, ir.List)) else [node]
     if not all(_is_none(e) or (isinstance(e, ir.Constant) and e.value == 0) for e in elements):
-        raise Declined("no fix for `in_axes` other than 0 and None; write `in_specs` of jax.shard_map")
+        raise Declined("no automatic fix for `in_axes` other than 0 and None; write `in_specs` of jax.shard_map")
     if not isinstance(node, (ir.Tuple, ir.List)):
         return None
     axes = tuple(None if _is_none(e) else 0 for e in elements)
@@ -148,12 +148,12 @@ def _axes(node: ir.Expr | None) -> tuple[int | None, ...] | None:
 def _check_out_axes(node: ir.Expr) -> None:
     elements = node.elts if isinstance(node, (ir.Tuple, ir.List)) else [node]
     if not all(isinstance(e, ir.Constant) and e.value == 0 and e.kind != "none" for e in elements):
-        raise Declined("no fix for `out_axes` other than 0; write `out_specs` of jax.shard_map")
+        raise Declined("no automatic fix for `out_axes` other than 0; write `out_specs` of jax.shard_map")
 
 
 def _check_static(node: ir.Expr | None) -> None:
     if node is not None and not (isinstance(node, (ir.Tuple, ir.List)) and not node.elts):
-        raise Declined("no fix for static arguments; bind them with functools.partial first")
+        raise Declined("no automatic fix for static arguments; bind them with functools.partial first")
 
 
 def _check_devices(source: FixSource, node: ir.Expr | None) -> None:
@@ -162,7 +162,7 @@ def _check_devices(source: FixSource, node: ir.Expr | None) -> None:
         owner = scope_of(source, node)
         parameters = owner.params if owner is not None else []
         if any(p.name == node.id and p.default is not None and _is_none(p.default) for p in parameters):
-            raise Declined(f"no fix, because `{node.id}` may be None; pass jax.devices() instead")
+            raise Declined(f"no automatic fix, because `{node.id}` may be None; pass jax.devices() instead")
 
 
 # --- the code around it ----------------------------------------------------------------------------
@@ -180,7 +180,7 @@ def _check_nesting(source: FixSource, found: Pmap) -> None:
     if found.definition is not None and found.operand is not None:
         around += [part for decorator in found.definition.decorators for part in walk(decorator)]
     if any(_is_pmap(source, node) for node in [*inside, *around]):
-        raise Declined("no fix for nested maps; write one jax.shard_map over a mesh with two axes")
+        raise Declined("no automatic fix for nested maps; write one jax.shard_map over a mesh with two axes")
 
 
 def _is_pmap(source: FixSource, node: msgspec.Struct) -> bool:
@@ -214,7 +214,7 @@ def with_positional_calls(source: FixSource, found: Pmap) -> Pmap:
     if not edits or found.axes is None:
         return replace(found, calls=tuple(edits))
     if len(counts) != 1 or len(found.axes) > min(counts):
-        raise Declined("no fix, because calls with keywords differ in their number of arguments")
+        raise Declined("no automatic fix, because calls with keywords differ in their number of arguments")
     return replace(found, calls=tuple(edits), axes=found.axes + (0,) * (min(counts) - len(found.axes)))
 
 
@@ -227,7 +227,7 @@ def _check_length(found: Pmap, call: ir.Call) -> None:
         first = index.elts[0] if isinstance(index, ir.Tuple) and index.elts else index
         if isinstance(first, ir.Slice) and (first.upper is not None or first.lower is not None):
             raise Declined(
-                "no fix, because a call passes a part of an array, and jax.shard_map needs an entry "
+                "no automatic fix, because a call passes a part of an array, and jax.shard_map needs an entry "
                 "for each device; name the devices of the map"
             )
 
@@ -275,7 +275,7 @@ def _still_donated(found: Pmap, given: int) -> tuple[int, ...] | None:
     elements = node.elts if isinstance(node, (ir.Tuple, ir.List)) else [node]
     known = [e.value for e in elements if isinstance(e, ir.Constant) and isinstance(e.value, int)]
     if len(known) != len(elements):
-        raise Declined("no fix, because calls pass keywords, and `donate_argnums` is not written out")
+        raise Declined("no automatic fix, because calls pass keywords, and `donate_argnums` is not written out")
     return tuple(number for number in (known if found.donated is None else found.donated) if number < given)
 
 
@@ -314,7 +314,7 @@ def _function_of(source: FixSource, operand: ir.Expr | None) -> ir.Function | No
 
 def _decline_keyword(name: str) -> NoReturn:
     raise Declined(
-        f"no fix, because a call passes `{name}` by keyword, which jax.shard_map does not take; pass it by position"
+        f"no automatic fix, because a call passes `{name}` by keyword, which jax.shard_map does not take; pass it by position"
     )
 
 
@@ -355,7 +355,7 @@ def _check_import(source: FixSource, found: Pmap) -> None:
     if source.path.endswith(".ipynb") or _GUARD.search(source.text):
         if not _SETTING.search(source.text, found.replaced.end):
             return
-    raise Declined("no fix, because it is created at import; create it in the function that uses it")
+    raise Declined("no automatic fix, because it is created at import; create it in the function that uses it")
 
 
 _COUNT = r"(?:jax|xla_bridge)\.(?:process|host)_count\(\)"
@@ -369,12 +369,12 @@ def _check_program(source: FixSource) -> None:
     program = source.program
     if program is not None and program.says_near(source, _SHARES):
         raise Declined(
-            "no fix, because several processes run; make global arrays (jax.make_array_from_process_local_data)"
+            "no automatic fix, because several processes run; make global arrays (jax.make_array_from_process_local_data)"
         )
     if re.search(r"\b(pure|io)_callback\(", source.text):
         raise Declined(
-            "no fix, because the file calls the host, and jax.vmap may call it otherwise; "
+            "no automatic fix, because the file calls the host, and jax.vmap may call it otherwise; "
             "use jax.shard_map on a function that takes and returns the mapped axis"
         )
     if program is not None and program.says_near(source, r"\bfake_pmap"):
-        raise Declined("no fix, because tests replace jax.pmap by `fake_pmap`; give them real devices")
+        raise Declined("no automatic fix, because tests replace jax.pmap by `fake_pmap`; give them real devices")

@@ -93,7 +93,7 @@ def _spell_old(source: FixSource, imports: Imports, before: int) -> str:
     if imports.resolve(ir.Name(0, 0, "shard_map")) == _OLD:
         return "shard_map"
     if "shard_map" in identifiers(source.module):
-        raise Declined("no fix, because the file has another `shard_map`")
+        raise Declined("no automatic fix, because the file has another `shard_map`")
     imports.edits.append(add_import(source, "from jax.experimental.shard_map import shard_map", before))
     return "shard_map"
 
@@ -142,7 +142,7 @@ def _kept(source: FixSource, node: ir.Expr) -> str:
         Refused: it cannot stand there, or holds a string whose lines would move.
     """
     if source.has_multiline_string(node.start, node.end):
-        raise Declined("no fix, because a string over several lines is inside the call")
+        raise Declined("no automatic fix, because a string over several lines is inside the call")
     return source.argument(node)
 
 
@@ -151,7 +151,7 @@ def _decorators(source: FixSource, site: Pmap, library: _Library) -> list[Edit]:
     start = site.replaced.start
     before = source.text[source.line_start(start) : start]
     if before.strip() != "@" or not before.endswith("@"):
-        raise Declined("no fix, because the decorator does not start its line")
+        raise Declined("no automatic fix, because the decorator does not start its line")
     indentation = before[:-1]
     partial = library.spell("functools.partial")
     jit = library.spell("jax.jit")
@@ -200,7 +200,7 @@ def _carried(source: FixSource, site: Pmap, written: list[ir.Expr]) -> tuple[str
     at = site.replaced.start - 1 if not written else source.statement(site.replaced).start
     indentation = source.text[source.line_start(at) : at]
     if at == site.replaced.start or indentation.strip(" \t"):
-        raise Declined("no fix, because a comment inside the call would be lost")
+        raise Declined("no automatic fix, because a comment inside the call would be lost")
     return "", [Edit(at, at, "".join(f"{comment.text}{source.newline}{indentation}" for comment in lost))]
 
 

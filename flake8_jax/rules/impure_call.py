@@ -150,7 +150,7 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
         if event.how != "next" or not event.once:
             return None
         call = quote(event.context, event.at, "next()")
-        message = f"{call} runs at trace time only, so every call reuses that element; pass the element in"
+        message = f"{call} runs at trace time only, so every call reuses that element; pass the element as an argument"
         return Report(event.at, message, level_in_notebook(event.context) or "warning")
     if isinstance(event, NameUse):
         if event.name != _ENVIRON or event.is_import:

@@ -228,7 +228,7 @@ def _in_each_iteration(key: str, *, late: bool) -> str:
     """What to do about a key that an iteration uses and leaves for the next one."""
     name = key.strip("`")
     if late or not name.isidentifier():
-        return "use one of the new keys and keep another for the next iteration"
+        return "draw with one of the new keys and keep another for the next iteration"
     return f"split it in each iteration: {name}, {new_name(name)} = jax.random.split({name})"
 
 
@@ -248,5 +248,5 @@ def _advice(event: KeyUse) -> str:
     missing."""
     advice = ADVICE[event.intent]
     if event.effect == "split" and not event.through:
-        return advice.replace("split it first", "use only the new keys")
+        return advice.replace("split it first", "use only keys that split returned")
     return advice.replace("split it first", "pass each call its own key") if event.was_split else advice

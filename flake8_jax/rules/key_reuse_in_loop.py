@@ -174,15 +174,15 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
         by = f"`{event.callees[1]}`" if event.callees[1] and not event.through else user_of(event)
         return None if _is_left_alone(event) else by_convention(event, _message(event, by, "may draw the same numbers"))
     by = user_of(event) if event.through else ""
-    message = _message(event, by, f"{'draws' if event.draws else 'gets'} the same {_repeated(event)}")
+    message = _message(event, by, _repeats(event))
     return Report(event.at, message, level=level_of_use(event), uses=uses_of(event))
 
 
-def _repeated(event: KeyUse) -> str:
-    """What every iteration has in common."""
+def _repeats(event: KeyUse) -> str:
+    """What every iteration does with the same key."""
     if event.draws:
-        return "numbers"
-    return "keys" if event.was_split else "random results"
+        return "draws the same numbers"
+    return "splits it into the same keys" if event.was_split else "gets the same random results"
 
 
 def _message(event: KeyUse, by: str, does: str) -> str:

@@ -184,7 +184,14 @@ def traced_branch(event: TruthTest) -> Report | None:
     subject = quote(context, event.at)
     if event.how in ("and", "or") and (outer := _tested_by(event)):
         advice = f"use `{'&' if event.how == 'and' else '|'}`, and replace `{outer}` by jnp.where or jax.lax.cond"
+    elif advice == _SELECT and _is_parameter(event):
+        advice = f"{advice}, or make {subject} a static argument"
     return Report(event.at, f"{subject} is traced, so {construct} cannot test its value; {advice}")
+
+
+def _is_parameter(event: TruthTest) -> bool:
+    inner, at = event.context.inner, event.at
+    return inner is not None and isinstance(at, ir.Name) and any(p.name == at.id for p in inner.params)
 
 
 def _tested_by(event: TruthTest) -> str:
