@@ -177,6 +177,15 @@ CASES = {
         "def described(x):\n    return jax.ShapeDtypeStruct(x.shape, x.dtype)\n",
         {"to_struct.x": False, "evaluated.tree": False, "described.x": True},
     ),
+    "a field that subclasses must have is of the class that it names": (
+        "import equinox as eqx\n"
+        "class Step(eqx.Module):\n    rate: float = 0.1\n"
+        "    def move(self, y):\n        return y\n"
+        "class Solver(eqx.Module):\n    step: eqx.AbstractVar[Step]\n"
+        "@eqx.filter_jit\ndef solve(solver: Solver, y):\n"
+        "    return lax.while_loop(lambda y: False, lambda y: solver.step.move(y), y)\n",
+        {"Step.move.y": True},
+    ),
     "some arguments of a filtered rule hold arrays": (
         "import equinox as eqx\n"
         "@eqx.filter_custom_jvp\ndef f(x, solver):\n    return solver.solve(x)\n"

@@ -152,7 +152,7 @@ _GENERICS: dict[str, Callable[[Machine, ModuleScope, Frame | None, list[ir.Expr]
     "Optional": _optional,
     "Union": _either,
     "Callable": _callable,
-    **dict.fromkeys(("Annotated", "Final", "ClassVar", "Required"), _first),
+    **dict.fromkeys(("Annotated", "Final", "ClassVar", "Required", "AbstractVar", "AbstractClassVar"), _first),
     **dict.fromkeys(("tuple", "Tuple"), _tuple),
     **dict.fromkeys(("list", "List"), _list),
     **dict.fromkeys(("Sequence", "Iterable", "Collection"), _sequence),

@@ -352,6 +352,8 @@ def _array_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, rig
             return plain
     if op == "+" and _extends_tree(left, right):
         return Unknown("sequence")
+    if op == "|" and DictValue in (type(left), type(right)):
+        return Tree(result_level(m, (left, right)))  # no array takes a dict: both are mappings
     key = moved_key(left, op, right) if Const in (type(left), type(right)) else None
     if key is not None:
         return key

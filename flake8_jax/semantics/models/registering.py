@@ -63,9 +63,10 @@ def _register_node(m: Machine, frame: Frame, node: Any, args: Arguments) -> Valu
         return NONE
     cls = args.values[0]
     cls.traits.add("pytree")
-    if len(args.values) > 1 and isinstance(args.values[1], FunctionValue):
-        track_leaves(cls, args.values[1].fn.body)
-    elif len(args.values) > 1:
+    flatten = args.values[1] if len(args.values) > 1 else _named_flatten(args)
+    if isinstance(flatten, FunctionValue):
+        track_leaves(cls, flatten.fn.body)
+    elif flatten is not None:
         cls.leaf_names = frozenset()
     if len(args.values) == 1 and not args.kwargs:
         read_flatten(cls)
@@ -73,6 +74,12 @@ def _register_node(m: Machine, frame: Frame, node: Any, args: Arguments) -> Valu
     else:
         track_registration(m, args)
     return cls
+
+
+def _named_flatten(args: Arguments) -> Value | None:
+    """The flatten function, where it is given by keyword."""
+    given = (args.kwargs.get(name) for name in ("flatten_func", "flatten_with_keys"))
+    return next((value for value in given if value is not None), None)
 
 
 def _methods_named(cls: ir.Expr | None, functions: list[ir.Expr | None]) -> set[str]:
