@@ -37,7 +37,7 @@ DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 NEWEST = "0.10.2"
 """The newest release that the history was compared with: what is announced for a later one has not happened."""
 OLDEST = "0.4.20"
-"""The oldest one: of what happened before, the history does not know when."""
+"""The oldest one: of most that happened before, the history does not know when."""
 
 
 def key(version: str) -> tuple[int, ...]:

@@ -42,17 +42,19 @@ class Change(msgspec.Struct, frozen=True):
 
 class Support(msgspec.Struct, frozen=True):
     """The releases that a project supports. lowest: None where nothing says. highest: the newest known one unless an
-    upper bound says otherwise; not itself included if ``below``. text: what was asked for."""
+    upper bound says otherwise; not itself included if ``below``. text: what was asked for. early: all of them are older
+    than the table of the library, so that only changes count of which it knows the release."""
 
     lowest: Version | None
     highest: Version
     below: bool = False
     text: str = ""
+    early: bool = False
 
     def reaches(self, version: Version | None) -> bool:
         """A supported release is that new. Where no release is known to be supported, none is, not even as new as what
         went before the history begins."""
-        if version is None or not self.highest:
+        if version is None or not self.highest or (self.early and not version):
             return False
         return version < self.highest if self.below else version <= self.highest
 
@@ -332,8 +334,11 @@ class Histories:
         for library, history in self._histories.items():
             support = jax if library in _JAX else history.beside(history.support(asked.get(library)), jax)
             unnamed = library not in _JAX and library not in asked
-            silent = (held_back and unnamed) or not history.covers(support)
-            found[library] = Support(None, (), text="") if silent else support
+            if held_back and unnamed:
+                support = Support(None, (), text="")
+            elif not history.covers(support):
+                support = msgspec.structs.replace(support, early=True)
+            found[library] = support
         return found
 
 

@@ -69,12 +69,17 @@ def test_the_file_is_toml_that_reads_as_it_is_read(library: str) -> None:
         assert first is None or first > lacking
 
 
-def test_nothing_is_known_of_releases_older_than_the_table() -> None:
-    nothing = Support(None, (), text="")
-    assert load_histories().supports({"jax": "==0.3.25"})["jax"] == nothing
-    assert load_histories().supports({"jax": "<0.4.20"})["jax"] == nothing
-    assert load_histories().supports({"jax": ">=0.3,<=0.4.20"})["jax"] != nothing
-    assert load_histories().supports({"jax": ">=0.3"})["jax"] != nothing
+def test_of_releases_older_than_the_table_only_dated_changes_are_known() -> None:
+    multimap, partial = HISTORY.change("jax.tree_multimap"), HISTORY.change("jax.partial")
+    assert multimap is not None and partial is not None
+    for asked, removed in (("==0.3.15", False), ("==0.3.25", True), (">=0.3.10,<0.4", True), ("<0.4.20", True)):
+        support = load_histories().supports({"jax": asked})["jax"]
+        assert support.early
+        assert support.reaches(multimap.removed) == removed
+        assert not support.reaches(partial.removed)
+    for asked in (">=0.3,<=0.4.20", ">=0.3"):
+        support = load_histories().supports({"jax": asked})["jax"]
+        assert not support.early and support.reaches(partial.removed)
 
 
 def test_a_project_that_holds_jax_back_is_not_judged_by_the_newest_of_the_others() -> None:

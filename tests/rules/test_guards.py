@@ -160,6 +160,36 @@ def newer(mesh):
     return jax.set_mesh(mesh), jax.tree.map  # expect: too-new-api
 """,
     },
+    "a script for releases older than the table": {
+        "use.py": """
+# /// script
+# dependencies = ["jax>=0.3.10,<0.4"]
+# ///
+import jax
+
+
+def double(tree):
+    return jax.tree_multimap(lambda x: 2 * x, tree)  # expect: removed-api
+
+
+def when_is_not_known(f):
+    return jax.partial(f, 1), jax.tree.map(f, {}), jax.soft_pmap(f)
+""",
+        "held_back.py": """
+# /// script
+# dependencies = ["jax==0.3.10"]
+# ///
+import jax
+
+
+def double(tree):
+    return jax.tree_multimap(lambda x: 2 * x, tree)
+
+
+def cut(x):
+    return jax.ops.index_update(x, 0, 1)  # expect: removed-api
+""",
+    },
     "libraries around JAX": {
         "use.py": """
 import chex

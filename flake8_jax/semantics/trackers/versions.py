@@ -191,7 +191,7 @@ class Versions:
         supports = self._supports_of(scope)
         support = supports.get(library)
         if support is None:
-            return bool(supports["jax"].highest)
+            return bool(supports["jax"].highest) and not supports["jax"].early
         return support.reaches(oldest) and (support.lowest is None or support.lowest <= newest)
 
     def attribute(
@@ -456,7 +456,7 @@ def _verdict(change: Change | None, lacking: Version | None, support: Support) -
     """What becomes of a name, if anything."""
     if change is not None and support.reaches(change.removed):
         return "removed"
-    if lacking is not None and support.lowest is not None and support.lowest <= lacking:
+    if lacking is not None and support.lowest is not None and support.lowest <= lacking and not support.early:
         return "too-new"
     if change is not None and support.reaches(change.deprecated):
         return "deprecated" if change.since is None or support.all_have(change.since) else ""
