@@ -66,6 +66,14 @@ def use_of(scope: ModuleScope, at: Any) -> Use:
     return use if use == "needed" or not _is_needed_again(scope, at, block) else "needed"
 
 
+def conversions_beside(scope: ModuleScope, at: Any) -> int:
+    """How many results the statement around makes host values of, this one included: ``loss.item()``, ``float(accuracy)``."""
+    around = list(nodes_around(scope.tree.body, at.start, at.end))
+    statement = next((node for node in reversed(around) if isinstance(node, _STATEMENTS)), at)
+    read = [node for node in walk(statement) if isinstance(node, ir.Call) and _converts(node)]
+    return len({scope.text[call.start : call.end] for call in read})
+
+
 def is_converted(scope: ModuleScope, at: ir.Node) -> bool:
     """The expression is what ``float(…)``, ``np.asarray(…)`` or ``….item()`` makes a host value of, at once."""
     around = list(nodes_around(scope.tree.body, at.start, at.end))

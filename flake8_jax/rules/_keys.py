@@ -34,6 +34,7 @@ OUTCOMES: dict[str, str] = {
     "numbers": ", so both calls draw the same numbers",
     "bits": ", so both draws use the same random bits",
     "new-keys": ", so both may draw the same numbers",
+    "unread": ", so both splits return the same keys, though the code uses different ones so far",
     "nothing": ", so the results may be correlated",
     "": ", so the results may be correlated",
 }

@@ -28,7 +28,8 @@ def key_reuse(event: KeyUse) -> Report | None:
     """Two draws use the same PRNG key on one path.
 
     A warning rather than an error: two calls of `choice`, a key that a function makes from a number of its own (as for
-    synthetic data), and keys with which the same functions change an image and its mask. In preview, calling an unknown
+    synthetic data), and keys with which the same functions change an image and its mask. A note: two functions split one key
+    and read different ones of the new keys, but one names a key that the other reads. In preview, calling an unknown
     function (`env.reset(key)`, `dist.sample(seed=key)`, `model(key, x)`) also uses the key, and so does `fold_in` beside
     `split`, which returns the same keys. Functions whose names say that they store or place a key do not count, nor do `init`
     and `apply` of Flax, which fold names into it. In other projects, 22 of 30 findings of JAX301, JAX302 and JAX303 were
@@ -203,7 +204,7 @@ def key_reuse(event: KeyUse) -> Report | None:
         )
         return Report(event.at, message, level="info" if event.intent else "warning", uses=uses)
     verb = "split" if event.was_split else "used"
-    outcome = f", so {_related(event)}" if late else OUTCOMES[event.shares]
+    outcome = f", so {_related(event)}" if late and event.shares != "unread" else OUTCOMES[event.shares]
     advice = _before_this_split(event) if late else _advice(event)
     return Report(
         event.at,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import LOG, PRINT, effect, host_behaviour
-from flake8_jax.rules._host_use import Use, is_reduced, is_tested, use_of, waits_anyway
+from flake8_jax.rules._host_use import Use, conversions_beside, is_reduced, is_tested, use_of, waits_anyway
 from flake8_jax.rules._tracers import is_dispatched, quote
 from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.domain.joining import members_of
@@ -18,6 +18,8 @@ _FEW = 100
 """So many waits are not worth a thought: they take milliseconds in all."""
 _MANY = 1000
 """A user reads so many lines, and waits for them."""
+_SEVERAL = 3
+"""A display that shows so many results copies each by itself, beside the wait."""
 _GETTING = "jax.device_get"
 _READING_METHODS = frozenset({"item", "tolist"})
 
@@ -115,7 +117,8 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
 
     A result that no compiled call of the loop produced, a value that the loop needs at once (a test or another function uses
     it), iterations that take long or wait anyway (an epoch, a compiled loop, `env.step`), loops of at most 100 iterations
-    (1,000 for printing), `__init__`, assertions, and reads after a wait.
+    (1,000 for printing), one or two results on a line that `print(…, end=…)` writes again, `__init__`, assertions, and
+    reads after a wait.
 
     ```python
     import jax
@@ -226,7 +229,9 @@ def _is_needed(event: LibraryCall | MethodCall | Formatting, value: Value) -> bo
     use = _shown(event) or use_of(context.scope, event.at)
     if use == "needed" or (isinstance(event, LibraryCall) and use == "kept" and not _is_scalar(event, value)):
         return True
-    if (use == "shown" and 0 < context.iterations <= _MANY) or (use == "refreshed" and context.iterations <= _MANY):
+    if use == "shown" and 0 < context.iterations <= _MANY:
+        return True
+    if use == "refreshed" and context.iterations <= _MANY and (context.iterations or _shown_at_once(event) < _SEVERAL):
         return True
     return is_tested(context.scope, _subject(event)) or waits_anyway(context.scope, event.at)
 
@@ -253,6 +258,14 @@ def _is_scalar(event: LibraryCall, value: Value) -> bool:
         or is_reduced(event.context.scope, event.at)
         or all(isinstance(member, Array) and member.ndim == 0 for member in members)
     )
+
+
+def _shown_at_once(event: LibraryCall | MethodCall | Formatting) -> int:
+    """How many results the call of ``print`` around brings to the host, one by one."""
+    if _is_conversion(event):
+        return conversions_beside(event.context.scope, event.at)
+    shown = (*event.args, *event.formatted) if isinstance(event, LibraryCall) else ()
+    return sum(is_dispatched(value, event.context) for value in shown)
 
 
 def _shown(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Use | None:

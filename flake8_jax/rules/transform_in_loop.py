@@ -95,7 +95,8 @@ def transform_in_loop(event: Repetition) -> Report | None:
 
     ## Not reported
 
-    A body that is defined once, and code that runs once.
+    A body that is defined once, code that runs once, and loops of at most 100 iterations. For `vmap` the bound is 20 if an
+    iteration decides where the next one looks: `x = step(x)`, `solver.tell(x, f(x))`.
 
     ```python
     import jax

@@ -241,7 +241,7 @@ Intent = Literal[
 """Why equal draws may be meant: both runs take one fixed key of the module, or the module itself uses its key again; one
 function sees the same data twice; two arrays are changed alike; the result of one use is thrown away, or a file replaces
 its values; a loop only looks at what it computes; no result depends on both draws."""
-Shared = Literal["", "numbers", "bits", "nothing", "new-keys"]
+Shared = Literal["", "numbers", "bits", "nothing", "new-keys", "unread"]
 
 
 class KeyUse(msgspec.Struct, frozen=True, eq=False):
@@ -287,7 +287,8 @@ class KeyUse(msgspec.Struct, frozen=True, eq=False):
     draws: bool = True
     intent: Intent = ""
     shares: Shared = ""
-    """What two draws, or two splits, surely have in common; ``nothing``: no numbers, and yet JAX asks for two keys."""
+    """What two draws, or two splits, surely have in common; ``nothing``: no numbers, and yet JAX asks for two keys;
+    ``unread``: a new key that one of two splits binds to a name which nothing reads."""
     collections: tuple[str, str] | None = None
     """Two names of Flax's rngs that have the key in this one call."""
     carried: bool = False

@@ -121,13 +121,16 @@ _OFTEN = 20
 
 def _is_frequent(m: Machine, frame: Frame, node: ir.Expr) -> bool:
     """``step % 10 == 0``: what the test guards runs every few iterations."""
+    if isinstance(node, ir.BoolOp) and node.op == "or":
+        return any(_is_frequent(m, frame, value) for value in node.values)
     if isinstance(node, ir.Name):
         value = lookup(m, frame, node.id)
         return any(loop.rare.get(id(value), False) for loop in m.path.loops)
     if not isinstance(node, ir.Compare) or not isinstance(node.left, ir.BinOp) or node.left.op != "%":
         return False
-    every = node.left.right
-    return isinstance(every, ir.Constant) and type(every.value) is int and every.value <= _OFTEN
+    right = node.left.right
+    every = lookup(m, frame, right.id) if isinstance(right, ir.Name) else right
+    return isinstance(every, (ir.Constant, Const)) and type(every.value) is int and every.value <= _OFTEN
 
 
 def _found_rare(m: Machine, key: Any) -> bool | None:

@@ -63,6 +63,8 @@ _FEW = 4
 """So few iterations of Python are over before a user notices."""
 _SHORT = 100
 """The same of a loop that says so itself, and so is no example of a longer one."""
+_FEW_STEPS = 20
+"""The same of a loop that searches for something: its user chose the number, and raises it."""
 _COLLECTIVES = frozenset({"pmean", "psum", "pmax", "pmin", "all_gather"})
 _MADE = (FunctionValue, BoundMethod, PartialValue, TransformedValue, ExternalMethod)
 
@@ -379,7 +381,7 @@ def emit_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
         if (
             not loop.unrolled
             and not 0 < loop.times <= _FEW
-            and not 0 < loop.trip_count <= _SHORT
+            and not 0 < loop.trip_count <= (_FEW_STEPS if maps and _searches(node, loop) else _SHORT)
             and not _was_given_fresh(m, loop)
             and _is_eager(m, node, loop, here=maps)
             and _goes_on(m, node, loop)
@@ -423,6 +425,31 @@ def _is_of_library(m: Machine, loop: LoopState) -> bool:
         return False
     around = m.path.stack[max(loop.links - 1, 0) : loop.links + 1]
     return any(isinstance(link.receiver, Instance) and not link.receiver.exact for link in around)
+
+
+def _searches(node: Any, loop: LoopState) -> bool:
+    """What an iteration computes decides where the next one looks: ``x = step(x)``; or ``x = solver.ask()``, and behind it
+    ``solver.tell(f(x))``."""
+    return isinstance(loop.node, (ir.For, ir.While)) and (hands_on(loop.node, node) or _asks_and_tells(loop.node))
+
+
+def _asks_and_tells(loop: ir.For | ir.While) -> bool:
+    """An object makes something, and one of its methods gets what a call made of that."""
+    asked: dict[str, set[str]] = {}
+    for statement in loop.body:
+        value = statement.value if isinstance(statement, (ir.Assign, ir.ExprStmt)) else None
+        if value is None:
+            continue
+        calls = [node for node in walk(value) if isinstance(node, ir.Call)]
+        owner = path_of(value.func.value) if isinstance(value, ir.Call) and isinstance(value.func, ir.Attribute) else ""
+        for made in asked.values():
+            if any(not made.isdisjoint(paths_read(argument.value)) for call in calls for argument in call.args):
+                if owner and made is asked.get(owner):
+                    return True
+                made |= bound_paths(statement)
+        if owner and isinstance(statement, ir.Assign):
+            asked.setdefault(owner, set()).update(bound_paths(statement))
+    return False
 
 
 def hands_on(loop: ir.For | ir.While, call: Any) -> bool:

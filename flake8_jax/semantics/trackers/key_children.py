@@ -50,6 +50,15 @@ def are_apart(first: Place, second: Place, names: NamesOfBodies) -> bool:
     )
 
 
+def are_apart_by_chance(first: Place, second: Place, names: NamesOfBodies) -> bool:
+    """Of two splits that are apart, in two functions, a new key is the same as soon as some code reads a name that one of
+    them binds: ``key, *others = split(key, n)``, where nothing reads ``key``."""
+    if first.function is second.function:
+        return False
+    ours, theirs = _children_used(second, names, unread=True), _children_used(first, names, unread=True)
+    return any(max(a.start, b.start) < min(a.stop, b.stop, _count(first), _count(second)) for a in ours for b in theirs)
+
+
 def gives_nothing(split: Place, names: NamesOfBodies) -> bool:
     """The code uses none of the new keys."""
     return not _children_used(split, names)
@@ -96,7 +105,8 @@ def _count(place: Place) -> int:
     return 2
 
 
-def _children_used(place: Place, names: NamesOfBodies) -> tuple[Part, ...]:
+def _children_used(place: Place, names: NamesOfBodies, *, unread: bool = False) -> tuple[Part, ...]:
+    """unread: those count, too, that have a name which nothing reads."""
     split: Any = place.node
     if not is_split(place):
         return _ALL
@@ -109,7 +119,7 @@ def _children_used(place: Place, names: NamesOfBodies) -> tuple[Part, ...]:
     found: list[Part] = []
     for target in statement.targets:
         if isinstance(target, (ir.Tuple, ir.List)):
-            found += _unpacked(target.elts, known, statement)
+            found += _unpacked(target.elts, known, statement, unread=unread)
         else:
             found += _named(target, known, statement)
     return tuple(found)
@@ -144,13 +154,13 @@ def _constant(node: ir.Expr) -> int | None:
     return node.value if isinstance(node, ir.Constant) and type(node.value) is int and node.value >= 0 else None
 
 
-def _unpacked(targets: list[ir.Expr], names: Names, binding: ir.Stmt) -> Iterator[Part]:
+def _unpacked(targets: list[ir.Expr], names: Names, binding: ir.Stmt, *, unread: bool) -> Iterator[Part]:
     """``a, b, *rest = split(key, n)``."""
     for i, target in enumerate(targets):
         if isinstance(target, ir.Starred):
             yield Part(i, END)
             return  # those behind it count from the end
-        if not isinstance(target, ir.Name):
+        if not isinstance(target, ir.Name) or (unread and not target.id.startswith("_")):
             yield Part(i, i + 1)
         elif target.id != "_":
             yield from _stored(i, names, names.read_after(target.id, binding))

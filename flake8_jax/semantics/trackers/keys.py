@@ -55,7 +55,7 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 from flake8_jax.semantics.trackers.dead_draws import is_dead_draw, is_thrown_away
 from flake8_jax.semantics.trackers.key_caches import is_filled_once
-from flake8_jax.semantics.trackers.key_children import are_apart, gives_nothing, is_other_child
+from flake8_jax.semantics.trackers.key_children import are_apart, are_apart_by_chance, gives_nothing, is_other_child
 from flake8_jax.semantics.trackers.key_choices import exclude
 from flake8_jax.semantics.trackers.key_intent import Drawn, intent_of, is_default, is_same_start, is_update
 from flake8_jax.semantics.trackers.key_making import track_drawn
@@ -360,8 +360,9 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condi
         ]
         for use in _one_for_each_function(path, colliding):
             certain = {normal_condition(c) for c in use.conditions} <= {normal_condition(c) for c in conditions}
-            certain = certain and not _may_draw_nothing(m, usage, path, use)
-            _emit_collision(m, key, usage, Collision(use, path, certain, use is not colliding[0]))
+            apart = _are_apart(m, usage, path, use)
+            certain = certain and not apart and not _may_draw_nothing(m, usage, path, use)
+            _emit_collision(m, key, usage, Collision(use, path, certain, use is not colliding[0], apart))
     made = Use(
         usage.effect, path, conditions, id(node), usage.sampler, draws=usage.draws, stream=usage.stream,
         conventional=usage.conventional, given=usage.given, folds=usage.folds, steps_untrained=_steps_untrained(m),
@@ -430,7 +431,9 @@ def _collides(
     if _same_shuffle(m, usage.sampler, earlier, path) or is_filled_once(path, (*earlier.path, *earlier.inner)):
         return False
     names = m.trackers[Keys].names
-    if _is_split(usage) and _is_split(earlier) and are_apart(earlier.last, path[-1], names):
+    if _are_apart(m, usage, path, earlier) and not (
+        earlier.effect == "consume" and are_apart_by_chance(earlier.last, path[-1], names)
+    ):
         return False
     if (usage.conventional or earlier.conventional) and _is_slight(m, usage, path, earlier):
         return False
@@ -446,6 +449,12 @@ def _collides(
     if (usage.draws and is_dead_draw(now, names)) or (earlier.draws and is_dead_draw(then, names)):
         return False
     return not exclude(first, second, names)
+
+
+def _are_apart(m: Machine, usage: Usage, path: tuple[Place, ...], earlier: Use) -> bool:
+    """Two splits whose new keys, as far as the code uses them, are different ones."""
+    names = m.trackers[Keys].names
+    return _is_split(usage) and _is_split(earlier) and are_apart(earlier.last, path[-1], names)
 
 
 def _is_slight(m: Machine, usage: Usage, path: tuple[Place, ...], earlier: Use) -> bool:
@@ -583,17 +592,18 @@ MAX_REPORTED = 100
 
 class Collision(NamedTuple):
     """Two uses that collide: the earlier one, the path of the other. certain: whenever that runs, so did the first. within: an
-    earlier one collides, too, in a function that leads here."""
+    earlier one collides, too, in a function that leads here. apart: two splits, of which the code reads different new keys."""
 
     earlier: Use
     path: tuple[Place, ...]
     certain: bool
     within: bool
+    apart: bool
 
 
 def _emit_collision(m: Machine, key: Value, usage: Usage, collision: Collision) -> None:
     """Say where the two uses part: in the innermost function that both go through."""
-    earlier, path, certain, within = collision
+    earlier, path, certain, within, apart = collision
     assert earlier.effect != DONATE
     level = _report_level(m, key, path, earlier)
     if level is None:
@@ -624,7 +634,7 @@ def _emit_collision(m: Machine, key: Value, usage: Usage, collision: Collision) 
             inner_key=usage.argument,
             was_split=_is_split(earlier),
             draws=draws,
-            shares=shared_by(_drawing(usage, path[-1]), _drawing(earlier, earlier.last)),
+            shares="unread" if apart else shared_by(_drawing(usage, path[-1]), _drawing(earlier, earlier.last)),
             intent=_intent_of(m, key, usage, collision, level, in_loop=in_loop),
             in_loop=in_loop,
             loop_kind=loop.kind if loop is not None else "",

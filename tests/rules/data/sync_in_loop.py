@@ -87,6 +87,26 @@ def long_progress(w, x):
     return w
 
 
+@jax.jit
+def measured_step(w, x):
+    w, loss = train_step(w, x)
+    return w, loss, loss + 1.0, loss + 2.0
+
+
+def three_in_a_display(w, batches):
+    for x in batches:
+        w, loss, error, penalty = measured_step(w, x)
+        print(f"{loss.item():.3f} ", f"{error.item():.3f} {penalty.item():.3f}", end="\r")  # expect: sync-in-loop
+    return w
+
+
+def three_as_they_are(w, batches):
+    for x in batches:
+        w, loss, error, penalty = measured_step(w, x)
+        print(loss, error, penalty, end="\r")  # expect: sync-in-loop
+    return w
+
+
 # runs: every_step(jnp.ones(2), [jnp.ones((3, 2))] * 2)
 # runs: shown_in_text(jnp.ones(2), [jnp.ones((3, 2))] * 2)
 
@@ -319,6 +339,20 @@ def progress(w, batches):
     for x in batches:
         w, loss = train_step(w, x)
         print(f"{loss:.3f}", end="\r")
+    return w
+
+
+def two_in_a_display(w, batches):
+    for x in batches:
+        w, loss, error, penalty = measured_step(w, x)
+        print(f"{loss.item():.3f} {error.item():.3f} {loss.item():.1f}", end="\r")
+    return w, penalty
+
+
+def three_in_a_short_display(w, x):
+    for step in range(500):
+        w, loss, error, penalty = measured_step(w, x)
+        print(step, loss, error, penalty, end="\r")
     return w
 
 
