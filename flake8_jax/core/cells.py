@@ -57,10 +57,12 @@ def is_raising(text: str, start: int) -> bool:
 
 
 def broken_cells(text: str) -> Iterator[tuple[int, int, str]]:
-    """Row and column of the text, and what is wrong there, for each broken cell."""
+    """Row and column of the text, and what is wrong there, for each broken cell. Lines that this names are the text's, too."""
     for heading in _HEADINGS.finditer(text):
         if heading[5] is not None:
-            yield text.count("\n", 0, heading.start()) + 1 + int(heading[3]), int(heading[4]), heading[5]
+            top = text.count("\n", 0, heading.start()) + 1
+            problem = _LINE.sub(lambda found, top=top: f"line {top + int(found[1])}", heading[5])
+            yield top + int(heading[3]), int(heading[4]), problem
 
 
 def is_mark(line: str) -> bool:

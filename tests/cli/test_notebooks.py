@@ -412,6 +412,12 @@ def test_a_broken_script_is_no_notebook(folder: Path, capsys: pytest.CaptureFixt
     assert lint(capsys, "a.py", "--output-format", "concise")[1].startswith(said)
 
 
+def test_what_is_wrong_with_a_cell_names_its_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(folder / "n.ipynb", notebook(SETUP, "x = 1", "y = 2\ndef f(a):\n\nf(3)"))
+    _, out = lint(capsys, "n.ipynb", "--output-format", "concise")
+    assert "expected an indented block after function definition on line 2 of cell 4" in out
+
+
 BROKEN = "import jax.numpy as jnp\ndef f(x\n    return x"
 
 
