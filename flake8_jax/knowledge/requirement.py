@@ -19,8 +19,14 @@ LIBRARIES = {
 NEEDED_BY_JAX = ("numpy", "scipy")
 """What each release of JAX needs a recent one of, so that an old one holds JAX back."""
 
+NEEDING_JAX = (
+    "blackjax", "brax", "diffrax", "distrax", "equinox", "evosax", "gymnax", "jax-md", "jaxopt", "jraph", "lineax", "mctx",
+    "objax", "optimistix", "rlax", "trax",
+)  # fmt: skip
+"""Libraries that bring JAX along: who asks for one of them asks for JAX, of any release."""
+
 _IMPORT_NAMES = {distribution: name for name, distribution in LIBRARIES.items()} | {
-    name: name for name in ("jaxlib", *NEEDED_BY_JAX)
+    name: name for name in ("jaxlib", *NEEDED_BY_JAX, *NEEDING_JAX)
 }
 _NAME = "(" + "|".join(name.replace("-", "[-_.]") for name in _IMPORT_NAMES) + ")"
 # No two runs of spaces stand next to each other, and all is on one line, so that matching takes linear time.

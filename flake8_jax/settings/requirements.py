@@ -28,6 +28,7 @@ from flake8_jax.knowledge.requirement import (
     COMPANIONS,
     COMPUTED,
     NEEDED_BY_JAX,
+    NEEDING_JAX,
     PYTHON,
     has_upper_bound,
     library_of,
@@ -181,7 +182,7 @@ def _bounds(requirements: Iterable[tuple[str, str]]) -> dict[str, str]:
         _bound_by_jaxlib(asked, asked.pop("jaxlib"))
     if asked.keys() <= set(COMPANIONS):  # the requirements of the documentation, of a benchmark of NumPy
         return {name: bound for name, bound in asked.items() if name not in NEEDED_BY_JAX}
-    return asked
+    return {name: bound for name, bound in asked.items() if name not in NEEDING_JAX}
 
 
 def _bound_by_jaxlib(asked: dict[str, str], jaxlib: str) -> None:

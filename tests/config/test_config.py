@@ -316,6 +316,7 @@ def test_the_python_asked_for_is_read_wherever_it_stands(
             ">=1.24",
         ),
         ({"requirements.txt": "jax\n", "requirements-docs.txt": "sphinx\nnumpy<2\n"}, None),
+        ({"setup.py": "setup(install_requires=['gym', 'numpy<1.22', 'brax>=0.0.12'])\n"}, "<1.22"),
     ],
 )
 def test_numpy_counts_where_a_file_asks_for_it_beside_jax(

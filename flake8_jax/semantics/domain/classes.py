@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.domain.scopes import ModuleScope
 
 
+PROTOCOLS = frozenset({"typing.Protocol", "typing_extensions.Protocol"})
+
+
 def is_remade(cls: ClassValue) -> bool:
     """A metaclass of the project made the class, or an unknown base may bring one: what its body binds may
     have become anything, as the members of an enumeration do."""

@@ -19,7 +19,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments
-from flake8_jax.semantics.domain.classes import find_in_class, is_field, is_remade, is_stub, mro_of
+from flake8_jax.semantics.domain.classes import PROTOCOLS, find_in_class, is_field, is_remade, is_stub, mro_of
 from flake8_jax.semantics.domain.code import names_read, reads_itself
 from flake8_jax.semantics.domain.scopes import Frame, is_test_file
 from flake8_jax.semantics.domain.values import (
@@ -408,11 +408,14 @@ def _stored(m: Machine, frame: Frame, base: Instance, attr: str) -> Value:
 def _overrides(
     m: Machine, frame: Frame, base: Instance, cls: ClassValue, attr: str, found: tuple[ClassValue, Value] | None
 ) -> list[tuple[ClassValue, Value]] | None:
-    """What subclasses, of which the object may be, have in its place; None where only doubles of tests have one at all."""
+    """What subclasses, of which the object may be, have in its place; None where only doubles of tests have one at all, and
+    where the class is a protocol, which any other class may fulfil."""
     if base.exact:
         return []
     has_own = found is not None and isinstance(found[1], FunctionValue) and not is_stub(found[1].fn)
     possible = [o for o in m.program.overrides_of(cls, attr) if _comes_here(m, base, o[0])]
+    if possible and any(isinstance(parent, External) and parent.name in PROTOCOLS for parent in cls.bases):
+        return None
     overrides = [
         o for o in possible if not (has_own or is_test_file(o[0].scope.path)) or _gets_here(m, frame, cls, o[0])
     ]

@@ -19,7 +19,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain import boundary
 from flake8_jax.semantics.domain.arguments import Arguments, Call, bind_parameters
-from flake8_jax.semantics.domain.classes import find_in_class, is_deep, mro_of
+from flake8_jax.semantics.domain.classes import PROTOCOLS, find_in_class, is_deep, mro_of
 from flake8_jax.semantics.domain.code import last_name
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import Mode
@@ -114,13 +114,7 @@ def _traits_of_library_base(m: Machine, cls: ClassValue, name: str) -> None:
         return
     fact = m.program.knowledge.class_(name)
     if fact is None:
-        if name not in (
-            "builtins.object",
-            "abc.ABC",
-            "typing.Generic",
-            "typing.Protocol",
-            "typing_extensions.Protocol",
-        ):
+        if name not in PROTOCOLS | {"builtins.object", "abc.ABC", "typing.Generic"}:
             cls.has_unknown_base = True
         return
     if fact.pytree:
