@@ -485,6 +485,32 @@ def trained_twice(state, key):
     return best, state
 
 
+def of_each(functions, params, key):
+    found = []
+    for function in functions:
+        found.append(function(params, key))  # info
+    return found
+
+
+def gradients(params, key):
+    parts = [loss, lambda params, key: jnp.sum(params * random.normal(key, (3,)))]
+    return of_each(parts, params, key)
+
+
+def through_layers(layers, x, key):
+    for layer in (one_layer, other_layer):
+        x = layer(x, key)  # error
+    return x
+
+
+def one_layer(x, key):
+    return x * random.bernoulli(key, 0.5, x.shape)
+
+
+def other_layer(x, key):
+    return x + random.normal(key, x.shape)
+
+
 def timed(key, sizes, clock):
     angles = random.uniform(key, (4,))
     times = []

@@ -122,7 +122,7 @@ def _element_by_element(m: Machine, inner: Frame, node: ir.Comprehension, iterab
     known = known_elements(iterable)
     if known is None or not is_followed(m, known):
         return None
-    if isinstance(generator.iter, ir.Call) and all(isinstance(element, Const) for element in known):
+    if len(known) > 1 and isinstance(generator.iter, ir.Call) and all(isinstance(element, Const) for element in known):
         return None  # ``range(4)``: what is made is alike
     if len(known) * math.prod(loop.times for loop in m.path.loops if loop.unrolled and loop.times) > MAX_COPIES:
         return None

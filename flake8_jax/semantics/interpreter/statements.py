@@ -317,6 +317,8 @@ def _with(m: Machine, frame: Frame, node: ir.With) -> Flow:
         if isinstance(manager, ExternalInstance):
             if manager.cls == "jax.ensure_compile_time_eval":
                 m.path.mode = msgspec.structs.replace(m.path.mode, ambient=False)
+            elif manager.cls == "jax.core.eval_context":
+                m.path.mode = msgspec.structs.replace(m.path.mode, ambient=False, staged=False)
             elif manager.cls in ("jax.disable_jit", "chex.fake_jit"):
                 m.path.mode = msgspec.structs.replace(m.path.mode, presumed=True)
             elif manager.cls == "contextlib.suppress":

@@ -207,8 +207,9 @@ def is_sure(m: Machine, tv: TransformedValue) -> bool:
 # --- calling ------------------------------------------------------------------------------------------
 
 
-def check_call(m: Machine, tv: TransformedValue, at: Call) -> None:
-    """What a transform returned is called: do its options fit the arguments?"""
+def check_call(m: Machine, tv: TransformedValue, at: Call) -> bool:
+    """What a transform returned is called: do its options fit the arguments? False where it raises before the function runs,
+    because of an argument without the axis that it is mapped over."""
     name, args = tv.name, at.args
     problem = ""
     if name in _DERIVATIVES or name in _COUNTED_STATICS:
@@ -220,7 +221,7 @@ def check_call(m: Machine, tv: TransformedValue, at: Call) -> None:
     if problem or name not in _MAPPING | _SHARDING or _has_statics(name, tv.options):
         if problem:
             emit_mismatch(m, at.frame.scope, at.node, name, problem)
-        return
+        return True
     entries = _entries(tv.options.get(tv.fact.maps_axes or ""))
     if entries is not None and len(entries) != len(args.values):
         _check_entries(m, tv, at, len(entries))
@@ -228,6 +229,7 @@ def check_call(m: Machine, tv: TransformedValue, at: Call) -> None:
         problem = _unmapped(tv, args, entries)
         if problem:
             emit_mismatch(m, at.frame.scope, at.node, name, problem)
+    return not problem
 
 
 def _is_chosen_for(at: Call) -> bool:

@@ -228,8 +228,7 @@ def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool =
     if tv.fact.tracing == "none":
         return _call_untraced(m, tv, at)
     if isinstance(at.node, ir.Call) and at.args.star is None and not at.args.unknown_rest:
-        _look_at_call(m, tv, at, at.node, runs=runs)
-        if _gets_function(tv, at.args):
+        if not _look_at_call(m, tv, at, at.node, runs=runs) or _gets_function(tv, at.args):
             return Unknown("raises")
     for value, written in zip(at.args.values, at.args.nodes):
         if isinstance(value, (ListValue, DictValue)) and isinstance(written, _TEMPORARIES):
@@ -338,10 +337,11 @@ def _is_idle(tv: TransformedValue, args: Arguments) -> bool:
     return args.unknown_rest and isinstance(tv.operand, FunctionValue) and tv.operand.closure is not None
 
 
-def _look_at_call(m: Machine, tv: TransformedValue, at: Call, node: ir.Call, *, runs: bool) -> None:
+def _look_at_call(m: Machine, tv: TransformedValue, at: Call, node: ir.Call, *, runs: bool) -> bool:
+    """Tell the rules of the call. Whether the transform takes the arguments."""
     if m.bus.wants(TransformCall):
         _emit_call(m, tv, at, node, runs=runs)
-    check_call(m, tv, at)
+    return check_call(m, tv, at)
 
 
 def _emit_call(m: Machine, tv: TransformedValue, at: Call, node: ir.Call, *, runs: bool) -> None:

@@ -111,7 +111,7 @@ def _intent_in_loop(body: list[ir.Stmt], here: Place, draws: Drawn) -> Intent:
         return "discarded"
     if draws == "shuffles" and shuffles_each(body, here.node) and not _is_step(body, here.node):
         return "paired"
-    if elements_are_compared(body, here):
+    if elements_are_compared(body, here) or _calls_each(body, here.node):
         return "same-data"
     if draws in ("shuffles", "places") and here.function is not None and not _is_step(body, here.node):
         if not _EVALUATING.isdisjoint(words_of(here.function.name)):
@@ -122,6 +122,19 @@ def _intent_in_loop(body: list[ir.Stmt], here: Place, draws: Drawn) -> Intent:
 _EVALUATING = frozenset(["eval", "evaluation", "evaluate", "test", "valid", "validation", "validate", "val"])
 _STAYING = frozenset(["eval", "evaluation", "evaluate", "test", "valid", "validation", "val", "fixed", "common"])
 """Words in the name of a key that stays the same on purpose while a loop runs."""
+
+
+def _calls_each(body: list[ir.Stmt], node: Any) -> bool:
+    """``for f in functions: f(*args)``: several functions get the same data."""
+    loops = [one for one in _statements(body) if isinstance(one, ir.For) and one.start <= node.start < one.end]
+    if not loops or not isinstance(node, ir.Call) or not isinstance(node.func, ir.Name):
+        return False
+    changed = {part.id for part in parts_of_target(loops[-1].target) if isinstance(part, ir.Name)}
+    if node.func.id not in changed:
+        return False
+    for statement in _statements(loops[-1].body):
+        changed |= _changed_by(statement)
+    return all(changed.isdisjoint(names_read(argument.value)) for argument in node.args)
 
 
 def _is_evaluation(body: list[ir.Stmt], here: Place) -> bool:
