@@ -105,12 +105,14 @@ class Program:
             self._said[pattern] = any(re.search(pattern, text) for text, _ in self._files.values())
         return self._said[pattern]
 
-    def says_near(self, source: FixSource, pattern: str) -> bool:
-        """Whether a regular expression is found in the file itself, or in one of its folder or of a folder around it."""
+    def says_near(self, source: FixSource, pattern: str, *, below: bool = False) -> bool:
+        """Whether a regular expression is found in the file itself, or in one of its folder or of a folder around it. below:
+        or of a folder in it."""
         here = os.path.dirname(source.path) + os.sep
+        folders = ((os.path.dirname(path) + os.sep, text) for path, (text, _) in self._files.items())
         return any(
-            here.startswith(os.path.dirname(path) + os.sep) and re.search(pattern, text)
-            for path, (text, _) in self._files.items()
+            (here.startswith(folder) or (below and folder.startswith(here))) and re.search(pattern, text)
+            for folder, text in folders
         )
 
     def supports(self, source: FixSource) -> Mapping[str, Support]:

@@ -267,7 +267,7 @@ def _swapped(source: FixSource, split: ir.Assign, use: ir.Expr) -> list[Edit] | 
 
 def split_earlier(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Edit] | None:
     """``x = draw(key)``, then ``key, _ = split(key)``, ``_, key = split(key)`` or ``(key,) = split(key, 1)``: the split goes in
-    front, and its spare half to the draw. None where the code is another."""
+    front, and its spare half to the draw; see ``_item_earlier`` for one more. None where the code is another."""
     using, again = source.statement(first), source.statement(second)
     if not isinstance(second, ir.Name) or not isinstance(again, ir.Assign) or using.start > again.start:
         return None
@@ -276,10 +276,15 @@ def split_earlier(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Ed
     is_half = halves is not None and set(halves) == {second.id, "_"}
     split = again.value if is_half else _advance(again, second.id, imports)
     is_beside = any(statement is using for statement in source.place(again).block)
-    if not isinstance(split, ir.Call) or not is_beside or not isinstance(using, _ONE_LINE):
+    if (
+        not is_beside
+        or not isinstance(using, _ONE_LINE)
+        or not source.starts_line(again)
+        or not source.ends_line(again)
+    ):
         return None
-    if not source.starts_line(again) or not source.ends_line(again):
-        return None
+    if not isinstance(split, ir.Call):
+        return _item_earlier(source, first, second, again)
     subkey = SUBKEY if _may_reuse_subkey(source, using, imports) else fresh(source, first, SUBKEY)[0]
     both = (subkey, second.id) if halves == ("_", second.id) else (second.id, subkey)
     line = f"{', '.join(both)} = {source.slice(split.func)}({second.id})"
@@ -289,6 +294,41 @@ def split_earlier(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Ed
         Edit(first.start, first.end, subkey),
         Edit(source.line_start(again.start), source.next_line(again.end), ""),
     ]
+
+
+def _item_earlier(source: FixSource, first: ir.Expr, second: ir.Name, again: ir.Assign) -> list[Edit] | None:
+    """``x = draw(key)``, then ``other = split(key)[0]``: ``key, other = split(key)`` goes in front instead. None where the code
+    is another, or something reads the key behind it."""
+    using, split = source.statement(first), _half(again.value, Imports(source, first))
+    target = again.targets[0] if len(again.targets) == 1 else None
+    if split is None or not isinstance(target, ir.Name):
+        return None
+    around = source.functions(second)
+    loops = (ir.For, ir.While, ir.Comprehension)
+    if not around or any(isinstance(above, loops) for above in source.between(again, around[0])):
+        return None
+    inside = [n for n in walk(around[0]) if isinstance(n, ir.Name) and n.start >= using.start]
+    read = {id(n) for n in inside if n.id == second.id}
+    if read != {id(first), id(second)} or any(n.id == target.id and n.start < again.start for n in inside):
+        return None
+    start = source.line_start(again.start)
+    above = source.text[source.line_start(start - 1) : start].strip()
+    if target.id == second.id or above.startswith("#") or not is_local(source, first, second.id):
+        return None
+    remark = source.text[again.end : source.line_end(again.end)].strip()
+    line = f"{second.id}, {target.id} = {source.slice(split.func)}({second.id})"
+    return [
+        source.insert_before(using, [f"{line}  {remark}" if remark else line]),
+        Edit(start, source.next_line(again.end), ""),
+    ]
+
+
+def _half(value: ir.Expr, imports: Imports) -> ir.Call | None:
+    """The call of ``split(key)[0]`` or ``split(key)[1]``."""
+    match value:
+        case ir.Subscript(value=ir.Call(func=func, args=[_]) as call, index=ir.Constant(kind="int", value=0 | 1)):
+            return call if imports.resolve(func) == _SPLIT else None
+    return None
 
 
 def _halves(source: FixSource, statement: ir.Assign) -> tuple[str, str] | None:
