@@ -31,6 +31,7 @@ from flake8_jax.fixers._printed import decided_print, refuse_static
 from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall
 
+_NAMELESS = "value"
 _RESERVED = frozenset(["fmt", "ordered", "partitioned", "args", "kwargs", "skip_format_check"])
 _CONVERSION = re.compile(r"%(?:%|(?P<flags>[-+ 0#]*)(?P<width>\d*)(?P<precision>\.\d+)?(?P<type>[sdrfeEgGi]))|%")
 _LITERAL = re.compile(r"(?P<prefix>[A-Za-z]*)(?P<quote>\"\"\"|'''|\"|')(?P<body>.*)(?P=quote)\Z", re.DOTALL)
@@ -58,8 +59,7 @@ def fix(event: LibraryCall | MethodCall, source: FixSource) -> Fix | None:
         template.add(printed)
     if not template.fields or source.lost_comments(call.start, call.end, template.kept):
         return None
-    fields = "".join(f", {name}={text}" for name, text in template.fields.items())
-    text = f"{imports.spell('jax.debug.print')}({template.literal()}{fields})"
+    text = f"{imports.spell('jax.debug.print')}({template.literal()}{template.arguments()})"
     fix = Fix("Print with `jax.debug.print`", "safe", (Edit(call.start, call.end, text), *imports.edits))
     return decided_print(fix, source, template.nodes)
 
@@ -111,7 +111,7 @@ class _Template:
         self.parts.append("{" + name + (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "") + "}")
 
     def _name(self, node: ir.Expr, text: str) -> str:
-        base = "value"
+        base = _NAMELESS
         if isinstance(node, ir.Name):
             base = node.id
         elif isinstance(node, ir.Attribute):
@@ -119,7 +119,7 @@ class _Template:
         elif isinstance(node, ir.Call) and isinstance(node.func, (ir.Attribute, ir.Name)):
             base = node.func.attr if isinstance(node.func, ir.Attribute) else node.func.id
         if base in _RESERVED or keyword.iskeyword(base) or base.startswith("_"):
-            base = "value"
+            base = _NAMELESS
         name, number = base, 2
         while self.fields.get(name, text) != text:
             name, number = f"{base}_{number}", number + 1
@@ -201,7 +201,16 @@ class _Template:
         text = "".join(self.parts)
         if not _opens_with_field(text):
             raise Refused
-        return f'"{text}"'
+        return f'"{text.replace("{" + _NAMELESS, "{") if self.is_nameless() else text}"'
+
+    def arguments(self) -> str:
+        """The values, each behind a comma."""
+        named = not self.is_nameless()
+        return "".join([f", {name}={text}" if named else f", {text}" for name, text in self.fields.items()])
+
+    def is_nameless(self) -> bool:
+        """There is one field, and the code gives no name to what it shows."""
+        return list(self.fields) == [_NAMELESS] and "".join(self.parts).count("{" + _NAMELESS) == 1
 
 
 def _opens_with_field(template: str) -> bool:
