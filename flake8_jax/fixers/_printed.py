@@ -28,7 +28,7 @@ def decided_print(fix: Fix, source: FixSource, nodes: list[ir.Expr]) -> Fix:
 
 def refuse_static(source: FixSource, node: ir.Expr, value: Value | None) -> None:
     """Raises Refused for a value of which ``jax.debug.print`` would print something else, or which it does not take."""
-    if isinstance(value, (ClassValue, External)) or _is_description(source, node):
+    if isinstance(value, (ClassValue, External)) or _is_description(source, node) or _may_become_text(node):
         raise Refused
     if isinstance(value, Static) and value.kind == "shape":
         raise Refused
@@ -49,6 +49,22 @@ def _is_description(source: FixSource, node: ir.Expr) -> bool:
         return node.attr in ("shape", "__class__", "aval", "sharding")
     value = _bound_value(source, node)
     return value is not None and not isinstance(value, ir.Name) and _is_description(source, value)
+
+
+def _may_become_text(node: ir.Expr) -> bool:
+    """A text is one of the values that the expression chooses from: JAX 0.4 takes none (checked on 0.4.30)."""
+    match node:
+        case ir.IfExp():
+            choices = [node.body, node.orelse]
+        case ir.BoolOp():
+            choices = node.values
+        case ir.Call(func=ir.Attribute(attr="get" | "pop"), args=[_, default]):
+            choices = [default.value]
+        case ir.Call(func=ir.Name(id="getattr"), args=[_, _, default]):
+            choices = [default.value]
+        case _:
+            return False
+    return any((isinstance(c, ir.Constant) and c.kind == "str") or _may_become_text(c) for c in choices)
 
 
 def _integer(source: FixSource, node: ir.Expr, depth: int) -> int | None:

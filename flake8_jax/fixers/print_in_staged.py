@@ -112,12 +112,16 @@ class _Template:
 
     def _name(self, node: ir.Expr, text: str) -> str:
         base = _NAMELESS
-        if isinstance(node, ir.Name):
-            base = node.id
-        elif isinstance(node, ir.Attribute):
-            base = node.attr
-        elif isinstance(node, ir.Call) and isinstance(node.func, (ir.Attribute, ir.Name)):
-            base = node.func.attr if isinstance(node.func, ir.Attribute) else node.func.id
+        match node:
+            case ir.Name(id=name) | ir.Attribute(attr=name):
+                base = name
+            case ir.Subscript(index=ir.Constant(kind="str", value=str(name))) if name.isidentifier():
+                base = name
+            case ir.Call(func=ir.Attribute(attr="get"), args=[first, *_]):
+                known = first.value.value if isinstance(first.value, ir.Constant) else None
+                base = known if isinstance(known, str) and known.isidentifier() else base
+            case ir.Call(func=ir.Name(id=name) | ir.Attribute(attr=name)):
+                base = name
         if base in _RESERVED or keyword.iskeyword(base) or base.startswith("_"):
             base = _NAMELESS
         name, number = base, 2
