@@ -79,7 +79,7 @@ def _python_loop(source: FixSource, loop: ir.For | ir.While, key: ir.Expr) -> Fi
     if statement is loop:
         raise Refused
     if isinstance(key, ir.Name) and is_local(source, key, key.id):
-        half = _lost_half(source, statement, key)
+        half = _lost_half(source, loop, statement, key)
         return unsafe(_SPLIT, OTHER_DRAWS, [half] if half is not None else split_before(source, key))
     index = _index(loop) if isinstance(loop, ir.For) else None
     if index not in (None, "_"):
@@ -95,8 +95,9 @@ def _python_loop(source: FixSource, loop: ir.For | ir.While, key: ir.Expr) -> Fi
     return unsafe(_SPLIT, OTHER_DRAWS, (*edits, *imports.edits))
 
 
-def _lost_half(source: FixSource, statement: ir.Stmt, key: ir.Name) -> Edit | None:
-    """``_, sub = split(key)`` keeps the half that was meant to be the key of the next iteration."""
+def _lost_half(source: FixSource, loop: ir.For | ir.While, statement: ir.Stmt, key: ir.Name) -> Edit | None:
+    """``_, sub = split(key)`` keeps the half that was meant to be the key of the next iteration; so does a name that nothing
+    reads, such as the misspelt one of ``update_depth, sub = split(update_key)``."""
     target = statement.targets[0] if isinstance(statement, ir.Assign) and len(statement.targets) == 1 else None
     value = statement.value if isinstance(statement, ir.Assign) else None
     if (
@@ -108,7 +109,13 @@ def _lost_half(source: FixSource, statement: ir.Stmt, key: ir.Name) -> Edit | No
         return None
     if Imports(source, value).resolve(value.func) != "jax.random.split":
         return None
-    lost = [e for e in target.elts if isinstance(e, ir.Name) and e.id == "_"]
+    names = [e for e in target.elts if isinstance(e, ir.Name)]
+    lost = [name for name in names if name.id == "_"]
+    around = source.functions(statement)
+    if not lost and around and len(names) == len(target.elts) == 2 and key.id not in (names[0].id, names[1].id):
+        since = loop.start if isinstance(loop, ir.While) else loop.body[0].start
+        later = [n for n in walk(around[-1]) if isinstance(n, ir.Name) and n.start >= since]
+        lost = [] if any(n.id == names[0].id and n is not names[0] for n in later) else names[:1]
     return Edit(lost[0].start, lost[0].end, key.id) if len(lost) == 1 else None
 
 
