@@ -199,9 +199,8 @@ def key_reuse(event: KeyUse) -> Report | None:
         message = f"{key} was already used {where}, so {_related(event)}; {_in_each_iteration(key, late=late)}"
         return Report(event.at, message, level=level_of_use(event), uses=uses)
     if is_common_pick(event):
-        message = (
-            f"{key} was already used {where}, so both calls pick the same elements; split it unless that is intended"
-        )
+        outcome = "both calls may pick the same elements"
+        message = f"{key} was already used {where}, so {outcome}; split it first unless that is intended"
         return Report(event.at, message, level="info" if event.intent else "warning", uses=uses)
     verb = "split" if event.was_split else "used"
     outcome = f", so {_related(event)}" if late and event.shares != "unread" else OUTCOMES[event.shares]

@@ -91,5 +91,5 @@ def unknown_mesh_axis(event: MeshMismatch) -> Report | None:
         return Report(
             event.at, f"This spec uses axis `{event.axis}` for two dimensions, but it can shard only one; remove one"
         )
-    known = f"its axes are {listed(event.axes)}" if event.axes else "it has no axes"
-    return Report(event.at, f"The mesh has no axis `{event.axis}`, so JAX raises an error; {known}")
+    known = f"its axes are {listed(event.axes)}; use one of them" if event.axes else "it has no axes"
+    return Report(event.at, f"The mesh has no axis `{event.axis}`, so JAX raises an error: {known}")
