@@ -359,8 +359,8 @@ def _check_import(source: FixSource, found: Pmap) -> None:
 
 
 _COUNT = r"(?:jax|xla_bridge)\.(?:process|host)_count\(\)"
-_SHARES = rf"\bdistributed\.initialize\(|(?://|[/*%])\s*{_COUNT}|{_COUNT}\s*(?://|[/*%])"
-"""The program starts its processes, or computes the part of the work that is for one of them."""
+_SHARES = rf"\bdistributed\.initialize\(|(?://|[/*%])\s*{_COUNT}|{_COUNT}\s*(?://|[/*%]|(?:>|!=)\s*1\b)"
+"""The program starts its processes, computes the part of the work that is for one, or asks whether there are more."""
 
 
 def _check_program(source: FixSource) -> None:

@@ -44,6 +44,7 @@ ALONE = {
     "fake-pmap",
     "several-processes",
     "a-part-for-each-process",
+    "waits-for-other-processes",
 }
 """What these programs say makes fixes unsafe in all of their project, so each has a project of its own."""
 
