@@ -56,6 +56,11 @@ def is_raising(text: str, start: int) -> bool:
     return heading is not None and heading[2] is not None
 
 
+def broken_cell(text: str) -> tuple[int, int, str] | None:
+    """Of the broken cells the first one that holds more than a word, if there is one (``broken_cells``)."""
+    return min(broken_cells(text), key=lambda found: is_one_word(text, found[0]), default=None)
+
+
 def broken_cells(text: str) -> Iterator[tuple[int, int, str]]:
     """Row and column of the text, and what is wrong there, for each broken cell. Lines that this names are the text's, too."""
     for heading in _HEADINGS.finditer(text):
@@ -63,6 +68,15 @@ def broken_cells(text: str) -> Iterator[tuple[int, int, str]]:
             top = text.count("\n", 0, heading.start()) + 1
             problem = _LINE.sub(lambda found, top=top: f"line {top + int(found[1])}", heading[5])
             yield top + int(heading[3]), int(heading[4]), problem
+
+
+def is_one_word(text: str, row: int) -> bool:
+    """The cell around a row of the text holds a single word."""
+    found = [heading for heading in _HEADINGS.finditer(text) if text.count("\n", 0, heading.start()) < row]
+    part = text[found[-1].end() :] if found else ""
+    following = _HEADINGS.search(part)
+    source = with_magics(part[: following.start() if following else len(part)])
+    return source.strip().isidentifier()
 
 
 def is_mark(line: str) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from flake8_jax.core import ir
-from flake8_jax.core.cells import SUFFIX, Rows, in_cell
+from flake8_jax.core.cells import SUFFIX, Rows, in_cell, is_one_word
 from flake8_jax.core.findings import Finding, Fix, Positions
 from flake8_jax.core.report import Diagnostic, RunReport, line_starts, place
 from flake8_jax.pipeline.backend import INVALID_SYNTAX, UNUSED_NOQA, Backend
@@ -193,6 +193,8 @@ def syntax_diagnostic(path: str, text: str, problem: Problem) -> Diagnostic:
     level, message = rule.level, problem.message
     if text:
         message = f"jaxlint skips this {'cell' if path.endswith(SUFFIX) else 'file'}, which does not parse: {message}"
+    if path.endswith(SUFFIX) and is_one_word(text, row):
+        level = "info"  # ``stop``, ``assert``: where "Run all" is to end
     if _PLACEHOLDER in path:
         level, message = "info", f"{message}; this looks like a template: add it to `exclude`"
     finding = Finding(rule.code, rule.name, level, path, offset, offset, message)

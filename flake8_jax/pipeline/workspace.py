@@ -23,7 +23,7 @@ import msgspec
 
 from flake8_jax import __version__
 from flake8_jax.core import ir
-from flake8_jax.core.cells import SUFFIX, Rows, broken_cells, evidence_in_cells
+from flake8_jax.core.cells import SUFFIX, Rows, broken_cell, evidence_in_cells
 from flake8_jax.core.collector import collector_paused
 from flake8_jax.core.findings import Edit, Finding
 from flake8_jax.core.reading import NO_LIMITS, SizeLimits, TooLarge, read_regular
@@ -380,7 +380,7 @@ class Workspace:
                         module = copied(result.module, text) if key in taken else result.module
                         taken.add(key)
                         files.append(SourceFile(path, modules.names[path], is_package, module, text))
-                        if path.endswith(SUFFIX) and (broken := next(broken_cells(text), None)) is not None:
+                        if path.endswith(SUFFIX) and (broken := broken_cell(text)) is not None:
                             problems[path] = Problem(broken[2], broken[0], broken[1])
                 elif result.problem is not None:
                     problems[path] = result.problem

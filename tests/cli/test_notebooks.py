@@ -418,6 +418,16 @@ def test_what_is_wrong_with_a_cell_names_its_line(folder: Path, capsys: pytest.C
     assert "expected an indented block after function definition on line 2 of cell 4" in out
 
 
+@pytest.mark.parametrize(("cell", "found"), [("assert", (3, "info")), ("def f(:\n    pass", (4, "error"))])
+def test_a_cell_of_one_word_stops_a_run_on_purpose(
+    folder: Path, capsys: pytest.CaptureFixture[str], cell: str, found: tuple[int, str]
+) -> None:
+    write(folder / "n.ipynb", notebook(SETUP, "assert", cell))
+    main(["check", "--isolated", "n.ipynb", "--output-format", "json"])
+    (item,) = json.loads(capsys.readouterr().out)
+    assert (item["cell"], item["severity"]) == found
+
+
 BROKEN = "import jax.numpy as jnp\ndef f(x\n    return x"
 
 

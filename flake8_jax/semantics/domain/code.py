@@ -157,6 +157,19 @@ def _targets(target: Any) -> set[str]:
     return {path} if path else set()
 
 
+def is_always_evaluated(statement: ir.Stmt, node: Any) -> bool:
+    """Whenever a simple statement runs, so does this expression in it."""
+    if not isinstance(statement, (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt, ir.Return)):
+        return False
+    return not any(
+        isinstance(part, (ir.Lambda, ir.Comprehension))
+        or (isinstance(part, ir.BoolOp) and node.start >= part.values[0].end)
+        or (isinstance(part, ir.IfExp) and not part.test.start <= node.start < part.test.end)
+        for part in nodes_around([statement], node.start, node.end)
+        if part is not node
+    )
+
+
 def nodes_around(body: list[ir.Stmt], start: int, end: int) -> Iterator[Any]:
     """The nodes of a block around these offsets, outermost first, the innermost included."""
     parts: list[Any] = list(body)

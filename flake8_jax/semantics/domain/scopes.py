@@ -131,7 +131,7 @@ class Frame:
     are open whose statements may be there for what they raise. without_events: a loop runs its body only to find the values
     at its head, so loops in it run once. deep_loops: what the last run of a loop that is nested too deeply left behind, by its
     node.
-    failed: the call that could not bind its arguments, if the running statement has one.
+    failed: the call that could not bind its arguments, or the attribute that a tuple lacks, if the running statement has one.
     host_choices: the outcomes of tests that chose NumPy where the other one chose JAX (``xp = jnp if use_jax else np``).
     """
 

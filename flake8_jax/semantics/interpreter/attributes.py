@@ -125,7 +125,10 @@ def _is_none(value: Value) -> bool:
 
 def _any_attribute(m: Machine, frame: Frame, node: Any, base: UnionValue, attr: str) -> Value:
     """That of any of the values; None has none."""
-    return joining.union_of([load_attribute(m, frame, node, v, attr) for v in base.members if not _is_none(v)])
+    failed = frame.failed
+    found = joining.union_of([load_attribute(m, frame, node, v, attr) for v in base.members if not _is_none(v)])
+    frame.failed = failed  # of one member alone
+    return found
 
 
 def _library_attribute(m: Machine, frame: Frame, node: Any, base: External, attr: str) -> Value:
@@ -541,6 +544,9 @@ def _tuple_attribute(m: Machine, frame: Frame, node: Any, base: TupleValue, attr
         method = library_member(m, base.cls.name, attr, base)
         if method is not None:
             return method
+    if base.cls is None and isinstance(node, ir.Attribute) and node.attr == attr and not hasattr((), attr):
+        frame.failed = node
+        return Unknown("raises")
     return BuiltinValue("." + attr, base)
 
 

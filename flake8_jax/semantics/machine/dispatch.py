@@ -8,6 +8,7 @@ from typing import Any
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.semantics.domain.arguments import Arguments, Call
+from flake8_jax.semantics.domain.code import is_always_evaluated
 from flake8_jax.semantics.domain.scopes import RUN as HAS_RUN
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.stack import NORMAL, RAISE, Flow
@@ -124,8 +125,8 @@ def run_block(m: Machine, frame: Frame, body: list[ir.Stmt]) -> Flow:
             m.observer(frame, statement, None)
         flow = RUN[type(statement)](m, frame, statement)
         if frame.failed is not None:
-            whole, frame.failed = frame.failed is getattr(statement, "value", None), None
-            if whole and flow == NORMAL:
+            failed, frame.failed = frame.failed, None
+            if flow == NORMAL and is_always_evaluated(statement, failed):
                 flow = RAISE
         if flow != NORMAL:
             break

@@ -208,12 +208,13 @@ def is_sure(m: Machine, tv: TransformedValue) -> bool:
 
 
 def check_call(m: Machine, tv: TransformedValue, at: Call) -> bool:
-    """What a transform returned is called: do its options fit the arguments? False where it raises before the function runs,
-    because of an argument without the axis that it is mapped over."""
+    """What a transform returned is called: do its options fit the arguments? False where it raises before the function runs:
+    it misses an argument at a position that its options name, or an axis that it maps over."""
     name, args = tv.name, at.args
     problem = ""
     if name in _DERIVATIVES or name in _COUNTED_STATICS:
         problem = _missing_positions(tv, len(args.values))
+    refused = bool(problem)
     plain = name.startswith("jax.") and not problem  # other libraries take arguments of their own
     unbound = call_error(tv.operand, args) if plain and not _is_overridden(m, tv.operand) else ""
     if unbound and not _is_chosen_for(at):
@@ -221,7 +222,7 @@ def check_call(m: Machine, tv: TransformedValue, at: Call) -> bool:
     if problem or name not in _MAPPING | _SHARDING or _has_statics(name, tv.options):
         if problem:
             emit_mismatch(m, at.frame.scope, at.node, name, problem)
-        return True
+        return not refused
     entries = _entries(tv.options.get(tv.fact.maps_axes or ""))
     if entries is not None and len(entries) != len(args.values):
         _check_entries(m, tv, at, len(entries))
