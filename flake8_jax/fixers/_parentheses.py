@@ -4,7 +4,7 @@ Vocabulary
 ----------
 closed      an expression that no operator beside it can take apart: a name, an attribute, a call, a subscript.
 
-Limitations: parentheses with comments, and those of expressions inside f-strings, stay.
+Limitations: parentheses with comments stay.
 """
 
 from __future__ import annotations
@@ -29,7 +29,11 @@ def without_parentheses(source: FixSource, edits: tuple[Edit, ...]) -> tuple[Edi
 
 def _without(source: FixSource, edit: Edit, edits: tuple[Edit, ...]) -> Edit:
     around = _parentheses_around(source.text, edit)
-    if around is None or source.string_around(edit.start) is not None or not _is_expression(source, edit):
+    if around is None or not _is_expression(source, edit):
+        return edit
+    if (
+        edit.content.startswith("{") and source.string_around(edit.start) is not None
+    ):  # two braces in an f-string are text
         return edit
     start, end = around
     if any(other is not edit and other.start < end and other.end > start for other in edits):

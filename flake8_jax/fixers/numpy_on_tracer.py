@@ -6,6 +6,7 @@ without elements included.
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
 from flake8_jax.core.findings import Fix
 from flake8_jax.fixers._announced import ARRAYS_ONLY, JAX_DTYPES, NO_EMPTY, decided
 from flake8_jax.fixers._conditions import holds_surely_a_tracer, is_called_by_name
@@ -47,7 +48,7 @@ _WIDE = frozenset({"int64", "uint64", "float64", "complex128", "double", "int_",
 def fix(event: LibraryCall, source: FixSource) -> Fix | None:
     call = event.at
     equivalent = _equivalent(event)
-    if equivalent is None or not is_called_by_name(event, source):
+    if equivalent is None or not is_called_by_name(event, source) or _is_for_a_debugger(event, source):
         return None
     imports = Imports(source, call)
     values = {id(node): value for node, value in zip(event.nodes, event.args) if node is not None}
@@ -61,6 +62,14 @@ def fix(event: LibraryCall, source: FixSource) -> Fix | None:
         fix = decided(fix, safe=False, otherwise=JAX_DTYPES)
     fix = decided(fix, safe=made.takes_empty, otherwise=NO_EMPTY)
     return with_consequences(source, call, fix)
+
+
+def _is_for_a_debugger(event: LibraryCall, source: FixSource) -> bool:
+    """``if debug: seen = np.asarray(x)``: a NumPy array is wanted there, and the branch is run without jit."""
+    if event.name not in ("numpy.array", "numpy.asarray"):
+        return False
+    branches = [above for above in source.ancestors(event.at) if isinstance(above, ir.If)]
+    return any("debug" in source.slice(branch.test).lower() for branch in branches)
 
 
 def _equivalent(event: LibraryCall) -> str | None:
