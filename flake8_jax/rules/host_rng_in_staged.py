@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import RANDOM, effect
 from flake8_jax.rules._wording import spelled
+from flake8_jax.semantics.domain.code import last_name, nodes_around
 from flake8_jax.semantics.domain.values import Const, ExternalInstance
-from flake8_jax.semantics.events.events import LibraryCall, MethodCall
+from flake8_jax.semantics.events.events import Context, LibraryCall, MethodCall
 from flake8_jax.semantics.events.facts import SEEDED
 
 
@@ -76,6 +78,13 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
         return x + np.random.RandomState(1729).uniform(-1.0, 1.0, x.shape)
 
 
+    @jax.jit
+    def random_features(x):
+        with jax.ensure_compile_time_eval():
+            projection = jnp.asarray(np.random.normal(size=(x.shape[-1], 4)))
+        return x @ projection
+
+
     def fit(data, steps):
         rng = np.random.default_rng(0)
         w = jnp.asarray(rng.normal(size=data.shape[1]))
@@ -113,6 +122,8 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     context = event.context
     if not context.staged or context.presumed or effect(event) != RANDOM or _is_seeded(event):
         return None
+    if _is_for_tracing(context, event.at):
+        return None
     name = spelled(context, event.at, event.name if isinstance(event, LibraryCall) else f".{event.method}")
     if not context.once:
         # JAX keeps no trace of this code: Python runs it at every call, and only the elements of a vmap share the result.
@@ -122,6 +133,13 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
         return Report(event.at, message, level="warning")
     who = "every later call reuses" if not context.mapped else "every later call and every mapped element reuse"
     return Report(event.at, f"{name}() runs once at trace time, so {who} its numbers; use jax.random with a key")
+
+
+def _is_for_tracing(context: Context, node: ir.Node) -> bool:
+    """Under ``jax.ensure_compile_time_eval()``, which says that it runs while JAX traces."""
+    around = nodes_around(context.inner.body, node.start, node.end) if context.inner is not None else ()
+    items = [item.context for one in around if isinstance(one, ir.With) for item in one.items]
+    return any(isinstance(item, ir.Call) and last_name(item.func) == "ensure_compile_time_eval" for item in items)
 
 
 def _is_seeded(event: LibraryCall | MethodCall) -> bool:
