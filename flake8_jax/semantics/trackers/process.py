@@ -23,6 +23,7 @@ from typing import Any, Literal
 import msgspec
 
 from flake8_jax.core import ir
+from flake8_jax.semantics.domain.code import last_name
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.stack import Link
 from flake8_jax.semantics.domain.values import (
@@ -245,6 +246,7 @@ def emit_setting(m: Machine, frame: Frame, node: Any, made: Made) -> None:
     scope, stack = frame.scope, m.path.stack
     known, by_program = _reached(m, scope)
     late = bool(made.point) and process.points[made.point] is TAKEN and not _is_in_force(process, made)
+    late = late and not (made.name == "jax_platform_name" and _names_backend(process.points.get((made.point, "at"))))
     if not late:
         process.points.setdefault(("value", made.name), NONE)
         m.journal.write(process.points, ("value", made.name), made.value)
@@ -263,6 +265,12 @@ def emit_setting(m: Machine, frame: Frame, node: Any, made: Made) -> None:
         Setting(context, at, made.name, made.kind, made.value, made.point, late, since, conditional, direct, by_program)
     )
     m.path.stack = stack
+
+
+def _names_backend(taken: InitializationPoint | None) -> bool:
+    """``jax.devices("cpu")`` leaves open which backend is the default one, as that option says (run on 0.10.2)."""
+    node = taken.node if taken is not None else None
+    return isinstance(node, ir.Call) and bool(node.args) and last_name(node.func) in ("devices", "local_devices")
 
 
 def _is_in_force(process: Process, made: Made) -> bool:
