@@ -54,7 +54,7 @@ def array_item_assignment(event: Store) -> Report | None:
 
     ## Not reported
 
-    NumPy arrays, lists, dicts and references.
+    NumPy arrays, lists, dicts and the mutable references of `jax.new_ref`.
 
     ```python
     import jax

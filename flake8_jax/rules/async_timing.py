@@ -17,16 +17,16 @@ from flake8_jax.semantics.events.facts import NO_MEASURE
 def async_timing(event: Timed) -> Report | None:
     """A timer stops before the timed work is done.
 
-    The finding is a note in two cases. The code says that it measures compilation, warm-up or dispatch: the host does most of
-    that work before the call returns. Or it times a thousand steps or more together: the runtime lets only some tens of them
-    wait, so the error is small. The rule also covers a `with` block that reads the clock at both ends, and
-    `jax.profiler.stop_trace`.
+    The finding is a note if the code says that it measures compilation, warm-up or dispatch, because the host does most
+    of this work before the call returns. The finding is also a note if the code times a thousand JAX calls or more
+    together: the runtime queues only some tens of calls, so the error is small. The rule also covers a `with` block
+    that reads the clock at both ends, and `jax.profiler.stop_trace`.
 
     ## Why is this bad?
 
-    A JAX call returns as soon as the work is queued on the device, and Python continues. A clock that is read then measures
-    the dispatch, which takes microseconds for any amount of work. Call `jax.block_until_ready` on the result, or read the
-    result on the host, before you stop the timer.
+    A JAX call returns as soon as the work is queued on the device, and Python continues. If the code reads the clock
+    then, it measures the dispatch, which takes microseconds for any amount of work. Call `jax.block_until_ready` on the
+    result, or read the result on the host, before you stop the timer.
 
     ## Example
 

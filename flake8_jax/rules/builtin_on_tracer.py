@@ -88,7 +88,7 @@ def builtin_on_tracer(event: LibraryCall) -> Report | None:
 
     ## Not reported
 
-    Builtins that use the operators of arrays, and builtins on static values.
+    Builtins that use only operators of arrays, such as `abs`, `sum` and `pow`, and builtins on static values.
 
     ```python
     import math
@@ -110,7 +110,7 @@ def builtin_on_tracer(event: LibraryCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not model `key` functions.
+    The rule does not model the `key=` functions of `max`, `min` and `sorted`.
 
     ## Fix safety
 

@@ -15,16 +15,16 @@ from flake8_jax.semantics.events.facts import UNDONE
 
 @rule("JAX502", "error")
 def captured_mutation(event: Mutation) -> Report | None:
-    """Traced code stores a tracer in an outer list, dict or set, or counts in one.
+    """Traced code stores a tracer in an outer list, dict or set, or uses one as a counter.
 
     The finding is a warning if no code in the file reads the container but other code could.
 
     ## Why is this bad?
 
-    Python runs a traced function at trace time only. It appends a tracer, which is invalid after tracing
-    (`UnexpectedTracerError`), and the next call appends nothing. The same holds for a body of `scan` or a loss under `grad`
-    that writes to a container of the enclosing function. Return the values (`has_aux=True`, or the second result of a `scan`
-    body) or report them with `jax.debug.callback`.
+    Python runs a traced function at trace time only. The function appends a tracer, which is invalid after tracing
+    (`UnexpectedTracerError`), and its next call appends nothing. The same holds for a body of `scan` or a loss under
+    `grad` that writes to a container of the enclosing function. Return the values (`has_aux=True`, or the second result
+    of a `scan` body) or report them with `jax.debug.callback`.
 
     ## Example
 
@@ -123,8 +123,8 @@ def captured_mutation(event: Mutation) -> Report | None:
 
     ## Limitations
 
-    The rule does not model NumPy arrays, queues and other library objects. It does not report caches of static values,
-    which are fine.
+    The rule does not model NumPy arrays, queues and other library objects. The rule does not report caches of static
+    values, which are fine.
 
     ## Fix safety
 

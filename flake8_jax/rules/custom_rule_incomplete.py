@@ -11,14 +11,16 @@ from flake8_jax.semantics.events.events import RuleIncomplete
 def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
     """A `custom_vjp` or `custom_jvp` function has no derivative rule, or a rule of the wrong form.
 
-    In preview, a rule that never reads its cotangents or tangents, although its result is not zero, is a warning. Such a rule
-    is right only if nothing else is computed from the result.
+    With `--preview`, jaxlint also warns about a derivative rule that never reads its cotangents or tangents, although
+    its result is not zero. Such a derivative rule is right only if nothing else is computed from the result of the
+    function.
 
     ## Why is this bad?
 
-    A `jax.custom_vjp` function cannot be called before `defvjp`. Its forward rule takes the arguments and returns `(output,
-    residuals)`. Its backward rule takes the arguments of `nondiff_argnums`, then `(residuals, cotangent)`, and returns a
-    tuple with one cotangent for every other argument. Other forms raise when JAX differentiates the function, not earlier.
+    A `jax.custom_vjp` function cannot be called before `defvjp`. The forward rule takes the arguments and returns
+    `(output, residuals)`. The backward rule takes the arguments of `nondiff_argnums`, then `(residuals, cotangent)`,
+    and returns a tuple with one cotangent for every other argument. Rules of another form raise when JAX differentiates
+    the function, not earlier.
 
     ## Example
 
@@ -102,7 +104,7 @@ def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
 
     ## Not reported
 
-    Rules that are set elsewhere, and the forms of `custom_jvp`.
+    Derivative rules that other code sets, and the forms of `custom_jvp`.
 
     ```python
     import jax
@@ -133,8 +135,8 @@ def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
 
     ## How it is verified
 
-    Calling the function raises `AttributeError` if no rule is set. Differentiating it raises `TypeError` or `ValueError` if
-    the rule does not fit.
+    Calling the function raises `AttributeError` if no rule is set. Differentiating the function raises `TypeError` or
+    `ValueError` if the derivative rule does not fit.
 
     ## Since
 

@@ -33,8 +33,8 @@ from flake8_jax.semantics.events.events import Indexing, LibraryCall, MethodCall
 def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report | None:
     """Traced code makes an array whose shape depends on the data.
 
-    In preview, the rule also covers losses, activations and densities that the project does not call, and methods of pytree
-    classes that hold arrays.
+    With `--preview`, the rule also covers losses, activations and densities that the project does not call, and methods
+    of pytree classes that hold arrays.
 
     ## Why is this bad?
 

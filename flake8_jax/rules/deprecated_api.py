@@ -12,13 +12,14 @@ from flake8_jax.semantics.events.events import ApiUse, Span
 def deprecated_api(event: ApiUse) -> Report | None:
     """The code uses a name or an argument that JAX, or a library around it, has deprecated.
 
-    jaxlint reports nothing if a supported release lacks the replacement. For Flax, optax, Orbax, Haiku and NumPyro, only what
-    their own code or documentation calls deprecated counts. A deprecated attribute of instances, such as `value` of an
-    `nnx.Param`, is reported once per file.
+    jaxlint reports nothing if a supported release lacks the replacement. For Flax, optax, Orbax, Haiku and NumPyro,
+    jaxlint reports only names that the code or documentation of the library calls deprecated. A deprecated attribute of
+    instances, such as `value` of an `nnx.Param`, is reported once per file.
 
     ## Why is this bad?
 
-    The name works, perhaps with a DeprecationWarning, until JAX removes it. JAX promises three months.
+    The name works, perhaps with a DeprecationWarning, until JAX removes it. JAX promises to keep a deprecated name for
+    three months.
 
     ## Example
 
@@ -78,13 +79,13 @@ def deprecated_api(event: ApiUse) -> Report | None:
 
     ## Fix safety
 
-    jaxlint writes the new name if it does the same and every supported release has it. The fix is safe, except for `pjit`
-    with shardings that jaxlint cannot see, because `jax.jit` does not read the mesh context. jaxlint offers no fix for `pjit`
-    with a `PartitionSpec` or with positional options.
+    jaxlint writes the new name if the new name does the same and every supported release has it. The fix is safe,
+    except for `pjit` with shardings that jaxlint cannot see, because `jax.jit` does not read the mesh context. jaxlint
+    offers no fix for `pjit` with a `PartitionSpec` or with positional options.
 
     ## How it is verified
 
-    The DeprecationWarning, where JAX or the library emits one.
+    The run shows the DeprecationWarning, if JAX or the library emits one.
 
     ## Since
 

@@ -22,13 +22,13 @@ _LIBRARIES = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.", "jax.image.", "
 def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
     """A call or an operation without side effects is a statement of its own.
 
-    The finding is a note in tests, which are run line by line as well.
+    The finding is a note in tests, where a call may only have to run without an error.
 
     ## Why is this bad?
 
-    Functions of `jax.numpy` and `jax.lax` and methods of JAX arrays change nothing in place, unlike NumPy's `x.sort()` or
-    PyTorch's `x.clamp_()`. A statement that drops their result does nothing. Likewise, `fast = jax.jit(f)` does not change
-    `f`: if the code then calls `f`, it runs without jit.
+    Functions of `jax.numpy` and `jax.lax` and methods of JAX arrays change nothing in place, unlike NumPy's `x.sort()`
+    or PyTorch's `x.clamp_()`. A statement that drops their result does nothing. Likewise, `fast = jax.jit(f)` does not
+    change `f`: if the code then calls `f`, `f` runs without jit.
 
     ## Example
 

@@ -50,7 +50,7 @@ def discarded_update(event: Discarded) -> Report | None:
 
     ## Not reported
 
-    A class whose own `at` modifies it.
+    An object whose class defines an `at` that modifies the object.
 
     ```python
     class Cell:

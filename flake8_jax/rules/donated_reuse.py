@@ -16,14 +16,15 @@ from flake8_jax.semantics.events.events import DonatedUse
 def donated_reuse(event: DonatedUse) -> Report | None:
     """The code uses an array after it was donated.
 
-    The finding is a warning for an argument of a function with unknown callers, because it may be a NumPy array, which JAX
-    copies. It is also a warning if only some paths to the use donate the array.
+    The finding is a warning for an argument of a function with unknown callers, because the argument may be a NumPy
+    array, which JAX copies. It is also a warning if only some paths to the use donate the array.
 
     ## Why is this bad?
 
-    An argument named in `donate_argnums` or `donate_argnames` gives its buffer to the results of the call. JAX deletes the
-    array, and reading it raises `RuntimeError` (passing it to another compiled call, `ValueError`). On some devices this
-    happens only if the memory is reused. Bind the result to the name of the argument, or donate a copy.
+    An argument named in `donate_argnums` or `donate_argnames` gives its buffer to the results of the call. JAX deletes
+    the array, and reading it raises `RuntimeError` (passing it to another compiled call, `ValueError`). On some
+    devices, JAX deletes the array only if it can reuse the memory. Bind the result to the name of the argument, or
+    donate a copy.
 
     ## Example
 
@@ -121,7 +122,7 @@ def donated_reuse(event: DonatedUse) -> Report | None:
 
     ## Limitations
 
-    The rule does not model aliases, `equinox.filter_jit`, compiled objects.
+    The rule does not model aliases, `equinox.filter_jit`, and compiled objects such as `jit(f).lower(x).compile()`.
 
     ## Fix safety
 

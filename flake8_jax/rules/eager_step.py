@@ -15,11 +15,12 @@ from flake8_jax.semantics.events.events import EagerStep
 def eager_step(event: EagerStep) -> Report | None:
     """A loop outside tracing runs a model or an optimizer in every iteration, and nothing jits it.
 
-    The level is info: of 21 findings in other projects, 14 were worth a change. The others were short loops, layers of a
-    model, and programs that fail earlier. In preview, the rule also reports loops that do six or more array operations in
-    each iteration and pass their result to the next one (`u = u + dt * laplacian(u)`), functions that do so beside a jitted
-    one (an optimizer written by hand), and loops that take the elements of an array one by one and compute with them
-    (`float(x[i]) ** 2`), if a script or `main` runs them and nothing jits them.
+    The level is info: of 21 findings in other projects, 14 were worth a change. The others were short loops, layers of
+    a model, and programs that fail earlier. With `--preview`, the rule also reports the following code, if a script or
+    `main` runs it and nothing jits it: loops that do six or more array operations in each iteration and pass the result
+    to the next iteration (`u = u + dt * laplacian(u)`); functions with such operations that a loop calls next to a
+    jitted function (for example, an optimizer written by hand); and loops that take the elements of an array one by one
+    and compute with them (`float(x[i]) ** 2`).
 
     ## Why is this bad?
 
@@ -105,7 +106,7 @@ def eager_step(event: EagerStep) -> Report | None:
 
     ## Not reported
 
-    A jitted `apply`, and a few iterations.
+    A jitted `apply`, and loops with few iterations.
 
     ```python
     import flax.linen as nn
@@ -136,7 +137,7 @@ def eager_step(event: EagerStep) -> Report | None:
 
     ## How it is verified
 
-    The operations on the line compile one by one. If they compiled earlier, there is no proof.
+    The operations on the line compile one by one. There is no proof if they already compiled on an earlier line.
 
     ## Since
 

@@ -18,16 +18,16 @@ from flake8_jax.semantics.events.pools import POOLS, sliding_window
 
 @rule("JAX514", "warning", fixable="sometimes")
 def flax_collections(event: LibraryCall) -> Report | None:
-    """A training step drops the batch statistics, or a pool has no strides.
+    """A training step drops the batch statistics, or a pooling call has no strides.
 
-    The rule is in preview: it reports nothing in 282 repositories, so it is untested on real code.
+    The rule reports only with `--preview`: it reports nothing in 282 repositories, so it is untested on real code.
 
     ## Why is this bad?
 
-    `apply(..., mutable=["batch_stats"])` returns the new running statistics with the output. If the next step does not get
-    them, they keep their initial values 0 and 1, and the model normalizes with those at evaluation. `max_pool` and `avg_pool`
-    of Flax and the pools of Equinox move the window by 1 unless the call passes strides: `max_pool(x, (2, 2))` turns (8, 8)
-    into (7, 7).
+    `apply(..., mutable=["batch_stats"])` returns the new running statistics with the output. If the next step does not
+    get them, they keep their initial values 0 and 1, and the model normalizes with these values at evaluation.
+    `max_pool` and `avg_pool` of Flax and the pooling layers of Equinox move the window by 1 unless the call passes
+    strides: `max_pool(x, (2, 2))` turns (8, 8) into (7, 7).
 
     ## Example
 
@@ -116,11 +116,13 @@ def flax_collections(event: LibraryCall) -> Report | None:
 
     ## Fix safety
 
-    Unsafe. The pool gets the strides of its window, so the shape of the result changes.
+    Unsafe. For a pooling call without strides, the fix passes the window shape as the strides, too:
+    `max_pool(x, (2, 2))` becomes `max_pool(x, (2, 2), strides=(2, 2))`. The windows no longer overlap, so the result is
+    smaller.
 
     ## How it is verified
 
-    The line runs.
+    The run reaches the line. No value shows the mistake.
 
     ## Since
 

@@ -86,8 +86,8 @@ def fork_after_jax(event: Fork) -> Report | None:
 
     ## Limitations
 
-    The rule does not model project classes derived from `Process` or `DataLoader`, unknown numbers of workers, the Python
-    versions that a project supports.
+    The rule does not model project classes derived from `Process` or `DataLoader`, unknown numbers of workers, and the
+    Python versions that a project supports.
 
     ## Fix safety
 

@@ -19,10 +19,10 @@ def frozen_attribute(event: FrozenStore) -> Report | None:
 
     ## Why is this bad?
 
-    These objects are pytrees, so their attributes must not change while JAX traces. The assignment raises. An Equinox module
-    takes new values only in its constructor, and only for the fields that its class declares. A Flax module takes them in
-    `setup`, but not for the arguments of its constructor. Build a changed copy instead: `eqx.tree_at` for Equinox,
-    `state.replace(…)` for `flax.struct` and `TrainState`.
+    These objects are pytrees, so their attributes must not change while JAX traces. The assignment raises. An Equinox
+    module accepts new values only in its constructor, and only for the fields that its class declares. A Flax module
+    accepts new values in `setup`, but not for the arguments of its constructor. Build a changed copy instead:
+    `eqx.tree_at` for Equinox, `state.replace(…)` for `flax.struct` and `TrainState`.
 
     ## Example
 

@@ -14,8 +14,9 @@ def global_write(event: Mutation) -> Report | None:
 
     ## Why is this bad?
 
-    Python runs a traced function at trace time only. It leaves a tracer in the variable, which is invalid after tracing
-    (`UnexpectedTracerError`), or a count that changes in the first call only. Return the value, or carry it through the loop.
+    Python runs a traced function at trace time only. The function leaves a tracer in the variable, which is invalid
+    after tracing (`UnexpectedTracerError`), or a count that changes in the first call only. Return the value, or carry
+    it through the loop.
 
     ## Example
 
@@ -82,7 +83,8 @@ def global_write(event: Mutation) -> Report | None:
 
     ## Not reported
 
-    A variable that belongs to the trace itself, one that is restored, and the target of a callback, which runs on every call.
+    A variable that belongs to the trace itself, a variable that gets its old value back, and a variable that a callback
+    sets, because a callback runs on every call.
 
     ```python
     import jax

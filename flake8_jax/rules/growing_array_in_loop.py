@@ -13,8 +13,8 @@ from flake8_jax.semantics.events.events import LoopCopy
 def growing_array_in_loop(event: LoopCopy) -> Report | None:
     """A loop outside tracing rebuilds an array in every iteration: longer, or with a few elements changed.
 
-    The rule is in preview: 5 of 10 findings in other projects were worth a change. The others were loops with few iterations,
-    or small arrays that a program fills once.
+    The rule reports only with `--preview`: 5 of 10 findings in other projects were worth a change. The others were
+    loops with few iterations, or small arrays that a program fills once.
 
     ## Why is this bad?
 
@@ -125,7 +125,8 @@ def growing_array_in_loop(event: LoopCopy) -> Report | None:
 
     ## How it is verified
 
-    How often the lines of the loop compile. There is no proof for an update in place, because the copy is inside JAX.
+    The run counts how often the lines of the loop compile. There is no proof for an update in place, because the copy
+    is inside JAX.
 
     ## Since
 

@@ -22,13 +22,14 @@ _CASTS = _NEVER_CONCRETE | {"builtins.int", "builtins.bool"}
 def host_cast(event: LibraryCall) -> Report | None:
     """`float()`, `int()`, `bool()` or `complex()` is called on a traced value.
 
-    In preview, the rule also covers methods and properties of pytree classes that hold arrays, unless their names say that
-    they print, check or store something.
+    With `--preview`, the rule also covers methods and properties of pytree classes that hold arrays, unless their names
+    say that they print, check or store something.
 
     ## Why is this bad?
 
     Python needs the number now, but a traced value exists only when the compiled program runs, so the call raises
-    `ConcretizationTypeError`. Under `jax.grad` alone, `float()` and `complex()` raise too; `int()` and `bool()` work there.
+    `ConcretizationTypeError`. Under `jax.grad` alone, `float()` and `complex()` raise too; `int()` and `bool()` work
+    under `jax.grad` alone.
 
     ## Example
 

@@ -14,7 +14,8 @@ from flake8_jax.semantics.events.masks import NORMALIZERS, emptied_by, makes_nan
 def inf_mask_softmax(event: Computation) -> Report | None:
     """An additive mask multiplies zero by infinity, or a mask leaves `softmax` a row of minus infinity.
 
-    The rule is in preview, because no finding could be judged: none of 17 repositories with such models makes the mistake.
+    The rule reports only with `--preview`, because no finding could be judged: none of 17 repositories with such models
+    makes the mistake.
 
     ## Why is this bad?
 

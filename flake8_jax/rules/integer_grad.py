@@ -62,7 +62,7 @@ def integer_grad(event: TransformCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not model leaves of classes.
+    The rule does not model integer leaves of pytree classes.
 
     ## Fix safety
 

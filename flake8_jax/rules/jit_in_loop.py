@@ -18,7 +18,8 @@ _PMAPS = frozenset({"jax.pmap"})
 def jit_in_loop(event: Repetition) -> Report | None:
     """A loop applies `jit` to a new function object in every iteration and calls the result.
 
-    The finding is a note if the function reads a variable that the loop binds, because that would have to become an argument.
+    The finding is a note if the function reads a variable that the loop binds, because this variable would have to
+    become an argument.
 
     ## Why is this bad?
 

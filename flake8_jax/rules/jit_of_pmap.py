@@ -68,7 +68,7 @@ def jit_of_pmap(event: RootMet | Repetition) -> Report | None:
 
     ## Fix safety
 
-    No fix. The `jit` can go, but the arguments keep the shapes that `pmap` needs.
+    No fix. You can remove the `jit`, but the arguments must keep the shapes that `pmap` needs.
 
     ## How it is verified
 

@@ -27,13 +27,16 @@ from flake8_jax.semantics.events.facts import draws_from
 def key_reuse(event: KeyUse) -> Report | None:
     """Two draws use the same PRNG key on one path.
 
-    A warning rather than an error: two calls of `choice`, a key that a function makes from a number of its own (as for
-    synthetic data), and keys with which the same functions change an image and its mask. A note: two functions split one key
-    and read different ones of the new keys, but one names a key that the other reads. In preview, calling an unknown
-    function (`env.reset(key)`, `dist.sample(seed=key)`, `model(key, x)`) also uses the key, and so does `fold_in` beside
-    `split`, which returns the same keys. Functions whose names say that they store or place a key do not count, nor do `init`
-    and `apply` of Flax, which fold names into it. In other projects, 22 of 30 findings of JAX301, JAX302 and JAX303 were
-    worth a change.
+    The finding is a warning for two calls of `choice`, for a key that a function makes from a number of its own (as for
+    synthetic data), and for keys with which the same functions change an image and its mask. The finding is a note if
+    two functions split one key and use different new keys, but one function assigns a name to a new key that the other
+    uses.
+
+    With `--preview`, a call of a function that jaxlint does not know (`env.reset(key)`, `dist.sample(seed=key)`,
+    `model(key, x)`) also counts as a use of the key. So does `fold_in` next to `split`, because `fold_in` may return a
+    key that `split` also returned. Functions whose names say that they store or place a key do not count. `init` and
+    `apply` of Flax do not count either, because they fold names into the key. In other projects, 22 of 30 findings of
+    JAX301, JAX302 and JAX303 were worth a change.
 
     ## Why is this bad?
 
@@ -152,9 +155,10 @@ def key_reuse(event: KeyUse) -> Report | None:
 
     ## Fix safety
 
-    Unsafe. jaxlint splits the key before its first use and passes a new key to each use, so the draws change. There is no fix
-    if equal draws are intended: two calls of one function are subtracted or compared, a pair is antithetic, or a name or
-    comment says so. jaxlint never splits an object that holds a key, or an array of keys.
+    Unsafe. jaxlint splits the key before its first use and passes a new key to each use, so the draws change. There is
+    no fix if equal draws seem intended: the code subtracts or compares two calls of one function, the draws are an
+    antithetic pair, or a name or comment says that the draws are equal. jaxlint never splits an object that holds a
+    key, or an array of keys.
 
     ## How it is verified
 

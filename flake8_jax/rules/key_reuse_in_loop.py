@@ -41,15 +41,16 @@ TREE_MAP = "tree_map"
 def key_reuse_in_loop(event: KeyUse) -> Report | None:
     """A loop draws from a PRNG key that does not change in the loop.
 
-    The finding is a note if equal draws may be intended: the loop collects its results and continues without them, or the
-    name of the key (`eval_key`, `fixed_rng`) or a comment (`# the same key`) says so. In preview, the rule also reports keys
-    that each iteration passes to an unknown function (see JAX301), unless the loop makes other keys itself.
+    The finding is a note if equal draws may be intended: the loop collects its results and continues without them, or
+    the name of the key (`eval_key`, `fixed_rng`) or a comment (`# the same key`) says that the key is fixed. With
+    `--preview`, the rule also reports keys that each iteration passes to an unknown function (see JAX301), unless the
+    loop makes other keys itself.
 
     ## Why is this bad?
 
-    The same key gives the same numbers, so every iteration draws the same ones: a random walk repeats one step, and dropout
-    removes the same units. Nothing raises. A body of `jax.lax.scan`, `jax.lax.fori_loop` or `jax.lax.while_loop` that
-    captures a key is such a loop too.
+    The same key gives the same numbers, so every iteration draws the same numbers: a random walk repeats one step, and
+    dropout removes the same units. Nothing raises. A body of `jax.lax.scan`, `jax.lax.fori_loop` or
+    `jax.lax.while_loop` that captures a key is such a loop too.
 
     ## Example
 

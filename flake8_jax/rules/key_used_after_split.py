@@ -24,7 +24,7 @@ from flake8_jax.semantics.events.events import KeyUse
 def key_used_after_split(event: KeyUse) -> Report | None:
     """The code draws from a PRNG key, or splits it again, after it was split.
 
-    In preview, the rule also reports a key that is split and then passed to an unknown function (see JAX301), and
+    With `--preview`, the rule also reports a key that is split and then passed to an unknown function (see JAX301), and
     `fold_in(key, i)` beside `split(key, n)`, which returns `split(key, n)[i]` again.
 
     ## Why is this bad?

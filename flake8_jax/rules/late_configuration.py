@@ -16,15 +16,15 @@ _RAISING = frozenset({"jax.distributed.initialize", "jax_num_cpu_devices"})
 def late_configuration(event: Setting) -> Report | None:
     """The code sets a setting after JAX has read it.
 
-    `jax.distributed.initialize()` and `jax_num_cpu_devices` raise `RuntimeError`, so they are errors. A setting that depends
-    on a test of JAX's devices is a note, because it mostly matches what is in force.
+    `jax.distributed.initialize()` and `jax_num_cpu_devices` raise `RuntimeError`, so they are errors. A setting that
+    depends on a test of JAX's devices is a note, because it usually equals the setting that JAX already uses.
 
     ## Why is this bad?
 
-    JAX reads the `JAX_…` environment variables once, at import. The first array, the first compiled call or the first query
-    for devices fixes `XLA_FLAGS`, `XLA_PYTHON_CLIENT_…` and the platform. A later setting is stored but has no effect: the
-    program silently runs in 32 bits, on the wrong platform or with one device. Set it before the import, or call
-    `jax.config.update` right after it.
+    JAX reads the `JAX_…` environment variables once, at import. The first array, the first compiled call or the first
+    query for devices fixes `XLA_FLAGS`, `XLA_PYTHON_CLIENT_…` and the platform. A later setting is stored but has no
+    effect: the program silently runs in 32 bits, on the wrong platform or with one device. Set the variable before the
+    import, or call `jax.config.update` right after it.
 
     ## Example
 

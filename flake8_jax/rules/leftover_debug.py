@@ -61,7 +61,7 @@ def leftover_debug(event: Setting) -> Report | None:
 
     ## Use instead
 
-    A flag enables it.
+    A flag enables the debugging aid.
 
     ```python
     import argparse
@@ -80,7 +80,7 @@ def leftover_debug(event: Setting) -> Report | None:
 
     ## Not reported
 
-    An aid that is disabled again, a block without jit in a library function, and other options.
+    A debugging aid that is disabled again, a block without jit in a library function, and other options.
 
     ```python
     import jax

@@ -20,9 +20,10 @@ def library_call_mismatch(event: CallMismatch) -> Report | None:
 
     ## Why is this bad?
 
-    The call raises `TypeError` when Python reaches it: a required argument is missing, as the `key` of an Equinox layer or the
-    `rngs` of a `flax.nnx` layer, there are too many positional arguments, or the function has no parameter of that name.
-    jaxlint reports a call only if none of the releases since JAX 0.4.30 takes it.
+    The call raises `TypeError` when Python reaches it, for one of three reasons: a required argument is missing (such
+    as the `key` of an Equinox layer or the `rngs` of a `flax.nnx` layer), there are too many positional arguments, or
+    the function has no parameter with the name of a keyword. jaxlint reports a call only if no release since JAX 0.4.30
+    accepts it.
 
     ## Example
 
@@ -105,7 +106,7 @@ def library_call_mismatch(event: CallMismatch) -> Report | None:
 
     ## Not reported
 
-    Calls with unknown arguments, and what `functools.partial` has bound before.
+    Calls with unknown arguments, and arguments that `functools.partial` has bound before.
 
     ```python
     from functools import partial

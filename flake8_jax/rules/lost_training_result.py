@@ -12,13 +12,13 @@ from flake8_jax.semantics.events.events import LostResult
 def lost_training_result(event: LostResult) -> Report | None:
     """A loop computes new parameters or states, but the code continues with the old ones.
 
-    The rule is in preview: 214 other projects had no such place, so its value is unknown.
+    The rule reports only with `--preview`: 214 other projects had no such place, so its value is unknown.
 
     ## Why is this bad?
 
-    JAX functions change nothing; they return new values. If the loop drops the new state, every iteration starts from the
-    same one. If the code after the loop reads the variable from before it, the training has no effect. An optimizer such as
-    adam that never gets its new state back uses its initial moments in each step. Nothing raises.
+    JAX functions change nothing; they return new values. If the loop drops the new state, every iteration starts from
+    the same state. If the code after the loop reads the variable from before it, the training has no effect. An
+    optimizer such as adam that never gets its new state back uses its initial moments in each step. Nothing raises.
 
     ## Example
 

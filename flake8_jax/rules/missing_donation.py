@@ -15,10 +15,10 @@ def missing_donation(event: UndonatedStep) -> Report | None:
 
     ## Why is this bad?
 
-    While `state = step(state, batch)` runs, the old and the new state both use memory. With parameters and optimizer state,
-    that is the larger half of the device memory. `jax.jit(step, donate_argnames=("state",))` (for `pmap`: `donate_argnums=0`)
-    lets XLA write the results over the arguments. The call deletes the old array, so no code may use it afterwards, including
-    the caller that passed it in before the loop.
+    While `state = step(state, batch)` runs, the old and the new state both use memory. If the state holds parameters
+    and optimizer state, the two copies can fill most of the device memory. `jax.jit(step, donate_argnames=("state",))`
+    (for `pmap`: `donate_argnums=0`) lets XLA write the results over the arguments. The call deletes the old array, so
+    no code may use it afterwards, including the caller that passed it in before the loop.
 
     ## Example
 
@@ -109,9 +109,9 @@ def missing_donation(event: UndonatedStep) -> Report | None:
 
     ## Fix safety
 
-    Unsafe. jaxlint adds `donate_argnames` (or `donate_argnums` for `pmap`) where the function is compiled, if each caller
-    passes a value that it made itself and knows by one name. There is no fix for a parameter of the caller, an attribute, or
-    an array that a list, an object or a reshaped copy may share.
+    Unsafe. jaxlint adds `donate_argnames` (or `donate_argnums` for `pmap`) where the function is compiled, if each
+    caller passes a value that the caller itself made and that only one name refers to. There is no fix for a parameter
+    of the caller, an attribute, or an array that a list, an object or a reshaped copy may share.
 
     ## How it is verified
 

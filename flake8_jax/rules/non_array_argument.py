@@ -53,11 +53,11 @@ def non_array_argument(event: TransformCall | LibraryCall) -> Report | None:
 
     ## Why is this bad?
 
-    `jit` makes a tracer for every argument that is not static. That works only for arrays, numbers and pytrees of them; other
-    values raise `TypeError`. Name the parameter in `static_argnames`, or bind the argument beforehand with
+    `jit` makes a tracer for every argument that is not static. That works only for arrays, numbers and pytrees of them;
+    other values raise `TypeError`. Name the parameter in `static_argnames`, or bind the argument beforehand with
     `functools.partial`. A function or a module that is not called raises too, as in `jnp.tanh(network)` instead of
-    `jnp.tanh(network(x))`. So does a number or a shape in place of the key of a `jax.random` function, and a list in a
-    `jax.numpy` function, which converts no lists, unlike NumPy.
+    `jnp.tanh(network(x))`. A number or a shape in place of the key of a `jax.random` function also raises. So does a
+    list as an argument of a `jax.numpy` function, because `jax.numpy`, unlike NumPy, does not convert lists.
 
     ## Example
 
@@ -188,7 +188,7 @@ def non_array_argument(event: TransformCall | LibraryCall) -> Report | None:
 
     ## Not reported
 
-    Numbers, None, pytrees of them, and a default that no call passes.
+    Numbers, None, pytrees of numbers, and the default of a parameter that no call passes.
 
     ```python
     import jax
@@ -210,8 +210,10 @@ def non_array_argument(event: TransformCall | LibraryCall) -> Report | None:
 
     ## Fix safety
 
-    For strings and functions, jaxlint names the parameter in `static_argnames`. That is unsafe: JAX compiles the function
-    again for each value. A list or a tuple becomes an array. That is safe, because the call raised.
+    For strings and functions, jaxlint names the parameter in `static_argnames`. This fix is unsafe, because JAX then
+    compiles the function again for each value. A list or a tuple in a call of `jax.numpy` becomes an array:
+    `jnp.sum([a, b])` becomes `jnp.sum(jnp.asarray([a, b]))`. This fix is safe if every element is an array or a number,
+    because the old call always raises. Otherwise it is unsafe.
 
     ## How it is verified
 

@@ -31,15 +31,16 @@ _SCALAR_TYPES = frozenset({
 def numpy_on_tracer(event: LibraryCall) -> Report | None:
     """A NumPy or SciPy function is called on a traced value.
 
-    In preview, the rule also covers functions that take JAX arrays, as their annotations say, and return a NumPy result to
-    JAX, as in `jnp.stack([np.roll(x, k) for k in ks])`. Outside tracing that copies data to the host and back.
+    With `--preview`, the rule also covers functions that nothing in the project traces. If a parameter is annotated as
+    a JAX array, the rule reports a NumPy call on it whose result becomes an argument of a JAX function, as in
+    `jnp.stack([np.roll(x, k) for k in ks])`. Outside tracing, such code copies the data to the host and back.
 
     ## Why is this bad?
 
     NumPy reads the data of its argument (`__array__`), and a tracer has none, so the call raises
-    `TracerArrayConversionError`, also under `jax.grad` alone. Scalar types such as `np.float32(x)` raise too. Some NumPy
-    functions call the array's own method and therefore work, such as `np.sum`, `np.mean`, `np.argmax`, `np.reshape` and
-    `np.shape`; jaxlint does not report those.
+    `TracerArrayConversionError`, also under `jax.grad` alone. Scalar types such as `np.float32(x)` raise too. Some
+    NumPy functions call the array's own method and therefore work, such as `np.sum`, `np.mean`, `np.argmax`,
+    `np.reshape` and `np.shape`; jaxlint does not report these functions.
 
     ## Example
 

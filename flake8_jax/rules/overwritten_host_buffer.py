@@ -74,7 +74,8 @@ def overwritten_host_buffer(event: OverwrittenBuffer) -> Report | None:
 
     ## Not reported
 
-    A result that the program reads before it writes, and a 64-bit array, which JAX converts to 32 bits and so copies.
+    A result that the program reads before it writes, and a 64-bit array, which JAX copies because it converts the array
+    to 32 bits.
 
     ```python
     import jax
@@ -105,7 +106,8 @@ def overwritten_host_buffer(event: OverwrittenBuffer) -> Report | None:
 
     ## Fix safety
 
-    Unsafe. The call gets `.copy()` of the array if the array is its argument. That takes time and memory.
+    Unsafe. If the NumPy array `x` itself is the argument of the JAX call, the fix passes `x.copy()` instead. JAX then
+    sees the values at the time of the call, so results may change, and the copy takes time and memory.
 
     ## How it is verified
 

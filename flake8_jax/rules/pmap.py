@@ -60,7 +60,7 @@ def pmap(event: NameUse) -> Report | None:
 
     ## Not reported
 
-    The name in a text, and collectives under `vmap`.
+    The name `jax.pmap` in a string, and collectives under `vmap`.
 
     ```python
     import jax

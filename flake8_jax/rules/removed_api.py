@@ -13,16 +13,21 @@ from flake8_jax.semantics.events.events import ApiUse, Span
 def removed_api(event: ApiUse) -> Report | None:
     """The code uses a name or an argument that JAX or a related library has removed, or omits a now required one.
 
-    In an annotation that Python does not evaluate the finding is a warning. A name that no release of a module ever had is
-    reported too, if another module of JAX has it; otherwise only in preview, because a newer release may have it.
+    jaxlint also reports a name that no known release of the module has, if another module of JAX has the name. If no
+    other module has it, jaxlint reports the name only with `--preview`, because a newer release may have it. In an
+    annotation that Python does not evaluate, the finding is a note.
 
     ## Why is this bad?
 
-    The import or the call raises when Python reaches it, perhaps long after an upgrade and deep in a run. `target-jax`, or
-    what the project requires of `jax`, decides which releases count: the newest allowed release, or the newest known one if
-    there is no upper bound. The table for JAX comes from its change log and was checked against its releases. Smaller tables
-    exist for Flax, optax, Orbax, chex, Haiku and NumPyro. If a project pins JAX but not such a library, jaxlint does not
-    report that library. A release of such a library does not count if it requires a newer JAX than the project allows.
+    The import or the call raises when Python reaches it, perhaps long after an upgrade and deep in a run. jaxlint
+    checks names against one release of JAX: the newest that `target-jax` or the requirements of the project allow.
+    Without an upper bound, this is the newest release that jaxlint knows. The table of removed names comes from the
+    change log of JAX and was checked against JAX's releases.
+
+    Smaller tables exist for Flax, optax, Orbax, chex, Haiku and NumPyro. jaxlint checks names of these libraries in the
+    same way, but ignores releases that require a newer JAX than the project allows. If the project limits JAX to older
+    releases and does not name the library in its requirements, jaxlint does not know which release of the library is in
+    use, and reports nothing about it.
 
     ## Example
 
@@ -66,7 +71,7 @@ def removed_api(event: ApiUse) -> Report | None:
 
     ## Not reported
 
-    The old name, if the new one is missing.
+    The old name, in code that uses it only if the new name is missing.
 
     ```python
     import jax

@@ -15,14 +15,14 @@ from flake8_jax.semantics.events.facts import READ_LATER, UNDONE
 def self_write(event: Mutation) -> Report | None:
     """A traced method stores a traced value in `self`, or in another object that is older than the trace.
 
-    The finding is an error if the attribute is computed from itself or read after the trace. It is a warning if, as far as
-    the project shows, only its own trace reads it.
+    The finding is an error if the attribute is computed from its old value or read after the trace. It is a note if, as
+    far as the project shows, only code in the same trace reads the attribute.
 
     ## Why is this bad?
 
-    Python runs a traced method at trace time only. The attribute then holds a tracer that is invalid after tracing: reading
-    it raises `UnexpectedTracerError`, and later calls do not set it again. Return the new value and assign it outside, or
-    make the object a pytree and return a new one.
+    Python runs a traced method at trace time only. The attribute then holds a tracer that is invalid after tracing:
+    reading the attribute raises `UnexpectedTracerError`, and later calls do not set it again. Return the new value and
+    assign it outside, or make the object a pytree and return a new one.
 
     ## Example
 
@@ -77,8 +77,8 @@ def self_write(event: Mutation) -> Report | None:
 
     ## Not reported
 
-    An object made inside the trace, a pytree argument (JAX changes and returns a copy), a static value, and an attribute that
-    is restored.
+    An object made inside the trace, a pytree argument (JAX changes and returns a copy), a static value, and an
+    attribute that gets its old value back.
 
     ```python
     import copy

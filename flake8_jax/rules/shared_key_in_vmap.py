@@ -12,14 +12,15 @@ from flake8_jax.semantics.events.events import SharedKey
 def shared_key_in_vmap(event: SharedKey) -> Report | None:
     """A function under `vmap` or `pmap` draws from a PRNG key that all batch elements share.
 
-    The rule is opt-in: none of the judged findings in public code was a mistake, because shared keys are a common way to
-    compare members of a population under equal conditions. In preview, the rule also covers unknown functions (see JAX301).
+    The rule is opt-in: none of the judged findings in public code was a mistake, because shared keys are a common way
+    to compare members of a population under equal conditions. With `--preview`, the rule also covers unknown functions
+    (see JAX301).
 
     ## Why is this bad?
 
     A key that is captured or passed with `in_axes=None` is equal for every batch element, so all of them draw the same
-    numbers: an ensemble has equal members, and parallel environments see equal noise. If that is not intended, nothing shows
-    it. Split the key over the axis, or fold in the index of the element.
+    numbers: an ensemble has equal members, and parallel environments see equal noise. Nothing shows the mistake if
+    equal numbers are not intended. Split the key over the axis, or fold in the index of the element.
 
     ## Example
 

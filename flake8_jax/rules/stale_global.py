@@ -11,10 +11,10 @@ from flake8_jax.semantics.events.facts import CHANGED_HERE
 
 @rule("JAX507", "warning")
 def stale_global(event: GlobalRead) -> Report | None:
-    """Traced code reads a module variable that other code rebinds, or a list or dict that it changes.
+    """Traced code reads a module variable that other code rebinds, or a list or dict that other code changes.
 
-    jaxlint reports a variable only if the project changes it after a trace. It ignores a setter that the project itself does
-    not call, and assumes that users call it before the first trace.
+    jaxlint reports a variable only if the project changes it after a trace. jaxlint ignores a setter function that the
+    project itself does not call, and assumes that users call the setter before the first trace.
 
     ## Why is this bad?
 

@@ -108,7 +108,7 @@ def stale_static_self(event: StaleRead) -> Report | None:
 
     ## Limitations
 
-    The rule does not model changes that nothing in the project makes, calls with other shapes, which JAX traces again,
+    The rule does not model changes that nothing in the project makes, calls with other shapes (JAX traces them again),
     or Flax modules that compiled code captures and an optimizer updates.
 
     ## Fix safety

@@ -16,15 +16,15 @@ from flake8_jax.semantics.events.facts import iterates
 def static_arg_in_loop(event: TransformCall) -> Report | None:
     """A loop passes a different value of a static argument to a jitted function in every iteration.
 
-    The level is info: none of three findings in other projects was worth a change. There the argument indexed a Python list,
-    or took few values.
+    The level is info: none of three findings in other projects was worth a change. In these, the argument indexed a
+    Python list, or took few values.
 
     ## Why is this bad?
 
-    `jit` keeps one compiled program for each value of its static arguments. A step counter, or a learning rate computed from
-    it, is a new value each time, so every iteration traces and compiles, which takes far longer than the step, and JAX keeps
-    all the programs. Make it an ordinary, traced argument. If the function branches on it, use `jnp.where` or `jax.lax.cond`;
-    if it is a length, pad to a fixed one.
+    `jit` keeps one compiled program for each value of its static arguments. A step counter, or a learning rate computed
+    from it, is a new value each time, so every iteration traces and compiles, which takes far longer than the step, and
+    JAX keeps all the programs. Make the argument an ordinary, traced one. If the function branches on the argument, use
+    `jnp.where` or `jax.lax.cond`. If the argument is a length, pad to a fixed length.
 
     ## Example
 
@@ -71,7 +71,7 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
 
     ## Not reported
 
-    A few intended values, and numbers that take few values.
+    Loops over a few values that are written out, and numbers that take few values.
 
     ```python
     from functools import partial
@@ -94,8 +94,8 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not know how many values an unknown iterable has. It does not model static arguments of transforms that
-    this code does not call.
+    The rule does not know how many values an unknown iterable has. It does not see jitted functions that a library
+    calls, as in `library.run(jitted_step)`.
 
     ## Fix safety
 

@@ -15,8 +15,8 @@ def static_arg_mismatch(event: RootMet) -> Report | None:
 
     ## Why is this bad?
 
-    `jax.jit` checks positions and names against the signature. It raises `ValueError` for missing ones, and for an argument
-    that is both static and donated.
+    `jax.jit` checks positions and names against the signature. It raises `ValueError` for parameters that the function
+    does not have, and for an argument that is both static and donated.
 
     ## Example
 
@@ -65,8 +65,8 @@ def static_arg_mismatch(event: RootMet) -> Report | None:
 
     ## Fix safety
 
-    Unsafe. jaxlint writes the parameters with the closest names, for all of the call at once. They may not be the intended
-    ones.
+    Unsafe. jaxlint replaces all wrong names in the call by the parameters with the closest names. These may not be the
+    intended parameters.
 
     ## How it is verified
 

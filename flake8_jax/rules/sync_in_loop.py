@@ -28,11 +28,12 @@ _READING_METHODS = frozenset({"item", "tolist"})
 def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Indexing) -> Report | None:
     """A loop that dispatches compiled work reads a result on the host in every iteration.
 
-    jaxlint reports a value that is only added up, kept, printed or logged, in a loop whose iterations pass on a state. It
-    reports the first read after the last compiled call, because later reads do not wait. The level is info: 4 of 12 findings
-    in other projects were worth a change. In preview, the rule also reports results of unknown functions, and a loop that
-    indexes a NumPy array by a JAX array, which copies the index to the host each time; 6 of 16 of these findings were worth a
-    change. So are calls of `jax.device_get` on scalars, or on a dict of them.
+    jaxlint reports a value that is only added up, kept, printed or logged, in a loop whose iterations pass on a state.
+    It reports the first read after the last compiled call, because later reads do not wait. The level is info: 4 of 12
+    findings in other projects were worth a change. With `--preview`, the rule also reports reads of results of unknown
+    functions, calls of `jax.device_get` on scalars or on a dict of scalars, and a loop that indexes a NumPy array by a
+    JAX array, which copies the index to the host each time. Of the findings on such results and indices, 6 of 16 were
+    worth a change.
 
     ## Why is this bad?
 
@@ -165,7 +166,7 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
 
     ## How it is verified
 
-    The time per step, with and without the read, in the steady state.
+    The run compares the time per step with and without the read, after the first iterations.
 
     ## Since
 

@@ -72,7 +72,7 @@ def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     ## Not reported
 
     The host function of a callback, and concrete values at trace time. If the result goes into `np.asarray`, `float` or
-    `.item()` at once, the rules on those report it.
+    `.item()` at once, the rules on these functions report the call.
 
     ```python
     import jax

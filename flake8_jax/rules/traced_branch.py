@@ -32,8 +32,8 @@ _ADVICE = {
 def traced_branch(event: TruthTest) -> Report | None:
     """Python tests the truth value of a tracer.
 
-    In preview, the rule also covers losses, activations and densities that the project does not call, and methods of pytree
-    classes that hold arrays, unless the test checks an argument.
+    With `--preview`, the rule also covers losses, activations and densities that the project does not call, and methods
+    of pytree classes that hold arrays, unless the test checks an argument.
 
     ## Why is this bad?
 

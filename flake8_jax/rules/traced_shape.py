@@ -26,8 +26,8 @@ _COUNT_OR_ARRAY = frozenset({("jax.random.choice", "a"), ("jax.random.permutatio
 def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
     """A traced value is used as a shape, a size, a length or an axis.
 
-    In preview, the rule also covers methods of pytree classes that hold arrays, and losses, activations and densities that
-    compute a size with `jnp` from static shapes.
+    With `--preview`, the rule also covers methods of pytree classes that hold arrays, and losses, activations and
+    densities that compute a size with `jnp` from static shapes.
 
     ## Why is this bad?
 

@@ -15,15 +15,15 @@ from flake8_jax.semantics.events.events import TransformCall
 def unhashable_static(event: TransformCall) -> Report | None:
     """A static argument of a jitted function gets a list, a dict, an array or another value without a hash.
 
-    The finding is a warning for an object that only an annotation describes. In preview, the rule also warns if the
-    annotations of a class, or of most subclasses of a base, say that the fields hold arrays.
+    The finding is a warning for an object that jaxlint knows only from an annotation. With `--preview`, the rule also
+    warns if the annotations of a class, or of most subclasses of a base class, say that the fields hold arrays.
 
     ## Why is this bad?
 
-    `jit` looks compiled code up by the values of the static arguments, so they need a hash. A list, a dict or an array has
-    none, and the call raises `ValueError: Non-hashable static arguments`. Pass a tuple or a frozen dataclass. A class that
-    defines only `__eq__` has no hash, as a dataclass that is not frozen. The hash of a frozen dataclass is made from its
-    fields.
+    `jit` looks compiled code up by the values of the static arguments, so they need a hash. A list, a dict or an array
+    has none, and the call raises `ValueError: Non-hashable static arguments`. Pass a tuple or a frozen dataclass. An
+    object has no hash if its class defines only `__eq__`, as a dataclass that is not frozen does. The hash of a frozen
+    dataclass is made from its fields.
 
     ## Example
 
@@ -178,9 +178,9 @@ def unhashable_static(event: TransformCall) -> Report | None:
 
     ## Fix safety
 
-    A list literal becomes a tuple. The fix is safe if the function only iterates over it, takes its length, reads one
-    element, or passes it on as a shape or an axis. Otherwise it is unsafe. jaxlint offers no fix if the function compares it
-    with a list, adds a list to it or calls a list method, or if an element has no hash.
+    A list literal becomes a tuple. The fix is safe if the function only iterates over the list, takes its length, reads
+    one element, or passes it on as a shape or an axis. Otherwise it is unsafe. jaxlint offers no fix if the function
+    compares the list with another list, adds a list to it or calls a list method, or if an element has no hash.
 
     ## How it is verified
 

@@ -50,7 +50,7 @@ def unknown_mesh_axis(event: MeshMismatch) -> Report | None:
 
     ## Not reported
 
-    A mesh from elsewhere.
+    A mesh whose axis names jaxlint does not know, such as a parameter.
 
     ```python
     import jax

@@ -16,7 +16,8 @@ from flake8_jax.semantics.events.facts import IN_NEST
 def unrolled_loop(event: UnrolledLoop) -> Report | None:
     """A Python loop in compiled code runs 32 times or more, and JAX compiles a copy of its body for each iteration.
 
-    Nested loops multiply; jaxlint reports the outermost one. The option `unroll-threshold` sets the number.
+    For nested loops, the numbers of iterations multiply, and jaxlint reports the outermost loop. The option
+    `unroll-threshold` sets the threshold, by default 32.
 
     ## Why is this bad?
 
@@ -117,7 +118,7 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
 
     ## How it is verified
 
-    The jaxpr holds the body as often as the loop runs it.
+    The jaxpr holds one copy of the body for each iteration.
 
     ## Since
 

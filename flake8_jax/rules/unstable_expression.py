@@ -46,23 +46,33 @@ def report_first(candidates: list[Candidate]) -> list[Candidate]:
 def unstable_expression(event: Computation) -> Report | None:
     """A formula overflows or loses digits for extreme values, and a stable function for it exists.
 
-    The finding is a note for `exp(x) - 1` and for angles, of which 2 of 10 in other projects were worth a change, and where the
-    exponent is never positive.
+    The finding is a note for `exp(x) - 1` and for angles (in other projects, 2 of 10 of these findings were worth a
+    change), and for an `exp` whose exponent is never positive.
 
-    In preview, because too few repositories have them: `log(prod(x))`, `exp(x) / (1 + exp(x))`, the gradient of `1 / (1 +
-    exp(-x))`, `mean(x**2) - mean(x)**2`, `x * (log(x) - log(y))`, `x * (log(x) - y)`, `log(1 - exp(x))`, angles whose
-    gradient is infinite, `v / (norm(v) + eps)` where `v` is differentiated (the gradient is NaN at zero), and losses with a
-    floor. `log(softmax(x) + eps)` and `log(clip(sigmoid(x), eps, 1 - eps))` are finite, but their gradients become zero if the
+    With `--preview`, the rule also reports formulas that few repositories have: `log(prod(x))`,
+    `exp(x) / (1 + exp(x))`, the gradient of `1 / (1 + exp(-x))`, `mean(x**2) - mean(x)**2`, `x * (log(x) - log(y))`,
+    `x * (log(x) - y)`, `log(1 - exp(x))`, angles whose gradient is infinite, `v / (norm(v) + eps)` where `v` is
+    differentiated (the gradient is NaN at zero), and losses with a floor. A loss with a floor, such as
+    `log(softmax(x) + eps)` or `log(clip(sigmoid(x), eps, 1 - eps))`, is finite. But its gradient becomes zero if the
     probability is far below `eps`, so training does not correct the worst predictions.
 
     ## Why is this bad?
 
-    `log(softmax(x))` is `-inf` if a logit is some hundred below the largest, `log(sum(exp(x)))` overflows at 89 in `float32`,
-    `log(1 + x)` and `exp(x) - 1` are zero for every `x` below 6e-8, and `x * log(x)` is NaN at zero. `jax.nn.log_softmax`,
-    `jax.scipy.special.logsumexp`, `jnp.log1p`, `jnp.expm1` and `jax.scipy.special.xlogy` compute the same and stay exact, and
-    so do their gradients. `exp(x) / sum(exp(x))` is NaN if an `x` is above 88, `log(1 - sigmoid(x))` is `-inf` above 17,
-    `log(1 - tanh(x)**2)` above 9, and `log(prod(p))` if the product is below 1e-45. The cosine of two vectors, as a dot
-    product over lengths, is 1.0000001 for some parallel ones, and `arccos` of that is NaN.
+    In `float32`, these formulas fail for some values. The stable functions compute the same, and their results and
+    gradients stay exact:
+
+    | formula | where it fails | stable function |
+    |---|---|---|
+    | `log(softmax(x))` | `-inf` if a logit is about 100 below the largest | `jax.nn.log_softmax` |
+    | `log(sum(exp(x)))` | overflows if an `x` is above 88 | `jax.scipy.special.logsumexp` |
+    | `exp(x) / sum(exp(x))` | NaN if an `x` is above 88 | `jax.nn.softmax` |
+    | `log(1 + x)`, `exp(x) - 1` | zero for every `x` between -3e-8 and 6e-8 | `jnp.log1p`, `jnp.expm1` |
+    | `x * log(x)` | NaN at zero | `jax.scipy.special.xlogy` |
+    | `log(1 - sigmoid(x))` | `-inf` above 17 | `jax.nn.log_sigmoid(-x)` |
+
+    `log(1 - tanh(x)**2)` is `-inf` for an `x` above 9, and `log(prod(p))` is `-inf` if the product is below 1e-45. If
+    code computes the cosine of two vectors as their dot product over their lengths, the cosine of some parallel vectors
+    is 1.0000001, and `arccos` of this number is NaN.
 
     ## Example
 

@@ -51,7 +51,7 @@ def report_first(candidates: list[Candidate]) -> list[Candidate]:
 def x64_disabled(event: WideDtype) -> Report | None:
     """The code asks for a 64-bit dtype, but the project does not enable 64-bit dtypes.
 
-    Of several calls in one function jaxlint reports the first.
+    If one function has several such calls, jaxlint reports only the first.
 
     ## Why is this bad?
 

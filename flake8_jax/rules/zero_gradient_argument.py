@@ -15,13 +15,14 @@ from flake8_jax.semantics.events.events import TransformCall
 def zero_gradient_argument(event: TransformCall) -> Report | None:
     """`jax.grad` or a similar transform differentiates by an argument on which the result does not depend smoothly.
 
-    The rule is in preview: it reports 2 places in 282 repositories, too few to judge. Both are defects.
+    The rule reports only with `--preview`: it reports 2 places in 282 repositories, too few to judge. Both are defects.
 
     ## Why is this bad?
 
     The gradient is zero for every input, and JAX does not say so: the loss never decreases, and `adamw` changes the
-    parameters by weight decay only. The function does not use the argument, for example because it reads `self.weights`
-    instead. Or it uses the argument only in `argmax`, `round`, a comparison or `stop_gradient`, whose derivatives are zero.
+    parameters by weight decay only. There are two causes. The function may not use the argument at all, for example
+    because it reads `self.weights` instead. Or the function uses the argument only in `argmax`, `round`, a comparison
+    or `stop_gradient`, whose derivatives are zero.
 
     ## Example
 
@@ -83,7 +84,8 @@ def zero_gradient_argument(event: TransformCall) -> Report | None:
 
     ## Not reported
 
-    One smooth path, or one used leaf, is enough.
+    An argument that reaches the result on at least one smooth path, and a pytree of which the function uses at least
+    one leaf.
 
     ```python
     import jax
