@@ -12,9 +12,9 @@ def control_flow_signature(event: SignatureMismatch) -> Report | None:
 
     ## Why is this bad?
 
-    Each primitive needs a fixed form. A `scan` body takes `(carry, x)` and returns `(carry, y)`. A `fori_loop` body takes
-    `(i, carry)` and returns the carry. The branches of `cond` take the operands and return one pytree structure. The carry of
-    a loop keeps its structure. Other forms raise `TypeError` at trace time.
+    Each of these functions needs arguments of a fixed form. A `scan` body takes `(carry, x)` and returns `(carry, y)`.
+    A `fori_loop` body takes `(i, carry)` and returns the carry. The branches of `cond` take the operands and return one
+    pytree structure. The carry of a loop keeps its structure. Other forms raise `TypeError` at trace time.
 
     ## Example
 

@@ -24,8 +24,9 @@ def jit_in_loop(event: Repetition) -> Report | None:
     ## Why is this bad?
 
     JAX caches compiled code by function identity. A lambda, a local `def`, a `partial`, a bound method or the result of
-    `grad` or `vmap` is a new object in each iteration, so every iteration traces and compiles again. That takes about a
-    thousand times as long as the call. Apply `jit` before the loop and pass what differs as an argument.
+    `grad` or `vmap` is a new object in each iteration, so every iteration traces and compiles again. Tracing and
+    compiling take about a thousand times as long as the call. Apply `jit` before the loop and pass what differs as an
+    argument.
 
     ## Example
 

@@ -53,7 +53,7 @@ def non_array_argument(event: TransformCall | LibraryCall) -> Report | None:
 
     ## Why is this bad?
 
-    `jit` makes a tracer for every argument that is not static. That works only for arrays, numbers and pytrees of them;
+    `jit` makes a tracer for every argument that is not static. JAX can trace only arrays, numbers and pytrees of them;
     other values raise `TypeError`. Name the parameter in `static_argnames`, or bind the argument beforehand with
     `functools.partial`. A function or a module that is not called raises too, as in `jnp.tanh(network)` instead of
     `jnp.tanh(network(x))`. A number or a shape in place of the key of a `jax.random` function also raises. So does a

@@ -101,7 +101,7 @@ def same_constant_key(event: EqualKeys) -> Report | None:
 
     ## How it is verified
 
-    Both lines run.
+    The run reaches both lines.
 
     ## Since
 

@@ -17,10 +17,10 @@ def traced_format(event: Formatting) -> Report | None:
 
     ## Why is this bad?
 
-    A format spec needs the number, but a tracer has none: `TypeError: unsupported format string passed to
-    …Tracer.__format__`, or `ConcretizationTypeError` for `%`. This also raises under `jax.grad` alone. Without a spec, Python
-    shows the tracer once, at trace time (see JAX205). `jax.debug.print` takes format specs and prints the value on every
-    call.
+    A format spec needs the number, but a tracer has none:
+    `TypeError: unsupported format string passed to …Tracer.__format__`, or `ConcretizationTypeError` for `%`.
+    Formatting with a spec also raises under `jax.grad` alone. Without a spec, Python shows the tracer once, at trace
+    time (see JAX205). `jax.debug.print` takes format specs and prints the value on every call.
 
     ## Example
 

@@ -22,8 +22,8 @@ def traced_hash(event: Hashing) -> Report | None:
 
     ## Why is this bad?
 
-    JAX cannot compare two tracers at trace time, so tracers have no hash: `TypeError: unhashable type`. This also raises
-    under `jax.grad` alone.
+    JAX cannot compare two tracers at trace time, so tracers have no hash: `TypeError: unhashable type`. Hashing a
+    tracer also raises under `jax.grad` alone.
 
     ## Example
 

@@ -111,9 +111,9 @@ def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Fix safety
 
-    A parameter of a function jitted in the same file is added to its `static_argnames`. That is unsafe: JAX compiles for
-    every value. `jnp.prod(jnp.array(x.shape))` becomes `math.prod(x.shape)`. That is safe if every caller is traced, and
-    unsafe otherwise.
+    If the size is a parameter of a function that is jitted in the same file, jaxlint adds the parameter to
+    `static_argnames`. This fix is unsafe, because JAX then compiles for every value. `jnp.prod(jnp.array(x.shape))`
+    becomes `math.prod(x.shape)`. This fix is safe if every caller is traced, and unsafe otherwise.
 
     ## How it is verified
 

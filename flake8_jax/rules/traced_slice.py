@@ -76,9 +76,9 @@ def traced_slice(event: Slicing) -> Report | None:
 
     ## Fix safety
 
-    Unsafe. `x[i : i + n]` with a static `n` becomes `jax.lax.dynamic_slice_in_dim(x, i, n)`, which clamps the start instead
-    of shortening the result. An update `x.at[i : i + n]` becomes `x.at[i + jnp.arange(n)]`, but not `x.at[i - 1 : i + 1]`:
-    for `i = 0` that is an empty slice, but -1 is the last index.
+    Unsafe. `x[i : i + n]` with a static `n` becomes `jax.lax.dynamic_slice_in_dim(x, i, n)`, which clamps the start
+    instead of shortening the result. An update `x.at[i : i + n]` becomes `x.at[i + jnp.arange(n)]`, but not
+    `x.at[i - 1 : i + 1]`: for `i = 0`, this slice is empty, but the index -1 is the last element.
 
     ## How it is verified
 

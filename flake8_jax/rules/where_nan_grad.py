@@ -118,7 +118,8 @@ def where_nan_grad(event: Computation) -> Report | None:
 
     ## Fix safety
 
-    Unsafe. The operand gets its own mask, `jnp.where(guard, x, 1.0)`. The branch may use the operand for other purposes too.
+    Unsafe. jaxlint also masks the operand: `jnp.where(guard, jnp.sqrt(x), 0)` becomes
+    `jnp.where(guard, jnp.sqrt(jnp.where(guard, x, 1.0)), 0)`. The branch may also use the operand for something else.
 
     ## How it is verified
 
