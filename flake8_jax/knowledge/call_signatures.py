@@ -48,11 +48,16 @@ class Signature(msgspec.Struct, frozen=True):
     rest: bool = False
     others: bool = False
 
+    @property
+    def by_name(self) -> frozenset[str]:
+        """The parameters that may be given by name."""
+        return frozenset(self.positional[self.only :]) | self.keywords
+
     def problem(self, given: int, names: Collection[str]) -> Problem | None:
         """Why a call with ``given`` positional arguments and these keywords raises TypeError; None if it does not."""
         if given > len(self.positional) and not self.rest:
             return Problem("too-many", most=len(self.positional))
-        by_name = frozenset(self.positional[self.only :]) | self.keywords
+        by_name = self.by_name
         unknown = () if self.others else tuple(name for name in names if name not in by_name)
         if unknown:
             return Problem("unknown", unknown)

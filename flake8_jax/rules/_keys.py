@@ -7,12 +7,14 @@ import re
 from bisect import bisect_right
 from dataclasses import replace
 
+from flake8_jax.core import ir
 from flake8_jax.core.cells import SUFFIX, Rows
 from flake8_jax.core.findings import Level, Step
 from flake8_jax.core.registry import Candidate, Report
 from flake8_jax.rules._meetings import Meetings
 from flake8_jax.rules._tracers import LONGEST_QUOTE, quote
 from flake8_jax.rules._wording import callee
+from flake8_jax.semantics.domain.code import nodes_around
 from flake8_jax.semantics.domain.values import Site, canonical_key
 from flake8_jax.semantics.events.events import Context, KeyUse
 
@@ -132,6 +134,42 @@ def is_iterated(event: KeyUse) -> bool:
     reached = event.earlier
     later = reached is not None and reached.scope is event.context.scope and reached.start >= event.at.end
     return event.carried or (later and bool(event.context.loop))
+
+
+def is_captured(event: KeyUse) -> bool:
+    """The function that uses the key in the end reads it from around itself: no caller passes it."""
+    node, last = event.inner_key, event.last
+    while isinstance(node, (ir.Attribute, ir.Subscript)):
+        node = node.value
+    if not isinstance(node, ir.Name) or last is None or not event.through or not inner_spelling(event):
+        return False
+    around = nodes_around(last.scope.tree.body, last.start, last.end)
+    functions = [node.function for node in around if isinstance(node, (ir.FunctionDef, ir.Lambda))]
+    return bool(functions) and node.id not in functions[-1].local_names
+
+
+def captured_before(event: KeyUse, verb: str) -> str:
+    """The function called here captures its key, and where that was used before; empty if the key is passed to it."""
+    last, earlier = event.last, event.earlier
+    if key_on_line(event) is not None or last is None or earlier is None or not is_captured(event):
+        return ""
+    captures = f"{callee(event.context, event.at)} captures `{inner_spelling(event)}` ({place(last, event.context)})"
+    if event.first_in == event.last_in and is_within_call(event) and not is_iterated(event):
+        return f"{captures}, as does the call {at_place(earlier, event.context)}"
+    return f"{captures}, which was already {verb} {first_use(event)}"
+
+
+def passed_before(event: KeyUse) -> str | None:
+    """``In the previous iteration, line 75 passed this `key` to `body` ``; None if the key was used otherwise, or if this use
+    is no split."""
+    key, earlier = event.key_node, event.earlier
+    if key is None or earlier is None or event.effect != "split" or event.through:
+        return None
+    function = name_of(event.first_in, "")
+    if not function or not is_iterated(event) or not is_within_call(event):
+        return None
+    line, name = place(earlier, event.context), quote(event.context, key)
+    return f"In the previous iteration, {line} passed this {name} to {function}"
 
 
 def new_name(key: str) -> str:

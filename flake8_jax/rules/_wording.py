@@ -58,12 +58,17 @@ def _continued(sentence: str) -> str:
 
 def traced_argument(event: LibraryCall | MethodCall, otherwise: str) -> str:
     """The first argument of a call that is traced or holds a traced value, as the code spells it."""
+    return quote(event.context, traced_node(event), otherwise)
+
+
+def traced_node(event: LibraryCall | MethodCall) -> ir.Expr | None:
+    """The first argument of a call that is traced or holds a traced value."""
     pairs = list(zip(event.args, event.nodes)) + [(v, event.keyword_nodes.get(k)) for k, v in event.kwargs.items()]
     for is_traced in (contains_unconvertible, contains_tracer):
         for value, node in pairs:
             if node is not None and is_traced(value):
-                return quote(event.context, node, otherwise)
-    return otherwise
+                return node
+    return None
 
 
 def it_or_name(node: ir.Node | ir.Expr | None) -> str:

@@ -6,11 +6,12 @@ from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.events.events import FrozenStore
 
-_REMEDIES = {
-    "equinox.Module": "make a changed copy with eqx.tree_at",
-    "flax.linen.Module": "set it in setup, or use self.variable for state",
-    "flax.struct.dataclass": "make a changed copy with .replace",
+_KINDS = {
+    "equinox.Module": ("an Equinox module", "make a changed copy with eqx.tree_at"),
+    "flax.linen.Module": ("a Flax module", "set it in setup, or use self.variable for state"),
+    "flax.struct.dataclass": ("a Flax dataclass", "make a changed copy with .replace"),
 }
+"""By the class that freezes an object: what it is, and what to do."""
 
 
 @rule("JAX517", "error", raises="another error")
@@ -150,17 +151,16 @@ def frozen_attribute(event: FrozenStore) -> Report | None:
     subject = quote(event.context, event.at, event.name)
     if event.how == "undeclared":
         message = (
-            f"Assigning to {subject} raises an error, because `{event.owner}` has no field `{event.name}`; "
+            f"`{event.owner}` is an Equinox module, which allows only declared fields, so assigning to {subject} raises; "
             f"declare `{event.name}: …` in the class body"
         )
     elif event.how == "setup":
         message = (
-            f"`{event.name}` is a constructor argument of `{event.owner}`, which setup must not assign to; "
-            "use another name"
+            f"`{event.name}` is a constructor argument of the Flax module `{event.owner}`, which setup must not assign "
+            "to; use another name"
         )
     else:
-        remedy = _REMEDIES.get(event.library)
-        if remedy is None:
-            remedy = _REMEDIES["equinox.Module" if event.library.startswith("equinox.") else "flax.struct.dataclass"]
-        message = f"`{event.owner}` objects are frozen, so assigning to {subject} raises; {remedy}"
+        kind = "equinox.Module" if event.library.startswith("equinox.") else event.library
+        what, remedy = _KINDS.get(kind, _KINDS["flax.struct.dataclass"])
+        message = f"`{event.owner}` is {what}, whose objects are frozen, so assigning to {subject} raises; {remedy}"
     return Report(event.at, message)

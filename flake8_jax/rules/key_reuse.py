@@ -7,6 +7,7 @@ from flake8_jax.rules._keys import (
     ADVICE,
     OUTCOMES,
     by_convention,
+    captured_before,
     first_use,
     gets_again,
     is_common_pick,
@@ -198,7 +199,7 @@ def key_reuse(event: KeyUse) -> Report | None:
         return Report(event.at, message, level=level_of_use(event))
     uses, where = uses_of(event), first_use(event)
     # This line has a split: the draw before it needs one of its keys.
-    late = event.effect == "split" and not event.intent and not event.through
+    late = event.effect == "split" and not event.through and (not event.intent or not event.was_split)
     if event.carried:
         message = f"{key} was already used {where}, so {_related(event)}; {_in_each_iteration(key, late=late)}"
         return Report(event.at, message, level=level_of_use(event), uses=uses)
@@ -209,9 +210,10 @@ def key_reuse(event: KeyUse) -> Report | None:
     verb = "split" if event.was_split else "used"
     outcome = f", so {_related(event)}" if late and event.shares != "unread" else OUTCOMES[event.shares]
     advice = _before_this_split(event) if late else _advice(event)
+    before = captured_before(event, verb) or f"{key} was already {verb} {where}"
     return Report(
         event.at,
-        f"{key} was already {verb} {where}{outcome}; {advice}",
+        f"{before}{outcome}; {advice}",
         level=level_of_use(event),
         uses=uses,
     )
@@ -240,17 +242,24 @@ def _before_this_split(event: KeyUse) -> str:
     """What to do about a use before this split."""
     if is_iterated(event):
         return _in_each_iteration("", late=True)
-    return (
+    advice = (
         "split it before that call and pass a new key"
         if is_within_call(event)
-        else "split it first and use a new key there"
+        else "split it before that draw and use a new key there"
     )
+    return f"{advice}{ADVICE[event.intent].removeprefix('split it first')}" if event.intent in _NOT_EQUAL else advice
+
+
+_NOT_EQUAL = frozenset({"alternatives", "discarded", "template"})
+"""Reasons that hold for a draw and a split, which give no equal numbers."""
 
 
 def _advice(event: KeyUse) -> str:
     """What to do about a use that comes after another one. Where one of them is a split already, another split is not what is
     missing."""
     advice = ADVICE[event.intent]
+    if captured_before(event, ""):
+        return advice.replace("split it first", "pass each call its own key")
     if event.effect == "split" and not event.through:
         return advice.replace("split it first", "use only keys that split returned")
     return advice.replace("split it first", "pass each call its own key") if event.was_split else advice

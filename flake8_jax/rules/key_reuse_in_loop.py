@@ -9,6 +9,7 @@ from flake8_jax.rules._keys import (
     at_place,
     by_convention,
     inner_spelling,
+    is_captured,
     is_common_pick,
     is_loop_reuse,
     key_on_line,
@@ -196,6 +197,9 @@ def _message(event: KeyUse, by: str, does: str) -> str:
     function, inner = callee(event.context, event.at), inner_spelling(event)
     if _is_batch(event.key, ""):
         return f"{function} gets the same keys in every iteration of {loop}, so its random numbers repeat; {advice}"
+    if inner and is_captured(event):
+        advice = "make it a parameter and pass a new key in each iteration"
+        return f"{function} captures `{inner}`, so its random numbers repeat in every iteration of {loop}; {advice}"
     if inner:
         return f"{function} uses `{inner}`, which does not change in {loop}, so its random numbers repeat; {advice}"
     return f"{function} gets the same key in every iteration of {loop}, so its random numbers repeat; {advice}"

@@ -13,6 +13,7 @@ from flake8_jax.rules._keys import (
     level_of_use,
     name_of,
     name_of_key,
+    passed_before,
     report_where_given,
     user_of,
     uses_of,
@@ -136,6 +137,9 @@ def key_used_after_split(event: KeyUse) -> Report | None:
         return None
     if any(event.callees):
         return by_convention(event, f"{gets_again(event)}; use one of the new keys")
+    if (passed := passed_before(event)) is not None:
+        message = f"{passed}, which split it, so this split may return the same keys; pass a new key there"
+        return Report(event.at, message, level=level_of_use(event), uses=uses_of(event))
     advice = "pass each call its own key" if is_within_call(event) else "use one of the new keys"
     by = user_of(event)
     if event.effect == "split":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.knowledge.call_signatures import Problem
 from flake8_jax.knowledge.history import show
@@ -170,7 +172,33 @@ def _message(function: str, event: CallMismatch) -> str:
         return f"{function} gets {names} by position and by keyword, so this call raises TypeError; pass it once"
     release = f"{event.title} {show(event.newest)}"
     plural = "s" if len(problem.names) > 1 else ""
-    return f"{function} of {release} has no parameter{plural} {names}, so this call raises TypeError; check the name{plural}"
+    lacks = f"{function} of {release} has no parameter{plural} {names}, so this call raises TypeError"
+    meant = [_meant(name, event) for name in problem.names]
+    if all(meant):
+        return f"{lacks}; use {' and '.join(f'`{name}=`' for name in meant)}"
+    return f"{lacks}; check the name{plural}"
+
+
+_ELSEWHERE = {
+    "dim": "axis",
+    "dims": "axis",
+    "in_axis_resources": "in_shardings",
+    "keepdim": "keepdims",
+    "out_axis_resources": "out_shardings",
+    "prng_key": "key",
+    "rng": "key",
+    "seed": "key",
+}
+"""Parameters that other libraries and older releases have for one that the function takes."""
+
+
+def _meant(name: str, event: CallMismatch) -> str:
+    """The parameter that a name of no parameter stands for: of the same meaning elsewhere, or the only one of a similar
+    name. Empty if there is none."""
+    if (other := _ELSEWHERE.get(name)) in event.left:
+        return other
+    close = difflib.get_close_matches(name, event.left, n=2, cutoff=0.7)
+    return close[0] if len(close) == 1 else ""
 
 
 def _listed(problem: Problem) -> str:

@@ -7,6 +7,7 @@ from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._variation import arguments, compiles, varying_part
+from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.domain.values import Static
 from flake8_jax.semantics.events.events import TransformCall
 from flake8_jax.semantics.events.facts import iterates
@@ -135,9 +136,10 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
 
 
 def _report(event: TransformCall, node: ir.Expr | None, given: str) -> Report:
-    subject = quote(event.context, node, "of this call")
+    subject, function = quote(event.context, node, "of this call"), callee(event.context, event.at, "this function")
     return Report(
         node if node is not None else event.at,
-        f"Static argument {subject} changes in every iteration, so each call recompiles; make it a traced argument",
+        f"Static argument {subject} of {function} changes in every iteration, so each new value recompiles; "
+        "make it traced if no shape or Python branch depends on it",
         given=given,
     )

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.rules._binding import bind
 from flake8_jax.rules._tracers import contains_tracer, quote
-from flake8_jax.rules._wording import callee, it_or_name, static_remedy, traced_argument
+from flake8_jax.rules._wording import callee, it_or_name, static_remedy, traced_argument, traced_node
+from flake8_jax.semantics.domain.code import names_read
 from flake8_jax.semantics.domain.values import Array, ListValue, TupleValue, UnionValue, Value, is_traced_array
-from flake8_jax.semantics.events.events import LibraryCall, MethodCall
+from flake8_jax.semantics.events.events import Context, LibraryCall, MethodCall
 
 _COUNT_OR_ARRAY = frozenset({("jax.random.choice", "a"), ("jax.random.permutation", "x")})
 
@@ -196,9 +198,30 @@ def _report(
     else:
         called = callee(context, event.at)
         where = _PLAIN_NAMES.get(parameter, f"`{parameter}` of")
-        remedy = f"make {it_or_name(node)} {static_remedy(node)}{_meant(event, parameter)}"
+        is_axis = event.fact is not None and parameter in event.fact.axis_params
+        remedy = f"{_remedy(context, node or traced_node(event), is_axis=is_axis)}{_meant(event, parameter)}"
         message = f"{subject} is traced, but {where} {called} must be static; {remedy}"
     return Report(at, message)
+
+
+def _remedy(context: Context, node: ir.Node | ir.Expr | None, *, is_axis: bool) -> str:
+    """What to do: only a parameter can be a static argument; a local variable or an expression is computed from others."""
+    local = context.inner.local_names if context.inner is not None else []
+    parameters = [parameter.name for parameter in context.inner.params] if context.inner is not None else []
+    names = names_read(node).intersection(local)
+    if isinstance(node, ir.Name) and node.id not in local:  # captured: a parameter of a function around, maybe
+        return f"make `{node.id}` a static argument, or compute it from static ones"
+    if node is None or isinstance(node, ir.Attribute) or (isinstance(node, ir.Name) and node.id in parameters):
+        return f"make {it_or_name(node)} {static_remedy(node)}"
+    if len(names) == 1 and names <= {*parameters} and _is_arithmetic(node):
+        return f"make `{names.pop()}` a static argument"
+    otherwise = "" if is_axis else ", or use a fixed size and a mask"
+    return f"compute it from static arguments{otherwise}"
+
+
+def _is_arithmetic(node: ir.Node | ir.Expr) -> bool:
+    """Numbers, names and operators alone: static if its names are."""
+    return all(isinstance(part, (ir.BinOp, ir.UnaryOp, ir.Name, ir.Constant, ir.Tuple)) for part in walk(node))
 
 
 _PLAIN_NAMES = {"args": "the shape given to", **dict.fromkeys(("start", "stop", "step"), "the bounds of")}

@@ -10,6 +10,7 @@ from flake8_jax.core.registry import Candidate, Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._merging import first_of_each, place_of
 from flake8_jax.rules._wording import callee
+from flake8_jax.semantics.domain.code import nodes_around
 from flake8_jax.semantics.domain.values import External
 from flake8_jax.semantics.events.events import Context, WideDtype
 
@@ -140,10 +141,38 @@ def x64_disabled(event: WideDtype) -> Report | None:
     if _is_drawing(event.context) or _is_shown(event):
         return None
     asked = f"{event.written} ({event.dtype})" if event.written in _OTHER_NAMES else event.dtype
-    function = callee(event.context, event.at)
+    function = f"{callee(event.context, event.at)}{_of_jax(event)}"
     wrong = f"{function} gives {narrow}, not {asked}, because this project does not enable jax_enable_x64"
-    message = f"{wrong}; enable it or use {narrow}"
+    shift = _wide_shift(event) if "int" in narrow else None
+    if shift is None:
+        message = f"{wrong}; enable it or use {narrow}"
+    else:
+        message = f"{wrong}; enable it, as `<< {shift}` does not fit in {narrow}"
     return Report(event.at, message, "info" if is_test(event.context) else None)
+
+
+def _of_jax(event: WideDtype) -> str:
+    """``np.array``, where ``np`` is ``jax.numpy``: the name alone says NumPy."""
+    at, context = event.at, event.context
+    root = at.func if isinstance(at, ir.Call) else None
+    while isinstance(root, ir.Attribute):
+        root = root.value
+    if not isinstance(root, ir.Name) or root.id in ("jax", "jnp"):
+        return ""
+    value = context.scope.slots.get(root.id)
+    return " (here jax.numpy)" if isinstance(value, External) and value.name.startswith("jax.numpy") else ""
+
+
+def _wide_shift(event: WideDtype) -> int | None:
+    """The 42 of ``x.astype(jnp.int64) << 42``, which leaves none of 32 bits; None for a shorter shift."""
+    for node in nodes_around(event.context.scope.tree.body, event.at.start, event.at.end):
+        if isinstance(node, ir.BinOp) and node.op == "<<" and node.left is event.at:
+            bits = node.right.value if isinstance(node.right, ir.Constant) else None
+            return bits if isinstance(bits, int) and bits >= _NARROW_BITS else None
+    return None
+
+
+_NARROW_BITS = 32
 
 
 def _is_drawing(context: Context) -> bool:

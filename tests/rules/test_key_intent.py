@@ -686,7 +686,7 @@ def test_what_two_uses_share(
         capsys,
         f"from jax.random import {NAMES}\n\n\ndef f(key, n, p):\n    a = {first}\n    return a, {second}\n",
     )
-    advice = "split it first and use a new key there" if second == "split(key)" else "split it first"
+    advice = "split it before that draw and use a new key there" if second == "split(key)" else "split it first"
     assert found["message"] == f"`key` was already used on line 5{outcome}; {advice}"
 
 

@@ -753,7 +753,7 @@ class ApiUse(msgspec.Struct, frozen=True, eq=False):
 
 class CallMismatch(msgspec.Struct, frozen=True, eq=False):
     """A library function is called with arguments that no known release takes. name: its canonical name. title, newest: the
-    library, and its newest known release."""
+    library, and its newest known release. left: the parameters of that release which the call does not name."""
 
     context: Context
     at: ir.Call
@@ -761,6 +761,7 @@ class CallMismatch(msgspec.Struct, frozen=True, eq=False):
     problem: Problem
     title: str
     newest: Version
+    left: frozenset[str]
 
 
 FrozenKind = Literal["frozen", "undeclared", "setup"]

@@ -57,7 +57,8 @@ class CallSignatures(Tracker):
         if not _is_for(versions, scope, name, table) or _has_history(versions, name, problem):
             return
         if not versions.guards.guard(scope, node.start, node.end):
-            m.bus.emit(CallMismatch(m.path.context(scope), node, name, problem, table.title, table.newest))
+            left = table.of(name)[0].by_name - args.kwargs.keys()
+            m.bus.emit(CallMismatch(m.path.context(scope), node, name, problem, table.title, table.newest, left))
 
 
 def _all_known(node: ir.Call, at: Call) -> bool:
