@@ -7,14 +7,12 @@ import re
 from bisect import bisect_right
 from dataclasses import replace
 
-from flake8_jax.core import ir
 from flake8_jax.core.cells import SUFFIX, Rows
 from flake8_jax.core.findings import Level, Step
 from flake8_jax.core.registry import Candidate, Report
 from flake8_jax.rules._meetings import Meetings
 from flake8_jax.rules._tracers import LONGEST_QUOTE, quote
 from flake8_jax.rules._wording import callee
-from flake8_jax.semantics.domain.code import nodes_around
 from flake8_jax.semantics.domain.values import Site, canonical_key
 from flake8_jax.semantics.events.events import Context, KeyUse
 
@@ -136,24 +134,13 @@ def is_iterated(event: KeyUse) -> bool:
     return event.carried or (later and bool(event.context.loop))
 
 
-def is_captured(event: KeyUse) -> bool:
-    """The function that uses the key in the end reads it from around itself: no caller passes it."""
-    node, last = event.inner_key, event.last
-    while isinstance(node, (ir.Attribute, ir.Subscript)):
-        node = node.value
-    if not isinstance(node, ir.Name) or last is None or not event.through or not inner_spelling(event):
-        return False
-    around = nodes_around(last.scope.tree.body, last.start, last.end)
-    functions = [node.function for node in around if isinstance(node, (ir.FunctionDef, ir.Lambda))]
-    return bool(functions) and node.id not in functions[-1].local_names
-
-
 def captured_before(event: KeyUse, verb: str) -> str:
     """The function called here captures its key, and where that was used before; empty if the key is passed to it."""
     last, earlier = event.last, event.earlier
-    if key_on_line(event) is not None or last is None or earlier is None or not is_captured(event):
+    if key_on_line(event) is not None or last is None or earlier is None or not event.captured:
         return ""
-    captures = f"{callee(event.context, event.at)} captures `{inner_spelling(event)}` ({place(last, event.context)})"
+    inner = inner_spelling(event)
+    captures = f"{callee(event.context, event.at)} captures {f'`{inner}`' if inner else 'a key'} ({place(last, event.context)})"
     if event.first_in == event.last_in and is_within_call(event) and not is_iterated(event):
         return f"{captures}, as does the call {at_place(earlier, event.context)}"
     return f"{captures}, which was already {verb} {first_use(event)}"

@@ -9,7 +9,6 @@ from flake8_jax.rules._keys import (
     at_place,
     by_convention,
     inner_spelling,
-    is_captured,
     is_common_pick,
     is_loop_reuse,
     key_on_line,
@@ -197,7 +196,7 @@ def _message(event: KeyUse, by: str, does: str) -> str:
     function, inner = callee(event.context, event.at), inner_spelling(event)
     if _is_batch(event.key, ""):
         return f"{function} gets the same keys in every iteration of {loop}, so its random numbers repeat; {advice}"
-    if inner and is_captured(event):
+    if inner and event.captured:
         advice = "make it a parameter and pass a new key in each iteration"
         return f"{function} captures `{inner}`, so its random numbers repeat in every iteration of {loop}; {advice}"
     if inner:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._keys import (
     by_convention,
+    captured_before,
     first_use,
     gets_again,
     is_loop_reuse,
@@ -144,6 +145,7 @@ def key_used_after_split(event: KeyUse) -> Report | None:
     by = user_of(event)
     if event.effect == "split":
         then = f"{by} may return the same keys again"
+        advice = advice.replace("one of the new keys", "a key that the first split returned")
     elif event.through and name_of(event.through) == name_of(event.first_in, ""):
         then = "this call may draw the same numbers again"
     elif is_within_call(event):
@@ -152,9 +154,10 @@ def key_used_after_split(event: KeyUse) -> Report | None:
         then = "its numbers may be correlated with those of the new keys"
     else:
         then = f"{by} may draw numbers correlated with those of the new keys"
+    before = captured_before(event, "split") or f"{name_of_key(event)} was already split {first_use(event)}"
     return Report(
         event.at,
-        f"{name_of_key(event)} was already split {first_use(event)}, so {then}; {advice}",
+        f"{before}, so {then}; {advice}",
         level=level_of_use(event),
         uses=uses_of(event),
     )

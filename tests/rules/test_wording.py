@@ -6,6 +6,7 @@ import contextlib
 import re
 
 import pytest
+from rules.conftest import PROJECT, findings_of
 from support.wording import private_words, problems_of_message
 
 from flake8_jax.cli import COMMANDS, main
@@ -56,6 +57,82 @@ def test_help_has_no_private_words(command: str, capsys: pytest.CaptureFixture[s
 def test_the_newest_changes_have_no_private_words() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert private_words(text[: text.index("\n## 0.2.0")]) == []
+
+
+EQUINOX = """import equinox as eqx
+
+
+class Model(eqx.Module):
+    width: int
+
+    def __init__(self, width):
+        self.width = width
+        self.depth = 2
+"""
+PAD = """import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def pad(x, n):
+    used = jnp.sum(x > 0)
+    return jnp.zeros({size})
+"""
+CAPTURED = """import jax
+
+def make(key):
+    def noise(x):
+        return x + jax.random.normal(key, x.shape)
+
+    return noise
+
+def twice(x):
+    noise = make(jax.random.key(0))
+    {use}
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "parts"),
+    [
+        ("JAX517", EQUINOX, ["`Model` is an Equinox module, which allows only declared fields", "`self.depth`"]),
+        ("JAX105", PAD.format(size="n"), ["`n` is traced", "make `n` a static argument"]),
+        ("JAX105", PAD.format(size="2 * n"), ["`2 * n` is traced", "make `n` a static argument"]),
+        ("JAX105", PAD.format(size="n - used"), ["compute it from static arguments, or use a fixed size and a mask"]),
+        ("JAX105", PAD.format(size="used"), ["compute it from static arguments, or use a fixed size and a mask"]),
+        (
+            "JAX406",
+            "import jax\n\nf = jax.jit(lambda x, n: x * n, static_argnums=1)\n\n\ndef run(x, many):\n"
+            "    for n in range(many):\n        x = f(x, n)\n    return x\n",
+            ["`n` of `f` changes", "each new value recompiles", "if no shape or Python branch depends on it"],
+        ),
+        ("JAX804", "import jax\n\nx = jax.random.normal(seed=0, shape=(2,))\n", ["use `key=`"]),
+        ("JAX804", "import jax\n\nf = jax.jit(abs, in_axis_resources=None)\n", ["use `in_shardings=`"]),
+        ("JAX804", "import jax\n\nf = jax.jit(abs, static_argname='x')\n", ["check the name"]),
+        ("JAX804", "import jax.numpy as jnp\n\nx = jnp.zeros(shap=(2,))\n", ["use `shape=`"]),
+        (
+            "JAX701",
+            "import jax.numpy as np\n\n\ndef f(n):\n    return np.zeros((n, 2), dtype=np.float64)\n",
+            ["`np.zeros` (here jax.numpy) gives float32", "enable it or use float32"],
+        ),
+        (
+            "JAX701",
+            "import jax.numpy as jnp\n\n\ndef f(x):\n    return jnp.asarray(x).astype(jnp.int64) << 42\n",
+            ["enable it, as `<< 42` does not fit in int32"],
+        ),
+        ("JAX301", CAPTURED.format(use="return noise(x) * noise(2 * x)"), ["captures `key` (line 5)", "its own key"]),
+        (
+            "JAX302",
+            CAPTURED.format(use="for _ in range(9):\n        x = noise(x)\n    return x"),
+            ["`noise` captures `key`", "make it a parameter and pass a new key in each iteration"],
+        ),
+    ],
+)
+def test_messages_say_what_is_meant(code: str, text: str, parts: list[str]) -> None:
+    found = findings_of(PROJECT, {"main.py": text}).findings
+    messages = [finding.message for finding in found if finding.code == code]
+    assert len(messages) == 1
+    assert [part for part in parts if part not in messages[0]] == [], messages[0]
 
 
 _GLOSSARY = re.compile(

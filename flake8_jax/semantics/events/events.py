@@ -301,6 +301,9 @@ class KeyUse(msgspec.Struct, frozen=True, eq=False):
     """The code that called this function used the key before, too, which is a collision of its own."""
     loop: Site | None = None
     """Where the loop stands, if there is a ``loop_kind``."""
+    captured: bool = False
+    """The function called at ``at`` reads the key from around itself, under the name of ``inner_key``: neither an argument nor
+    the object of a method holds it."""
 
 
 class EqualKeys(msgspec.Struct, frozen=True, eq=False):
