@@ -90,6 +90,26 @@ def twice(x):
     noise = make(jax.random.key(0))
     {use}
 """
+CARRIED = """import jax
+
+
+def inner(carry):
+    x, key = carry
+    first, key = jax.random.split(key)
+    return x + jax.random.normal(first), key
+
+
+def body(i, carry):
+    x, key = carry
+    part, key = jax.random.split(key)
+    x += jax.random.normal(part)
+    x, _ = inner((x, key))
+    return x, key
+
+
+def train(key, x):
+    return jax.lax.fori_loop(0, 9, body, (x, key))
+"""
 
 
 @pytest.mark.parametrize(
@@ -125,6 +145,11 @@ def twice(x):
             "JAX302",
             CAPTURED.format(use="for _ in range(9):\n        x = noise(x)\n    return x"),
             ["`noise` captures `key`", "make it a parameter and pass a new key in each iteration"],
+        ),
+        (
+            "JAX303",
+            CARRIED,
+            ["In the previous iteration, line 14 passed this `key` to `inner`", "pass a new key there"],
         ),
     ],
 )
