@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain.code import names_read
+from flake8_jax.semantics.domain.stack import Link
 from flake8_jax.semantics.domain.values import (
     Array,
     DictValue,
@@ -43,6 +46,17 @@ def steps_to(value: Value | None, key: Value, depth: int = 3) -> str | None:
         if rest is not None:
             return step + rest
     return None
+
+
+def is_captured(link: Link, key: Value, argument: ir.Expr | None) -> bool:
+    """The called function reads the key by its name from around itself, and no argument of the call holds it."""
+    base = argument
+    while isinstance(base, (ir.Attribute, ir.Subscript)):
+        base = base.value
+    if not isinstance(base, ir.Name) or link.fn is None or link.bound is None or base.id in link.fn.local_names:
+        return False
+    held = (link.receiver, *link.bound.values())
+    return base.id in names_read(link.fn.body) and all(steps_to(v, canonical_key(key)) is None for v in held)
 
 
 def _steps_from(whole: Value, key: Value) -> str | None:

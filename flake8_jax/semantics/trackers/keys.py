@@ -24,7 +24,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.boundary import NOT_TRAINING, key_behind, key_taken
-from flake8_jax.semantics.domain.code import names_read, statement_at
+from flake8_jax.semantics.domain.code import statement_at
 from flake8_jax.semantics.domain.conditions import are_mutually_exclusive, is_of_branch, normal_condition
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
@@ -60,7 +60,7 @@ from flake8_jax.semantics.trackers.key_choices import exclude
 from flake8_jax.semantics.trackers.key_intent import Drawn, intent_of, is_default, is_same_start, is_update
 from flake8_jax.semantics.trackers.key_making import track_drawn
 from flake8_jax.semantics.trackers.key_names import NamesOfBodies, body_around, names_bound
-from flake8_jax.semantics.trackers.key_paths import is_key, may_be_key, steps_to
+from flake8_jax.semantics.trackers.key_paths import is_captured, is_key, may_be_key, steps_to
 from flake8_jax.semantics.trackers.key_streams import Drawing, shared_by
 
 DONATE: Final = "donate"
@@ -649,7 +649,7 @@ def _emit_collision(m: Machine, key: Value, usage: Usage, collision: Collision) 
             within=within,
             callees=(earlier.conventional, usage.conventional),
             given=usage.given or earlier.given,
-            captured=not innermost and _is_captured(link_at(m, level), key, usage.argument),
+            captured=not innermost and is_captured(link_at(m, level), key, usage.argument),
         )
     )
 
@@ -781,17 +781,6 @@ def _argument_for(m: Machine, level: int, key: Value) -> ir.Expr | None:
             if isinstance(argument.value, (ir.Name, ir.Attribute, ir.Subscript)):
                 return argument.value
     return None
-
-
-def _is_captured(link: Link, key: Value, argument: ir.Expr | None) -> bool:
-    """The called function reads the key by its name from around itself, and no argument of the call holds it."""
-    base = argument
-    while isinstance(base, (ir.Attribute, ir.Subscript)):
-        base = base.value
-    if not isinstance(base, ir.Name) or link.fn is None or link.bound is None or base.id in link.fn.local_names:
-        return False
-    held = (link.receiver, *link.bound.values())
-    return base.id in names_read(link.fn.body) and all(steps_to(v, canonical_key(key)) is None for v in held)
 
 
 def _spelled(m: Machine, path: tuple[Place, ...], level: int, key: Value) -> str:
