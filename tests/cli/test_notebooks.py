@@ -83,6 +83,14 @@ def test_a_notebook_runs_on_what_it_installs(
     assert [item["code"] for item in found] == reported
 
 
+@pytest.mark.parametrize(("asked", "count"), [("jax==0.3.12", 0), ("jax<=0.3.25", 1), ("jax", 1)])
+def test_an_old_jax_converts_lists(folder: Path, capsys: pytest.CaptureFixture[str], asked: str, count: int) -> None:
+    (folder / "requirements.txt").write_text(f"{asked}\n")
+    (folder / "a.py").write_text("import jax.numpy as jnp\nprint(jnp.linalg.norm([jnp.ones(2), jnp.ones(2)]))\n")
+    main(["check", ".", "--select", "JAX413", "--output-format", "json"])
+    assert len(json.loads(capsys.readouterr().out)) == count
+
+
 def test_json_speaks_of_cells(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(folder / "a.ipynb", notebook(SETUP, BRANCH, KEYS))
     found = json.loads(lint(capsys, ".", "--output-format", "json")[1])

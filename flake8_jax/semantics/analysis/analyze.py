@@ -21,6 +21,7 @@ from flake8_jax.core.stack import run_deep
 from flake8_jax.knowledge import load
 from flake8_jax.knowledge.call_signatures import load_signatures
 from flake8_jax.knowledge.history import load_histories
+from flake8_jax.knowledge.requirement import has_upper_bound
 from flake8_jax.semantics.analysis.assembly import assemble
 from flake8_jax.semantics.analysis.entries import run_entries
 from flake8_jax.semantics.analysis.findings import Reported, report_findings
@@ -95,6 +96,22 @@ def _analyze(files: Sequence[SourceFile], request: AnalysisRequest, rules: tuple
     return Analysis(reports, functions, crashes, counters, runs.calls, tuple(cuts))
 
 
+_TAKING_NO_LISTS = (0, 3, 25)
+"""In this release all of ``jax.numpy`` refuses lists; 0.3.12 still converted some, as ``linalg.norm`` (jax/_src/numpy)."""
+
+
+def _mark_old(scopes: list[ModuleScope], required: Required) -> None:
+    """Note which files are only for releases of JAX that may convert lists."""
+    known: dict[int, bool] = {}
+    for scope in scopes:
+        asked = required.of(scope.path)
+        if not any(has_upper_bound(bound) for bound in asked.values()):
+            continue
+        if id(asked) not in known:
+            known[id(asked)] = not load_histories().supports(asked)["jax"].reaches(_TAKING_NO_LISTS)
+        scope.converts_lists = known[id(asked)]
+
+
 def _machine_for(scopes: list[ModuleScope], request: AnalysisRequest, rules: tuple[Rule, ...]) -> Machine:
     """A machine that has run nothing yet, with the state that the request needs."""
     knowledge = load()
@@ -108,6 +125,8 @@ def _machine_for(scopes: list[ModuleScope], request: AnalysisRequest, rules: tup
     if machine.bus.wants(ApiUse) or machine.bus.wants(CallMismatch):
         required = Required(request.required, request.required_in)
         machine.trackers[ApiUses].open(load_histories(), required, scopes, request.wanted)
+    if request.required or request.required_in:
+        _mark_old(scopes, Required(request.required, request.required_in))
     if machine.bus.wants(CallMismatch):
         machine.trackers[CallSignatures].open(load_signatures())
     bus = machine.bus

@@ -39,13 +39,14 @@ class ModuleScope:
 
     key: its name, unlike those of other files (see ``imports``). cells: of a notebook, where each begins. versions: of
     a notebook that has run, the values of names that several cells bind, each with the number of the cell that left it.
-    unjitted: its top level switches ``jax_disable_jit`` on. redefined: names for which its top level makes a second function,
+    unjitted: its top level switches ``jax_disable_jit`` on. converts_lists: so do the functions of ``jax.numpy`` in every JAX
+    that it is for. redefined: names for which its top level makes a second function,
     and where it makes the last one.
     """
 
     __slots__ = (
-        "cells", "function_lines", "is_package", "key", "name", "path", "process", "rebound", "redefined", "slots", "state",
-        "text", "tree", "unjitted", "versions",
+        "cells", "converts_lists", "function_lines", "is_package", "key", "name", "path", "process", "rebound", "redefined",
+        "slots", "state", "text", "tree", "unjitted", "versions",
     )  # fmt: skip
 
     def __init__(self, path: str, name: str, *, is_package: bool, tree: ir.Module, text: str = "") -> None:
@@ -61,6 +62,7 @@ class ModuleScope:
         self.text = text
         self.process: dict[Any, Any] | None = None
         self.unjitted = False
+        self.converts_lists = False
         self.versions: dict[str, list[tuple[int, Value]]] = {}
 
     def cell_of(self, start: int) -> int:

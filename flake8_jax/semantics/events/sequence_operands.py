@@ -35,6 +35,8 @@ class SequenceOperand(NamedTuple):
 def sequence_operand(event: LibraryCall) -> SequenceOperand | None:
     """The first operand that surely is a list or a tuple where the function takes arrays only."""
     short = event.name.removeprefix("jax.numpy.")
+    if event.context.scope.converts_lists:
+        return None
     if short == event.name or short in _TAKING_LISTS or any(argument.star for argument in event.at.args):
         return None
     equivalent = equivalent_signature(f"numpy.{short}")

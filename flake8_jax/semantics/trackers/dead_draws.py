@@ -22,7 +22,9 @@ from typing import Any, Final
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import children, walk
 from flake8_jax.semantics.domain.code import last_name, statement_at
+from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.stack import Place
+from flake8_jax.semantics.domain.values import External, ModuleValue
 from flake8_jax.semantics.trackers.key_names import Names, NamesOfBodies, body_around
 
 WHOLE: Final = -1
@@ -78,6 +80,7 @@ class _Flow:
     def __init__(self, place: Place, names: Names) -> None:
         self.node: Any = place.node
         self.body = body_around(place)
+        self.scope = place.scope
         self.names = names
         self.passed = False
 
@@ -97,7 +100,7 @@ class _Flow:
             self.passed = self.passed or node is not self.node
             if not isinstance(statement, (ir.Assign, ir.AnnAssign, ir.Return)) or statement.value is None:
                 return None
-            inside = _part_of(statement.value, node, held)
+            inside = _part_of(statement.value, node, held, self.scope)
             if inside is None:
                 return None
             if isinstance(statement, ir.Return):
@@ -111,7 +114,7 @@ class _Flow:
         return frozenset(found)
 
 
-def _part_of(around: Any, node: Any, held: Parts) -> Parts | None:
+def _part_of(around: Any, node: Any, held: Parts, scope: ModuleScope) -> Parts | None:
     """Into which parts of an expression's value those of a node in it go; None if the expression reads them at once."""
     if around is node:
         return held
@@ -125,10 +128,24 @@ def _part_of(around: Any, node: Any, held: Parts) -> Parts | None:
     while around is not node:
         if isinstance(around, _READING):
             return None
+        if isinstance(around, ir.Call) and not _holds(around.func, node) and _is_of_unknown_object(around, scope):
+            return None
         around = next((child for child in children(around) if _holds(child, node)), node)
     return frozenset({WHOLE})
 
 
+def _is_of_unknown_object(call: ir.Call, scope: ModuleScope) -> bool:
+    """``env.step(x)``, ``log.append(x)``: a method of an object may keep what it gets."""
+    root = call.func
+    while isinstance(root, ir.Attribute):
+        root = root.value
+    if root is call.func or not isinstance(root, ir.Name):
+        return False
+    bound = scope.slots.get(root.id)
+    return not (isinstance(bound, ModuleValue) or (isinstance(bound, External) and bound.name.startswith(_COMPUTING)))
+
+
+_COMPUTING = ("jax", "numpy", "optax", "equinox", "flax")
 _READING = (ir.Yield, ir.YieldFrom, ir.Await, ir.Lambda, ir.Comprehension, ir.NamedExpr)
 
 
