@@ -8,6 +8,7 @@ unused      a code in a ``# noqa`` comment that suppresses nothing, though its r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from flake8_jax.core import ir
@@ -181,6 +182,7 @@ def undecodable(path: str, problem: Problem) -> RunReport:
     )
 
 
+_OTHER_SHEBANG = re.compile(r"#!(?!.{0,200}python)")
 _PLACEHOLDER = "{{"
 """In the path of a template of a project (cookiecutter, copier), whose files become Python when it is filled in."""
 
@@ -195,6 +197,8 @@ def syntax_diagnostic(path: str, text: str, problem: Problem) -> Diagnostic:
         message = f"jaxlint skips this {'cell' if path.endswith(SUFFIX) else 'file'}, which does not parse: {message}"
     if path.endswith(SUFFIX) and is_one_word(text, row):
         level = "info"  # ``stop``, ``assert``: where "Run all" is to end
+    if _OTHER_SHEBANG.match(text):
+        level, message = "info", f"{message}; its first line runs another program than Python"
     if _PLACEHOLDER in path:
         level, message = "info", f"{message}; this looks like a template: add it to `exclude`"
     finding = Finding(rule.code, rule.name, level, path, offset, offset, message)

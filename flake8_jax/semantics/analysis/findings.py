@@ -20,6 +20,7 @@ from flake8_jax.core.cells import SUFFIX
 from flake8_jax.core.findings import Finding, Level, Positions, Step
 from flake8_jax.core.registry import DEFECTS, Candidate, Settle, traceback_of
 from flake8_jax.semantics.analysis.request import AnalysisRequest
+from flake8_jax.semantics.domain.code import names_tested_around
 from flake8_jax.semantics.domain.stack import Link
 from flake8_jax.semantics.domain.values import Instance
 from flake8_jax.semantics.machine.bus import Emission
@@ -127,6 +128,11 @@ def _is_withdrawn(m: Machine, emission: Emission) -> bool:
     of_tracers = emission.rule.raises == "tracer error" or emission.rule.name == "print-in-staged"
     if of_tracers and any(scope.unjitted for scope in scopes):
         return True  # where jit is switched off, nothing is traced but by other transforms
+    if of_tracers and m.program.unjitting:
+        context = emission.event.context
+        body = context.inner.body if context.inner is not None else emission.scope.tree.body
+        if not m.program.unjitting.isdisjoint(names_tested_around(body, report.at)):
+            return True  # ``if self.debug:``, where ``if debug: jax.config.update("jax_disable_jit", True)``
     if report.unless and (
         m.worklist.cuts or m.bus.is_recorded(report.unless, path, report.at.start, presumed=presumed)
     ):

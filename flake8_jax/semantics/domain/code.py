@@ -170,6 +170,16 @@ def is_always_evaluated(statement: ir.Stmt, node: Any) -> bool:
     )
 
 
+def names_tested_around(body: list[ir.Stmt], node: Any) -> set[str]:
+    """The names, and the last parts of the attributes, that the tests of the ``if`` statements around a node read."""
+    tests = [part.test for part in nodes_around(body, node.start, node.end) if isinstance(part, ir.If)]
+    read = [part for test in tests for part in walk(test)]
+    names = {part.id for part in read if isinstance(part, ir.Name)} | {
+        p.attr for p in read if isinstance(p, ir.Attribute)
+    }
+    return names - {"self"}
+
+
 def nodes_around(body: list[ir.Stmt], start: int, end: int) -> Iterator[Any]:
     """The nodes of a block around these offsets, outermost first, the innermost included."""
     parts: list[Any] = list(body)

@@ -147,14 +147,24 @@ def _points(event: Computation, test: Recipe, recipe: Recipe, operand: Value, va
 
 
 def _is_reached(event: Computation, variable: Value, point: float) -> bool:
-    """Nothing of how the variable is computed keeps it from the point: ``exp(x)`` and ``1 / x`` are never zero."""
+    """Nothing of how the variable is computed keeps it from the point: ``exp(x)``, ``1 / x`` and ``maximum(eps, x)`` are never
+    zero."""
     recipe = recipe_of(event, variable)
     if recipe is None:
         return True
+    if recipe.name in ("maximum", "clip"):
+        lower = recipe.operands[:2] if recipe.name == "maximum" else recipe.operands[1:2]
+        return not any(_is_below(point, bound) for bound in lower)
     if recipe.name in ("/", "reciprocal"):
         return point != 0.0 or (recipe.name == "/" and number(recipe.operands[0]) in (None, 0.0))
     low, high = RANGES.get(recipe.name, (-math.inf, math.inf))
     return low < point < high
+
+
+def _is_below(point: float, bound: Value) -> bool:
+    """A bound that is no known number, such as ``finfo.eps``, is taken to be above zero."""
+    known = number(bound)
+    return point < known if known is not None else not isinstance(bound, (Array, Tree)) and point <= 0.0
 
 
 def _truth(event: Computation, test: Recipe, variable: Value, point: float) -> bool | None:

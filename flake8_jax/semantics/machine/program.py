@@ -57,6 +57,7 @@ class Program:
     library_objects: the values of ``library.name``, one each. instantiating: classes whose generic object is being made.
     x64: whether 64-bit dtypes may be enabled, once that is known.
     free_names, tested_names, deciding, filled_attributes, self_stores: what walks over functions have found, by identity.
+    unjitting: names in the tests under which code switches ``jax_disable_jit`` on.
     dispatched: the classes of the first arguments of functions registered with ``singledispatch``, by identity.
     """
 
@@ -73,6 +74,7 @@ class Program:
         self.builtin_values: dict[str, Value] = {}
         self.slot_ids: set[int] = set()
         self.registered: set[str] = set()
+        self.unjitting: set[str] = set()
         """Methods of classes that a loop registers as pytrees; the empty name stands for any class."""
         self._having: tuple[int, dict[str, list[ClassValue]]] | None = None
         self.x64: bool | None = None

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from flake8_jax.core import ir
 from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.code import names_tested_around
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import NONE, Const, ExternalInstance, HostArray, Unknown, Value
 from flake8_jax.semantics.machine.core import Machine
@@ -26,6 +28,10 @@ from flake8_jax.semantics.trackers.process import (
 )
 
 
+def body_of(frame: Frame) -> list[ir.Stmt]:
+    return frame.fn.body if frame.fn is not None else frame.scope.tree.body
+
+
 @library("jax.config.update")
 def _config_update(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     """``jax.config.update(name, value)``."""
@@ -33,8 +39,10 @@ def _config_update(m: Machine, frame: Frame, node: Any, args: Arguments) -> Valu
     name, value = given.get("name"), given.get("val", Unknown("value"))
     if isinstance(name, Const) and isinstance(name.value, str):
         excuse(m, frame, name.value.upper())
-        if name.value == "jax_disable_jit" and frame.fn is None:
-            frame.scope.unjitted = isinstance(value, Const) and value.value is True
+        if name.value == "jax_disable_jit":
+            if frame.fn is None:
+                frame.scope.unjitted = isinstance(value, Const) and value.value is True
+            m.program.unjitting |= names_tested_around(body_of(frame), node)
         point = STARTED if name.value in OPTIONS_AT_START else ""
         emit_setting(m, frame, node, Made(name.value, "option", value, point))
     return NONE

@@ -216,7 +216,8 @@ def check_call(m: Machine, tv: TransformedValue, at: Call) -> bool:
         problem = _missing_positions(tv, len(args.values))
     refused = bool(problem)
     plain = name.startswith("jax.") and not problem  # other libraries take arguments of their own
-    unbound = call_error(tv.operand, args) if plain and not _is_overridden(m, tv.operand) else ""
+    unsure = not plain or _is_overridden(m, tv.operand) or _is_of_annotated_object(m, tv.operand, args)
+    unbound = "" if unsure else call_error(tv.operand, args)
     if unbound and not _is_chosen_for(at):
         problem = f"`{describe(tv.operand)}` {unbound}"
     if problem or name not in _MAPPING | _SHARDING or _has_statics(name, tv.options):
@@ -243,6 +244,16 @@ def _is_chosen_for(at: Call) -> bool:
     given = {name for argument in node.args for name in names_read(argument.value)}
     around = nodes_around(fn.body, node.start, node.end)
     return any(isinstance(one, ir.If) and not given.isdisjoint(names_read(one.test)) for one in around)
+
+
+def _is_of_annotated_object(m: Machine, operand: Value, args: Arguments) -> bool:
+    """A method of an object whose class only an annotation says, which proves nothing."""
+    function = underlying(operand)
+    is_method = isinstance(function, FunctionValue) and function.owner is not None
+    receiver = args.values[0] if is_method and args.values else None
+    if not isinstance(receiver, Instance) or receiver.exact:
+        return False
+    return all(link.receiver is not receiver for link in m.path.stack)
 
 
 def _is_overridden(m: Machine, operand: Value) -> bool:
