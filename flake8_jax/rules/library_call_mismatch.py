@@ -174,7 +174,7 @@ def _message(function: str, event: CallMismatch) -> str:
     plural = "s" if len(problem.names) > 1 else ""
     lacks = f"{function} of {release} has no parameter{plural} {names}, so this call raises TypeError"
     meant = [_meant(name, event) for name in problem.names]
-    if all(meant):
+    if all(meant) and len({*meant}) == len(meant):
         return f"{lacks}; use {' and '.join(f'`{name}=`' for name in meant)}"
     return f"{lacks}; check the name{plural}"
 

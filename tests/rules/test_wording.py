@@ -129,6 +129,7 @@ def train(key, x):
         ("JAX804", "import jax\n\nx = jax.random.normal(seed=0, shape=(2,))\n", ["use `key=`"]),
         ("JAX804", "import jax\n\nf = jax.jit(abs, in_axis_resources=None)\n", ["use `in_shardings=`"]),
         ("JAX804", "import jax\n\nf = jax.jit(abs, static_argname='x')\n", ["check the name"]),
+        ("JAX804", "import jax\n\nx = jax.random.normal(jax.random.key(0), seed=0)\n", ["check the name"]),
         ("JAX804", "import jax.numpy as jnp\n\nx = jnp.zeros(shap=(2,))\n", ["use `shape=`"]),
         (
             "JAX701",

@@ -756,7 +756,7 @@ class ApiUse(msgspec.Struct, frozen=True, eq=False):
 
 class CallMismatch(msgspec.Struct, frozen=True, eq=False):
     """A library function is called with arguments that no known release takes. name: its canonical name. title, newest: the
-    library, and its newest known release. left: the parameters of that release which the call does not name."""
+    library, and its newest known release. left: the parameters that the call may still name."""
 
     context: Context
     at: ir.Call

@@ -57,7 +57,8 @@ class CallSignatures(Tracker):
         if not _is_for(versions, scope, name, table) or _has_history(versions, name, problem):
             return
         if not versions.guards.guard(scope, node.start, node.end):
-            left = table.of(name)[0].by_name - args.kwargs.keys()
+            newest = table.of(name)[0]
+            left = newest.by_name.difference(args.kwargs, newest.positional[: len(args.values)])
             m.bus.emit(CallMismatch(m.path.context(scope), node, name, problem, table.title, table.newest, left))
 
 
