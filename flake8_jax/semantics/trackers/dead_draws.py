@@ -75,12 +75,15 @@ _RETURNING_MORE = frozenset({"mutable", "capture_intermediates", "has_aux", "met
 
 
 class _Flow:
-    """Where the value of one node goes in the body of its function. passed: an assignment reads what another one binds."""
+    """Where the value of one node goes in the body of its function. shared: names of it that belong to code around it.
+    passed: an assignment reads what another one binds."""
 
     def __init__(self, place: Place, names: Names) -> None:
         self.node: Any = place.node
         self.body = body_around(place)
         self.scope = place.scope
+        function = place.function
+        self.shared = {*function.global_names, *function.nonlocal_names} if function is not None else set()
         self.names = names
         self.passed = False
 
@@ -108,7 +111,7 @@ class _Flow:
                 continue
             targets = statement.targets if isinstance(statement, ir.Assign) else [statement.target]
             for name, part in (pair for target in targets for pair in _bound(target, inside)):
-                if name is None:
+                if name is None or name in self.shared:
                     return None
                 todo += [(read, part) for read in self.names.read_after(name, statement)]
         return frozenset(found)
@@ -119,8 +122,8 @@ def _part_of(around: Any, node: Any, held: Parts, scope: ModuleScope) -> Parts |
     if around is node:
         return held
     if isinstance(around, ir.Tuple) and not any(isinstance(e, ir.Starred) for e in around.elts):
-        inside = [i for i, element in enumerate(around.elts) if _holds(element, node)]
-        return frozenset(inside)
+        inside = [(i, element) for i, element in enumerate(around.elts) if _holds(element, node)]
+        return frozenset(i for i, _ in inside) if all(_part_of(e, node, held, scope) for _, e in inside) else None
     if isinstance(around, ir.Subscript) and around.value is node and isinstance(around.index, ir.Constant):
         index = around.index.value
         if WHOLE not in held and type(index) is int and index >= 0:
