@@ -81,11 +81,12 @@ def array_item_assignment(event: Store) -> Report | None:
 
     ## Fix safety
 
-    `x[i] = v` becomes `x = x.at[i].set(v)`; an augmented assignment becomes `x = x.at[i].add(v)` and so on. The fix is safe
-    if `x` is a local name for a new JAX array that no other name, container or view refers to, and if an augmented assignment
-    cannot select an item twice. Otherwise it is unsafe: other references keep the old values, and a caller may pass a NumPy
-    array. With a traced mask, `x[x < 0] = 0` becomes `x = jnp.where(x < 0, 0, x)`, which is unsafe. jaxlint offers no fix if
-    nothing reads `x` afterwards, for `m.T`, for fields of frozen classes, NamedTuples and properties, and in Pallas kernels.
+    `x[i] = v` becomes `x = x.at[i].set(v)`; an augmented assignment becomes `x = x.at[i].add(v)` and so on. The fix is
+    safe if `x` is a local name for a new JAX array that no other name, container or view refers to, and if an augmented
+    assignment cannot select an item twice. Otherwise it is unsafe: other references keep the old values, and a caller
+    may pass a NumPy array. With a traced mask, `x[x < 0] = 0` becomes `x = jnp.where(x < 0, 0, x)`, which is unsafe:
+    the result of an integer array and a float is a float array. jaxlint offers no fix if nothing reads `x` afterwards,
+    for `m.T`, for fields of frozen classes, NamedTuples and properties, and in Pallas kernels.
 
     ## How it is verified
 

@@ -109,7 +109,7 @@ def cached_tracer(event: CachedCall | Hashing) -> Report | None:
 
     ## Fix safety
 
-    No fix. Whether NumPy works depends on the computation.
+    No fix. Only the author knows whether NumPy can compute the result, or whether to remove the cache.
 
     ## How it is verified
 

@@ -95,7 +95,7 @@ def captured_constant(event: CapturedConstant) -> Report | None:
 
     ## Fix safety
 
-    No fix. The array has to become an argument of every caller.
+    No fix. The array has to become an argument that every caller passes.
 
     ## How it is verified
 

@@ -127,9 +127,10 @@ def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report |
 
     ## Fix safety
 
-    Unsafe. `x[mask].sum()` and `jnp.mean(x[mask])` become `jnp.sum(x, where=mask)` and `jnp.mean(x, where=mask)`; the order
-    of the additions may change. `x.at[x < 0].set(0)` becomes `jnp.where(x < 0, 0, x)`. The other forms need a decision about
-    padding.
+    Unsafe. A reduction gets the mask as `where=`: `x[mask].sum()` becomes `jnp.sum(x, where=mask)`. The order of the
+    additions may change, and the maximum or minimum of no elements becomes infinite. `len(x[mask])` becomes
+    `jnp.sum(mask)`, which is an array. `x.at[x < 0].set(0)` becomes `jnp.where(x < 0, 0, x)`; an array that holds no
+    floats may get another dtype. The other forms have no fix, because the author has to choose a padding.
 
     ## How it is verified
 

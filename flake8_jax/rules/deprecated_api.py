@@ -79,9 +79,12 @@ def deprecated_api(event: ApiUse) -> Report | None:
 
     ## Fix safety
 
-    jaxlint writes the new name if the new name does the same and every supported release has it. The fix is safe,
-    except for `pjit` with shardings that jaxlint cannot see, because `jax.jit` does not read the mesh context. jaxlint
-    offers no fix for `pjit` with a `PartitionSpec` or with positional options.
+    jaxlint writes the new name if the new name does the same and every supported release has it. The fix is safe, with
+    these exceptions. `jax.jit` does not read the mesh context, so the fix of `pjit` is unsafe if jaxlint cannot see the
+    shardings. `jax.set_mesh` sets the mesh when it is called, so the fix of `use_mesh` outside `with` is unsafe. If the
+    project sets no lower bound for the library, an older release may lack the new name. A new module may lack a name
+    that the code uses, and a test may replace the function under its old name. jaxlint offers no fix for `pjit` with a
+    `PartitionSpec` or with positional options.
 
     ## How it is verified
 

@@ -107,7 +107,7 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
 
     ## Fix safety
 
-    No fix. Assigning the result and removing the statement are both possible.
+    No fix. Only the author knows whether to assign the result or to remove the statement.
 
     ## How it is verified
 

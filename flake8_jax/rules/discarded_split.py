@@ -73,7 +73,7 @@ def discarded_split(event: Discarded) -> Report | None:
 
     ## Fix safety
 
-    No fix. Remove the statement or use its result.
+    No fix. Only the author knows whether to use the result or to remove the statement.
 
     ## How it is verified
 

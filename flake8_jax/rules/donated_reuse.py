@@ -126,7 +126,7 @@ def donated_reuse(event: DonatedUse) -> Report | None:
 
     ## Fix safety
 
-    No fix. Rebinding, copying and not donating are all possible.
+    No fix. Only the author knows whether to rebind the name, to copy the array or not to donate it.
 
     ## How it is verified
 

@@ -128,7 +128,7 @@ def frozen_attribute(event: FrozenStore) -> Report | None:
 
     ## Fix safety
 
-    No fix. The changed copy has to reach every user of the object.
+    No fix. A changed copy must replace the object in all code that uses it.
 
     ## How it is verified
 

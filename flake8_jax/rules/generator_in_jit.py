@@ -88,7 +88,7 @@ def generator_in_jit(event: RootMet) -> Report | None:
 
     ## Fix safety
 
-    No fix.
+    No fix. The author has to rewrite the function so that it returns arrays.
 
     ## How it is verified
 

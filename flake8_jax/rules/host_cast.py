@@ -90,7 +90,8 @@ def host_cast(event: LibraryCall) -> Report | None:
 
     ## Fix safety
 
-    Unsafe. `float(x)` becomes `x.astype(float)`, likewise for `int` and `bool`. The result is an array.
+    Unsafe. `float(x)` becomes `x.astype(float)`, likewise for `int`, `bool` and `complex`. The result is an array: its
+    dtype decides promotion and overflow, and a value that Python rejects does not raise.
 
     ## How it is verified
 

@@ -90,7 +90,8 @@ def host_item(event: MethodCall) -> Report | None:
 
     ## Fix safety
 
-    Unsafe. jaxlint removes `.item()` if the array is certainly a scalar. The result is an array.
+    Unsafe. jaxlint removes `.item()`. The result is an array: its dtype decides overflow, and an array with several
+    elements does not raise.
 
     ## How it is verified
 

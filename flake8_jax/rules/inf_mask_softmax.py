@@ -117,7 +117,7 @@ def inf_mask_softmax(event: Computation) -> Report | None:
 
     ## Fix safety
 
-    No fix. Whether a row without elements is meant to be zero or uniform, only the author knows.
+    No fix. Only the author knows what the softmax of a fully masked row should be: zeros or equal weights.
 
     ## How it is verified
 

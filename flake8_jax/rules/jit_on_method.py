@@ -98,7 +98,8 @@ def jit_on_method(event: JittedMethod) -> Report | None:
 
     ## Fix safety
 
-    No fix. The right way depends on what the object holds.
+    No fix. Whether to register the class, to make `self` static or to jit a plain function depends on what the object
+    holds.
 
     ## How it is verified
 

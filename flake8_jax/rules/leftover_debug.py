@@ -23,9 +23,9 @@ def leftover_debug(event: Setting) -> Report | None:
 
     ## Why is this bad?
 
-    `jax.debug.breakpoint()` stops the program and waits for terminal input. The other debugging aids are silent and slow:
-    with `jax_debug_nans` JAX waits for every result to check it, and with `jax_disable_jit` it compiles nothing. Make them
-    depend on an argument, or remove them.
+    `jax.debug.breakpoint()` stops the program and waits for terminal input. The other debugging aids are silent and
+    slow: with `jax_debug_nans` JAX waits for every result to check it, and with `jax_disable_jit` it compiles nothing.
+    Enable them only with a command-line option, or remove them.
 
     ## Example
 
@@ -107,7 +107,7 @@ def leftover_debug(event: Setting) -> Report | None:
 
     ## Fix safety
 
-    No fix. Only the author knows whether it is left over.
+    No fix. Only the author knows whether the debugging aid is still needed.
 
     ## How it is verified
 

@@ -92,7 +92,7 @@ def list_of_arrays(event: LibraryCall) -> Report | None:
 
     ## Fix safety
 
-    No fix. `jnp.stack` needs a list that is not empty.
+    No fix. The list may be empty: `jnp.stack` then raises, but `jnp.array` returns an empty array.
 
     ## How it is verified
 

@@ -110,8 +110,9 @@ def missing_donation(event: UndonatedStep) -> Report | None:
     ## Fix safety
 
     Unsafe. jaxlint adds `donate_argnames` (or `donate_argnums` for `pmap`) where the function is compiled, if each
-    caller passes a value that the caller itself made and that only one name refers to. There is no fix for a parameter
-    of the caller, an attribute, or an array that a list, an object or a reshaped copy may share.
+    caller passes a value that the caller itself made and that only one name refers to. JAX deletes the donated array,
+    so using it later raises. There is no fix for a parameter of the caller, an attribute, or an array that a list, an
+    object or a reshaped copy may share.
 
     ## How it is verified
 

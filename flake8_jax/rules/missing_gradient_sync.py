@@ -80,7 +80,7 @@ def missing_gradient_sync(event: MissingSync) -> Report | None:
 
     ## Fix safety
 
-    No fix. Mean or sum, and of what, depends on the loss.
+    No fix. Whether to average or to sum, and over which values, depends on the loss.
 
     ## How it is verified
 

@@ -213,7 +213,8 @@ def non_array_argument(event: TransformCall | LibraryCall) -> Report | None:
     For strings and functions, jaxlint names the parameter in `static_argnames`. This fix is unsafe, because JAX then
     compiles the function again for each value. A list or a tuple in a call of `jax.numpy` becomes an array:
     `jnp.sum([a, b])` becomes `jnp.sum(jnp.asarray([a, b]))`. This fix is safe if every element is an array or a number,
-    because the old call always raises. Otherwise it is unsafe.
+    because the old call always raises. Otherwise it is unsafe, because `jnp.asarray` raises for other elements and for
+    different shapes.
 
     ## How it is verified
 

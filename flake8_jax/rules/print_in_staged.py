@@ -94,9 +94,11 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Fix safety
 
-    `print(f"loss {x}")` becomes `jax.debug.print("loss {x}", x=x)` if the text is a plain string or an f-string. The fix is
-    safe if every value is traced in every run. Otherwise it is unsafe: `jax.debug.print` converts a number to an array first.
-    jaxlint offers no fix if a value is a shape, a class or an integer that needs 64 bits.
+    `print(f"loss {x}")` becomes `jax.debug.print("loss {x}", x=x)` if the text is a plain string or an f-string. The
+    fix is safe if every value is traced whenever the line runs. Otherwise it is unsafe: `jax.debug.print` converts a
+    Python number to an array first, so a float prints in single precision. The fix is also unsafe if the project
+    exports functions (`jax.export` rejects functions that print) or traces functions without running them (these print
+    nothing). jaxlint offers no fix if a value is a shape, a class or an integer that needs 64 bits.
 
     ## How it is verified
 

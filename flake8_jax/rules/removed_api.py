@@ -94,7 +94,9 @@ def removed_api(event: ApiUse) -> Report | None:
 
     ## Fix safety
 
-    Safe if another name does the same and every supported release has it: `jax.tree.map`, in place or by its import.
+    The fix is safe if another name does the same and every supported release has it: `jax.tree.map`, in place or by its
+    import. The fix is unsafe if a test replaces the function under its old name, or if a new module may lack a name
+    that the code uses.
 
     ## How it is verified
 

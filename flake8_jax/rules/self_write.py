@@ -137,7 +137,7 @@ def self_write(event: Mutation) -> Report | None:
 
     ## Fix safety
 
-    No fix. The new state has to be returned to every caller.
+    No fix. The function has to return the new state, and every caller has to keep it.
 
     ## How it is verified
 

@@ -19,8 +19,8 @@ def shared_key_in_vmap(event: SharedKey) -> Report | None:
     ## Why is this bad?
 
     A key that is captured or passed with `in_axes=None` is equal for every batch element, so all of them draw the same
-    numbers: an ensemble has equal members, and parallel environments see equal noise. Nothing shows the mistake if
-    equal numbers are not intended. Split the key over the axis, or fold in the index of the element.
+    numbers: an ensemble has equal members, and parallel environments see equal noise. JAX raises no error, so the
+    mistake is easy to miss. Split the key over the axis, or fold in the index of the element.
 
     ## Example
 

@@ -113,7 +113,7 @@ def stale_global(event: GlobalRead) -> Report | None:
 
     ## Fix safety
 
-    No fix. The value has to become an argument of every caller.
+    No fix. The value has to become an argument that every caller passes.
 
     ## How it is verified
 

@@ -100,7 +100,7 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
 
     ## Fix safety
 
-    No fix. The function has to work with a tracer, which is more than an edit.
+    No fix. The author has to rewrite the function so that it works with a tracer.
 
     ## How it is verified
 

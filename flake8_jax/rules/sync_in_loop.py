@@ -162,7 +162,7 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
 
     ## Fix safety
 
-    No fix. The author decides where to read.
+    No fix. The author decides where the program reads the value.
 
     ## How it is verified
 

@@ -102,8 +102,9 @@ def too_new_api(event: ApiUse) -> Report | None:
 
     ## Fix safety
 
-    Unsafe. `@jax.jit(…)` becomes `@functools.partial(jax.jit, …)`. Other code has to require a newer JAX or use an older
-    spelling.
+    `@jax.jit(…)` becomes `@functools.partial(jax.jit, …)`. This fix is safe, because both do the same. Some new names
+    become an older name that every supported release has. This fix is unsafe, because the older function may behave
+    differently. For other names and arguments there is no fix: the project has to require a newer JAX.
 
     ## How it is verified
 

@@ -157,8 +157,9 @@ def traced_branch(event: TruthTest) -> Report | None:
     Unsafe. A conditional expression or an `if`/`else` assignment becomes `jnp.where` if both values and their gradients
     are finite wherever the other value is chosen. It becomes `jax.lax.cond` if the values are not arrays, or contain a
     quotient, a root, a logarithm or a call of unknown code. `and`, `or` and `not` become `jnp.logical_and`,
-    `jnp.logical_or` and `jnp.logical_not`. There is no fix for values that are functions, may be None, or have
-    different shapes.
+    `jnp.logical_or` and `jnp.logical_not`. Both values and all operands are then computed (with `jax.lax.cond` only
+    under `vmap`), and the result is an array of one dtype. There is no fix for values that are functions, may be None,
+    or have different shapes.
 
     ## How it is verified
 

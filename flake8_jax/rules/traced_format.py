@@ -100,7 +100,7 @@ def traced_format(event: Formatting) -> Report | None:
 
     ## Fix safety
 
-    No fix. `jax.debug.print` prints, but returns no text.
+    No fix. `jax.debug.print` prints, but returns no text, so it cannot replace code that uses the text.
 
     ## How it is verified
 

@@ -87,8 +87,9 @@ def traced_range(event: LibraryCall) -> Report | None:
 
     ## Fix safety
 
-    Unsafe. A body that only rebinds names becomes `jax.lax.fori_loop`. If the bound is a parameter of a function that
-    is jitted in the same file, jaxlint adds the parameter to `static_argnames`; JAX then compiles for every value.
+    Unsafe. A body that only rebinds names becomes `jax.lax.fori_loop`. The names then hold arrays of fixed shape and
+    dtype, and the loop has no reverse-mode gradient. If the bound is a parameter of a function that is jitted in the
+    same file, jaxlint adds the parameter to `static_argnames`; JAX then compiles for every value.
 
     ## How it is verified
 

@@ -81,7 +81,8 @@ def traced_while(event: TruthTest) -> Report | None:
 
     ## Fix safety
 
-    Unsafe. A loop that only rebinds existing names becomes `jax.lax.while_loop` over those names.
+    Unsafe. A loop that only rebinds existing names becomes `jax.lax.while_loop` over those names. Their values become
+    arrays of fixed shape and dtype, and the loop has no reverse-mode gradient.
 
     ## How it is verified
 

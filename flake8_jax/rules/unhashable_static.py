@@ -179,8 +179,9 @@ def unhashable_static(event: TransformCall) -> Report | None:
     ## Fix safety
 
     A list literal becomes a tuple. The fix is safe if the function only iterates over the list, takes its length, reads
-    one element, or passes it on as a shape or an axis. Otherwise it is unsafe. jaxlint offers no fix if the function
-    compares the list with another list, adds a list to it or calls a list method, or if an element has no hash.
+    one element, or passes it on as a shape or an axis. Otherwise it is unsafe, because the function may treat a list
+    and a tuple differently. jaxlint offers no fix if the function compares the list with another list, adds a list to
+    it or calls a list method, or if an element has no hash.
 
     ## How it is verified
 

@@ -83,6 +83,7 @@ def test_fixable_rules_say_how(rule: Rule) -> None:
     text = parse_page(rule.doc).section("Fix safety") or ""
     says_none = text.startswith("No fix.")
     assert says_none == (rule.fixable == "never")
+    assert text.strip() not in ("No fix.", "Unsafe."), "the reason or the consequence is missing"
 
 
 PROGRAMS = [
