@@ -212,11 +212,13 @@ def check_call(m: Machine, tv: TransformedValue, at: Call) -> bool:
     it misses an argument at a position that its options name, or an axis that it maps over."""
     name, args = tv.name, at.args
     problem = ""
-    if name in _DERIVATIVES or name in _COUNTED_STATICS:
+    function = underlying(tv.operand)
+    is_open = isinstance(function, FunctionValue) and is_stub(function.fn)  # what stands in for it may take others
+    if (name in _DERIVATIVES or name in _COUNTED_STATICS) and not is_open:
         problem = _missing_positions(tv, len(args.values))
     refused = bool(problem)
     plain = name.startswith("jax.") and not problem  # other libraries take arguments of their own
-    unsure = not plain or _is_overridden(m, tv.operand) or _is_of_annotated_object(m, tv.operand, args)
+    unsure = not plain or is_open or _is_overridden(m, tv.operand) or _is_of_annotated_object(m, tv.operand, args)
     unbound = "" if unsure else call_error(tv.operand, args)
     if unbound and not _is_chosen_for(at):
         problem = f"`{describe(tv.operand)}` {unbound}"

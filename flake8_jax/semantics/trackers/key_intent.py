@@ -54,7 +54,7 @@ from flake8_jax.semantics.trackers.dead_draws import is_wait
 from flake8_jax.semantics.trackers.key_alternatives import are_alternatives
 from flake8_jax.semantics.trackers.key_children import is_split
 from flake8_jax.semantics.trackers.key_names import is_of_key, parts_of_target, words_of
-from flake8_jax.semantics.trackers.key_pairs import are_compared, elements_are_compared, shuffles_each
+from flake8_jax.semantics.trackers.key_pairs import are_compared, elements_are_compared, only_decides, shuffles_each
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.scopes import ModuleScope
@@ -111,7 +111,7 @@ def _intent_in_loop(body: list[ir.Stmt], here: Place, draws: Drawn) -> Intent:
         return "discarded"
     if draws == "shuffles" and shuffles_each(body, here.node) and not _is_step(body, here.node):
         return "paired"
-    if elements_are_compared(body, here) or _calls_each(body, here.node):
+    if elements_are_compared(body, here) or only_decides(body, here) or _calls_each(body, here.node):
         return "same-data"
     if draws in ("shuffles", "places") and here.function is not None and not _is_step(body, here.node):
         if not _EVALUATING.isdisjoint(words_of(here.function.name)):

@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 compared    the two results of one function of the project, or of one comprehension, are the two sides of a difference, a
-            quotient or a product of matrices: finite differences, the random features of a kernel.
+            quotient, a comparison or a product of matrices: finite differences, a search, the random features of a kernel.
 each array  a loop shuffles each of its elements, and no iteration starts from what another one gave.
 
 Names prove no intention: that ``decode`` undoes ``encode`` is not asked. Limitations: results that pass through a container
@@ -45,6 +45,18 @@ def are_compared(body: list[ir.Stmt], first: Place, second: Place) -> bool:
     return False
 
 
+def only_decides(body: list[ir.Stmt], place: Place) -> bool:
+    """``f1 = score(key, m1)``, and the code does nothing with ``f1`` but compare it: a search among candidates."""
+    node, name = _standing_for(body, place.node)
+    statement = statement_at(body, node)
+    if not name or not isinstance(statement, ir.Assign):
+        return False
+    parts = [part for one in body for part in walk(one)]
+    tests = [part for part in parts if isinstance(part, ir.Compare)]
+    read = [p for p in parts if isinstance(p, ir.Name) and p.id == name and p is not statement.targets[0]]
+    return bool(read) and all(any(test.start <= p.start < test.end for test in tests) for p in read)
+
+
 def elements_are_compared(body: list[ir.Stmt], first: Place) -> bool:
     """``low, high = (price(key, v) for v in (1.0, 1.1))``: an expression compares two elements of a comprehension."""
     statement = statement_at(body, first.node)
@@ -74,6 +86,8 @@ def _standing_for(body: list[ir.Stmt], node: Any) -> tuple[Any, str]:
 def _sides(node: Any, scope: ModuleScope) -> Iterator[tuple[Any, Any]]:
     if isinstance(node, ir.BinOp) and node.op in _COMPARING:
         yield node.left, node.right
+    elif isinstance(node, ir.Compare) and len(node.comparators) == 1:
+        yield node.left, node.comparators[0]
     elif isinstance(node, ir.Call) and called_as(scope, node.func) in _COMPARED_BY:
         values = [argument.value for argument in node.args if not argument.keyword][-3:]
         yield from ((a, b) for i, a in enumerate(values) for b in values[i + 1 :])
