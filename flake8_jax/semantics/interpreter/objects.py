@@ -74,6 +74,8 @@ def external_attribute(m: Machine, owner: str, attr: str) -> Value:
     found = m.program.library_objects.get((owner, attr))
     if found is not None:
         return found
+    if attr == "__name__" and owner in ("numpy", "jax.numpy"):  # ``xp.__name__``: which of the two is it?
+        return Const(owner)
     name = m.program.knowledge.canonical(f"{owner}.{attr}")
     if name in NUMBERS:
         return NUMBERS[name]

@@ -661,6 +661,8 @@ def contains(m: Machine, frame: Frame, node: Any, item: Value, container: Value)
     """``item in container``."""
     if _is_optional_key(item, container):
         return Unknown("in", host_test=True)
+    if isinstance(item, Const) and isinstance(container, Const) and type(item.value) is type(container.value) is str:
+        return TRUE if item.value in container.value else FALSE
     search = _SEARCHES.get(type(container))
     return search(m, frame, node, item, container) if search is not None else Static("bool")
 
@@ -754,10 +756,6 @@ def _among_constants(item: Value, elements: tuple[Value, ...]) -> Value:
     return FALSE if all(type(item.value) is type(value) for value in constants) else Static("bool")
 
 
-def _in_unknown(m: Machine, frame: Frame, node: Any, item: Value, container: Unknown) -> Value:
-    return Unknown("in", host_test=container.host_test)
-
-
 _SEARCHES: dict[type, Callable[[Machine, Frame, Any, Value, Any], Value]] = {
     UnionValue: _in_union,
     DictValue: _in_dict,
@@ -766,7 +764,7 @@ _SEARCHES: dict[type, Callable[[Machine, Frame, Any, Value, Any], Value]] = {
     ListValue: _in_sequence,
     Array: _in_array,
     HostArray: _in_host_array,
-    Unknown: _in_unknown,
+    Unknown: lambda m, frame, node, item, container: Unknown("in", host_test=container.host_test),
 }
 """``item in container`` by the type of the container; of one of another type nothing is known."""
 
