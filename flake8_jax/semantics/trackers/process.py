@@ -23,6 +23,7 @@ from typing import Any, Literal
 import msgspec
 
 from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.code import last_name
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.stack import Link
@@ -246,7 +247,10 @@ def emit_setting(m: Machine, frame: Frame, node: Any, made: Made) -> None:
     scope, stack = frame.scope, m.path.stack
     known, by_program = _reached(m, scope)
     late = bool(made.point) and process.points[made.point] is TAKEN and not _is_in_force(process, made)
-    late = late and not (made.name == "jax_platform_name" and _names_backend(process.points.get((made.point, "at"))))
+    if late:
+        passed: InitializationPoint | None = process.points.get((made.point, "at"))
+        is_open = made.name == "jax_platform_name" and _names_backend(passed)
+        late = not (is_open or _may_run_before(m, scope, passed))
     if not late:
         process.points.setdefault(("value", made.name), NONE)
         m.journal.write(process.points, ("value", made.name), made.value)
@@ -265,6 +269,21 @@ def emit_setting(m: Machine, frame: Frame, node: Any, made: Made) -> None:
         Setting(context, at, made.name, made.kind, made.value, made.point, late, since, conditional, direct, by_program)
     )
     m.path.stack = stack
+
+
+def _may_run_before(m: Machine, scope: ModuleScope, taken: InitializationPoint | None) -> bool:
+    """Unknown code runs the function, and the module hands that, or its class, to other code before it reaches the point:
+    ``tyro.cli(Args)``."""
+    start = m.path.stack[0] if m.path.stack else None
+    if start is None or start.node is not None or start.fn is None:
+        return False  # code of the project calls it
+    if taken is None or taken.scope is not scope or taken.stack:
+        return False
+    name = start.fn.qualname.partition(".")[0]
+    before = [
+        s for s in scope.tree.body if s.end <= taken.node.start and not isinstance(s, (ir.FunctionDef, ir.ClassDef))
+    ]
+    return any(isinstance(node, ir.Name) and node.id == name for statement in before for node in walk(statement))
 
 
 def _names_backend(taken: InitializationPoint | None) -> bool:
