@@ -36,6 +36,8 @@ from flake8_jax.semantics.domain.values import (
 
 _OF_LEAVES = frozenset({"equinox.Module"})
 _OF_FIELDS = frozenset({"flax.struct.PyTreeNode"})
+_MAKING_HASHES = frozenset({"flax.linen.Module"})
+"""Bases that make a hash for every subclass, whatever its other bases have (flax/linen/module.py: ``unsafe_hash``)."""
 _PLAIN_BASES = frozenset(
     {"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol"}
 )
@@ -56,6 +58,8 @@ class Lack(NamedTuple):
 def hash_kind(cls: ClassValue) -> HashKind:
     """What the hash of an instance is made of."""
     if cls.traits & {"metaclass", "enum"} or cls.has_unknown_base or ("altered" in cls.traits and not cls.hashed):
+        return "own"
+    if _MAKING_HASHES & set(cls.external_bases):
         return "own"
     by_library = _kind_of_bases(cls)
     for owner in mro_of(cls):
