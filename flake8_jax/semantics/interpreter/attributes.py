@@ -544,7 +544,9 @@ def _tuple_attribute(m: Machine, frame: Frame, node: Any, base: TupleValue, attr
         method = library_member(m, base.cls.name, attr, base)
         if method is not None:
             return method
-    lacks = base.cls is None and not hasattr((), attr) and attr != "block_until_ready"  # of which JAX901 says what to write
+    lacks = (
+        base.cls is None and not hasattr((), attr) and attr != "block_until_ready"
+    )  # of which JAX901 says what to write
     if lacks and isinstance(node, ir.Attribute) and node.attr == attr:
         frame.failed = node
         return Unknown("raises")
