@@ -6,7 +6,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import RANDOM, effect
 from flake8_jax.rules._wording import spelled
-from flake8_jax.semantics.domain.code import last_name, nodes_around
+from flake8_jax.semantics.domain.code import called_name, nodes_around
 from flake8_jax.semantics.domain.values import Const, ExternalInstance
 from flake8_jax.semantics.events.events import Context, LibraryCall, MethodCall
 from flake8_jax.semantics.events.facts import SEEDED
@@ -139,7 +139,10 @@ def _is_for_tracing(context: Context, node: ir.Node) -> bool:
     """Under ``jax.ensure_compile_time_eval()``, which says that it runs while JAX traces."""
     around = nodes_around(context.inner.body, node.start, node.end) if context.inner is not None else ()
     items = [item.context for one in around if isinstance(one, ir.With) for item in one.items]
-    return any(isinstance(item, ir.Call) and last_name(item.func) == "ensure_compile_time_eval" for item in items)
+    return any(
+        isinstance(item, ir.Call) and called_name(item.func, context.scope) == "ensure_compile_time_eval"
+        for item in items
+    )
 
 
 def _is_seeded(event: LibraryCall | MethodCall) -> bool:

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.classes import find_in_class, is_stub
@@ -98,21 +99,34 @@ def binding_error(function: FunctionValue, args: Arguments) -> str:
     twice = next((p.name for p in params[: len(args.values)] if p.kind == "positional" and p.name in kwargs), "")
     if twice:
         return f"gets two values for `{twice}`, so the call raises TypeError; pass one of them"
-    if args.star is not None or args.double_star is not None or args.unknown_rest or function.altered:
+    if args.star is not None or args.double_star is not None or args.unknown_rest or _is_open(function, args):
         return ""
-    if function.fn.is_lambda and is_stub(function.fn):
-        return ""  # a placeholder: what stands in for it may take others
-    if any(isinstance(value, Const) and value.value is ... for value in args.values):
-        return ""  # a template: the arguments are yet to be written
-    kinds = {p.kind for p in params}
-    positional = [p.name for p in params if p.kind in ("positional", "posonly")]
     named = {p.name for p in params if p.kind in ("positional", "kwonly")}
-    given = {*positional[: len(args.values)], *(named & kwargs.keys())}
-    required = [
-        p.name
-        for p in params
-        if (p.name in named or p.name in positional) and p.default is None and p.name not in function.defaults
-    ]
+    error = _missing_argument(function, args, named) or _surplus_argument(params, args)
+    if error or any(p.kind == "kwarg" for p in params):
+        return error
+    unknown = next((name for name in kwargs if name not in named), "")
+    return f"has no parameter `{unknown}`, so the call raises TypeError; check the name" if unknown else ""
+
+
+def _is_open(function: FunctionValue, args: Arguments) -> bool:
+    """Something else may take the arguments than what the code shows: a decorator made it, or it is a placeholder; or the
+    arguments are yet to be written (``f(...)``)."""
+    placeholder = function.fn.is_lambda and is_stub(function.fn)
+    return function.altered or placeholder or any(isinstance(v, Const) and v.value is ... for v in args.values)
+
+
+def _by_position(params: list[ir.Parameter]) -> list[str]:
+    return [p.name for p in params if p.kind in ("positional", "posonly")]
+
+
+def _missing_argument(function: FunctionValue, args: Arguments, named: set[str]) -> str:
+    """A parameter without a default gets no value."""
+    params = function.fn.params
+    positional = _by_position(params)
+    given = {*positional[: len(args.values)], *(named & args.kwargs.keys())}
+    takers = {*named, *positional}
+    required = [p.name for p in params if p.name in takers and p.default is None and p.name not in function.defaults]
     missing = next((name for name in required if name not in given), "")
     written = [name for name in required if name != "self"]
     if missing and len(written) > 1:
@@ -121,16 +135,18 @@ def binding_error(function: FunctionValue, args: Arguments) -> str:
             f"takes {len(written)} arguments but gets {passed}, so the call raises TypeError; "
             f"pass `{missing}`{', and check the order of the others' if passed > 1 else ''}"
         )
-    if missing:
-        return f"needs the argument `{missing}`, so the call raises TypeError; pass it"
-    count = len(positional)
-    if len(args.values) > count and "vararg" not in kinds:
-        written = [name for name in positional if name != "self"]
-        passed = len(args.values) - (count - len(written))
-        takes = f"takes {len(written)} positional argument{'s' * (len(written) != 1)}"
-        return f"{takes} but gets {passed}, so the call raises TypeError; pass {len(written)}"
-    unknown = next((name for name in kwargs if name not in named), "") if "kwarg" not in kinds else ""
-    return f"has no parameter `{unknown}`, so the call raises TypeError; check the name" if unknown else ""
+    return f"needs the argument `{missing}`, so the call raises TypeError; pass it" if missing else ""
+
+
+def _surplus_argument(params: list[ir.Parameter], args: Arguments) -> str:
+    """There are more arguments by position than parameters that take them."""
+    positional = _by_position(params)
+    if len(args.values) <= len(positional) or any(p.kind == "vararg" for p in params):
+        return ""
+    written = [name for name in positional if name != "self"]
+    passed = len(args.values) - (len(positional) - len(written))
+    takes = f"takes {len(written)} positional argument{'s' * (len(written) != 1)}"
+    return f"{takes} but gets {passed}, so the call raises TypeError; pass {len(written)}"
 
 
 def call_error(value: Value, args: Arguments) -> str:
