@@ -105,12 +105,8 @@ def own_names(files: dict[str, str]) -> set[str]:
                 spoken.add(node.name)
                 spoken |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
                 spoken |= {n.name for n in node.body if isinstance(n, ast.FunctionDef)}
-            elif isinstance(node, ast.JoinedStr):  # one token before Python 3.12
-                spoken |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 spoken |= set(node.value.replace(",", " ").split())
-            elif isinstance(node, ast.JoinedStr):  # one token before Python 3.12
-                spoken |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
             elif isinstance(node, (ast.Import, ast.ImportFrom)):
                 spoken |= {part for a in node.names for part in (a.asname or a.name).split(".")}
                 spoken |= {part for a in node.names for part in a.name.split(".")}
