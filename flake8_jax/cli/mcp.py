@@ -29,7 +29,7 @@ def parser() -> argparse.ArgumentParser:
     made = command_parser("mcp", "Run a Model Context Protocol server, through which programs use jaxlint.", _EPILOG)
     made.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="the folder to work in (default: .)")
     made.add_argument(
-        "--python", metavar="PATH", help="the interpreter that has JAX (default: this one, or that of $VIRTUAL_ENV)"
+        "--python", metavar="PATH", help="the interpreter that has JAX (default: that of $VIRTUAL_ENV, or this one)"
     )
     made.add_argument("--read-only", action="store_true", help="leave out what runs code or changes files")
     return made

@@ -12,7 +12,6 @@ target function   what TARGET names. platform: what ``--target`` names, the acce
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import math
 import os
 import sys
@@ -101,7 +100,9 @@ def add_run_options(parser: argparse.ArgumentParser, *, platform: bool = True) -
 def add_process_options(group: argparse._ArgumentGroup, *, seconds: float | None = 300.0) -> None:
     """Which interpreter, and what it may use. seconds: the default of the time limit, None for no limit."""
     group.add_argument(
-        "--python", metavar="PATH", help="the interpreter that has JAX (default: this one, or that of $VIRTUAL_ENV)"
+        "--python",
+        metavar="PATH",
+        help="the interpreter that has JAX (default: that of your command, of $VIRTUAL_ENV, or this one)",
     )
     default = f"{seconds:g}" if seconds is not None else "never"
     group.add_argument(
@@ -156,22 +157,25 @@ def missing_command(example: str) -> ConfigError:
 
 
 def find_python(named: str | None, command: Command | None = None) -> str:
-    """The interpreter for the child: the one named, that of the command, ours if it has JAX, that of the active environment,
-    else the one that a shell would take."""
-    from flake8_jax.runtime_checks.commands import default_interpreter
+    """The interpreter for the child: the one named, or that of the command. Else the first that has JAX: the one that a shell
+    would take for the command, that of the active environment, ours."""
+    from flake8_jax.runtime_checks.commands import default_interpreter, has_jax
 
     if named is not None:
         return named
     if command is not None and command.python:
         return command.python
-    if importlib.util.find_spec("jax") is not None:
-        return sys.executable
-    active = os.environ.get("VIRTUAL_ENV")
-    if active:
-        candidate = Path(active, "Scripts/python.exe" if os.name == "nt" else "bin/python")
-        if candidate.is_file():
-            return str(candidate)
-    return (default_interpreter(command.words) if command is not None and command.words else "") or sys.executable
+    shell = default_interpreter(command.words) if command is not None and command.words else ""
+    active = _active_interpreter()
+    known = [python for python in (shell, active, sys.executable) if python]
+    return next(filter(has_jax, known), active or shell or sys.executable)
+
+
+def _active_interpreter() -> str:
+    """That of ``$VIRTUAL_ENV``; empty where there is none."""
+    folder = os.environ.get("VIRTUAL_ENV")
+    found = Path(folder, "Scripts/python.exe" if os.name == "nt" else "bin/python") if folder else None
+    return str(found) if found is not None and found.is_file() else ""
 
 
 def understood(words: Sequence[str], cwd: str) -> Command:

@@ -14,9 +14,12 @@ beside the project. ``torchrun`` is understood for one process.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -253,5 +256,27 @@ def _environment(cwd: str) -> str:
 
 def default_interpreter(words: Sequence[str]) -> str:
     """The Python that a shell would take for the command; empty where that is none."""
-    named = words[0] if words and _PYTHON.match(os.path.basename(words[0])) else "python"
+    head = words[0] if words else ""
+    script = shutil.which(head) if head in ("pytest", "py.test") else None
+    if script is not None and os.path.isfile(found := script_interpreter(script)):
+        return found
+    named = head if _PYTHON.match(os.path.basename(head)) else "python"
     return shutil.which(named) or shutil.which("python3") or ""
+
+
+_FINDS_JAX = (
+    "import sys; sys.path[:] = filter(None, sys.path); import importlib.util as u; sys.exit(u.find_spec('jax') is None)"
+)
+_FINDS_SECONDS = 20.0
+
+
+def has_jax(python: str) -> bool:
+    """Whether an interpreter can import JAX; asks it, and imports nothing. Not if it cannot be started."""
+    if os.path.abspath(python) == os.path.abspath(sys.executable):
+        return importlib.util.find_spec("jax") is not None
+    try:
+        return not subprocess.run(
+            [python, "-c", _FINDS_JAX], stdin=subprocess.DEVNULL, capture_output=True, timeout=_FINDS_SECONDS
+        ).returncode
+    except (OSError, subprocess.TimeoutExpired):
+        return False

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
-from flake8_jax.runtime_checks.commands import Command, CommandError, parse_command
+from flake8_jax.cli.running import find_python
+from flake8_jax.runtime_checks.commands import Command, CommandError, has_jax, parse_command
 from flake8_jax.runtime_checks.profile import shown_command
 
 
@@ -75,3 +77,32 @@ def test_a_profile_keeps_no_secrets_and_no_paths_of_the_machine() -> None:
         "--data=…/set", "--password=***", "***", "https://***@host/x", "--lr", "3e-4",
     ]  # fmt: skip
     assert shown_command(["python", "-c", "key = 'x'"], "/") == ["python", "-c", "…"]
+
+
+def test_the_interpreter_is_the_one_of_the_shell_where_it_has_jax(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interpreter(folder: Path, *, with_jax: bool) -> str:
+        (folder / "bin").mkdir(parents=True)
+        path = folder / "bin" / "python"
+        path.write_text(f"#!/bin/sh\nexit {int(not with_jax)}\n")
+        path.chmod(0o755)
+        return str(path)
+
+    mine = interpreter(tmp_path / "mine", with_jax=True)
+    bare = interpreter(tmp_path / "bare", with_jax=False)
+    script = Path(mine).with_name("pytest")
+    script.write_text(f"#!{mine}\n")
+    script.chmod(0o755)
+    python, tests = Command(("python", "a.py")), Command(("pytest", "-q"))
+    monkeypatch.delenv("VIRTUAL_ENV", raising=False)
+    monkeypatch.setenv("PATH", f"{Path(mine).parent}:/usr/bin:/bin")
+    assert find_python(None, python) == mine, "not the one that jaxlint runs under, which lacks the user's packages"
+    assert find_python(None, tests) == mine, "pytest names its own"
+    assert find_python("/other", python) == "/other"
+    monkeypatch.setenv("PATH", f"{Path(bare).parent}:/usr/bin:/bin")
+    monkeypatch.setenv("VIRTUAL_ENV", str(tmp_path / "mine"))
+    assert find_python(None, python) == mine, "that of the shell has no JAX"
+    monkeypatch.setenv("VIRTUAL_ENV", str(tmp_path / "bare"))
+    found = find_python(None, python)
+    assert found == (sys.executable if has_jax(sys.executable) else bare)
