@@ -77,8 +77,7 @@ def _library(source: FixSource, site: Pmap) -> _Library:
 def _has(support: Support, name: str) -> bool:
     """Every supported release has the name, as far as these are known."""
     history = load_histories().of(name)
-    lacking = history.lacking(name) if history is not None else None
-    return lacking is None or support.lowest is None or support.lowest > lacking
+    return history is None or not history.is_newer(name, support)
 
 
 def _available(support: Support, name: str) -> str:

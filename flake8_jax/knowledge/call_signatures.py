@@ -29,11 +29,13 @@ LIBRARIES = ("jax", "flax", "optax", "equinox")
 
 class Problem(msgspec.Struct, frozen=True):
     """Why a signature does not take a call. names: the arguments that are missing, unknown or given twice.
-    most: for ``too-many``, so many positional arguments the signature takes."""
+    most: for ``too-many``, so many positional arguments the signature takes. position: for ``twice``, where the argument stands
+    that a keyword names as well."""
 
     kind: ProblemKind
     names: tuple[str, ...] = ()
     most: int = 0
+    position: int = 0
 
 
 class Signature(msgspec.Struct, frozen=True):
@@ -64,7 +66,7 @@ class Signature(msgspec.Struct, frozen=True):
         taken = frozenset(self.positional[:given])
         twice = tuple(name for name in names if name in taken and name in by_name)
         if twice:
-            return Problem("twice", twice)
+            return Problem("twice", twice, position=self.positional.index(twice[0]))
         by_position = frozenset(self.positional[: self.only])
         missing = tuple(
             name for name in self.required if name not in taken and (name in by_position or name not in names)

@@ -153,6 +153,14 @@ class History:
         first = self._introduced.get(name, "").partition(" ")[2]
         return version_of(first) if first else None
 
+    def is_newer(self, name: str, support: Support) -> bool:
+        """Some supported release is older than a name. Where its first release is not known, or the specifier excludes the
+        lowest release itself (``>0.4.30``), only releases known to lack the name count."""
+        lowest, lacking, first = support.lowest, self.lacking(name), self.first(name)
+        if lowest is None or lacking is None:
+            return False
+        return lowest < first if first is not None and len(lowest) == len(first) else lowest <= lacking
+
     def module_of(self, name: str) -> tuple[str, bool] | None:
         """The module that a replacement is in, and whether ``import jax`` alone makes it reachable; None if it is not
         known as one."""

@@ -33,7 +33,7 @@ ADVICE: dict[str, str] = {
 OUTCOMES: dict[str, str] = {
     "numbers": ", so both calls draw the same numbers",
     "bits": ", so both draws use the same random bits",
-    "new-keys": ", so both may draw the same numbers",
+    "new-keys": ", so both calls may draw the same numbers",
     "unread": ", so both splits return the same keys, though the code uses different ones so far",
     "nothing": ", so the results may be correlated",
     "": ", so the results may be correlated",
@@ -58,15 +58,17 @@ def at_place(site: Site, context: Context) -> str:
 
 
 def name_of_key(event: KeyUse) -> str:
-    """The key as the code spells it where the finding stands, or by the call there that uses it, and where."""
+    """The key as the code spells it where the finding stands, or by the call there that uses it."""
     if (name := key_on_line(event)) is not None:
         return name
-    user, inner = callee(event.context, event.at, ""), inner_spelling(event)
-    if not user:
-        return "This key"
-    if inner and event.last is not None:
-        return f"The key `{inner}` that {user} uses {at_place(event.last, event.context)}"
-    return f"The key that {user} uses"
+    user = callee(event.context, event.at, "")
+    return f"The key that {user} uses" if user else "This key"
+
+
+def hidden_key(event: KeyUse, article: str) -> str:
+    """``the key `rng` (line 12)``: a key that the code at the finding does not spell, with the place of its use."""
+    inner = inner_spelling(event)
+    return f"{article} `{inner}` ({place(event.last, event.context)})" if inner and event.last is not None else article
 
 
 def key_on_line(event: KeyUse) -> str | None:
@@ -134,16 +136,27 @@ def is_iterated(event: KeyUse) -> bool:
     return event.carried or (later and bool(event.context.loop))
 
 
-def captured_before(event: KeyUse, verb: str) -> str:
-    """The function called here captures its key, and where that was used before; empty if the key is passed to it."""
-    last, earlier = event.last, event.earlier
-    if key_on_line(event) is not None or last is None or earlier is None or not event.captured:
-        return ""
-    inner = inner_spelling(event)
-    captures = f"{callee(event.context, event.at)} captures {f'`{inner}`' if inner else 'a key'} ({place(last, event.context)})"
-    if event.first_in == event.last_in and is_within_call(event) and not is_iterated(event):
-        return f"{captures}, as does the call {at_place(earlier, event.context)}"
-    return f"{captures}, which was already {verb} {first_use(event)}"
+def already(event: KeyUse, verb: str) -> str:
+    """``key was already used on line 12``; where the code at the finding does not spell the key, by the call that uses it.
+
+    verb: what was done with it before, such as ``split``.
+    """
+    user = callee(event.context, event.at, "")
+    if key_on_line(event) is not None or not user:
+        return f"{name_of_key(event)} was already {verb} {first_use(event)}"
+    uses = f"{user} {'captures' if event.captured else 'uses'} {hidden_key(event, 'the key')}"
+    is_same = bool(event.first_in) and event.first_in == event.last_in
+    if is_same and is_within_call(event) and not is_iterated(event) and event.earlier is not None:
+        return f"{uses}, as does the call {at_place(event.earlier, event.context)}"
+    return f"{uses}, which was already {verb} {first_use(event)}"
+
+
+def own_keys(event: KeyUse) -> str:
+    """What to do where two calls use one key: each gets its own, or the seed that it makes the key of."""
+    if key_on_line(event) is not None:
+        return "pass each call its own key"
+    line = event.context.scope.text[event.at.start : event.at.end]
+    return f"give each call its own key{' or seed' if 'seed' in line else ''}"
 
 
 def passed_before(event: KeyUse) -> str | None:
@@ -207,19 +220,18 @@ def by_convention(event: KeyUse, message: str) -> Report | None:
 def gets_again(event: KeyUse) -> str:
     """What becomes of a key that one of two functions uses by convention, at its second use."""
     earlier, function = event.callees
-    key, where = name_of_key(event), first_use(event)
     if "fold_in" in (earlier, function):
         if earlier:
-            return f"{key} was already passed to `fold_in` {where}, so the split may return the same keys"
-        return f"{key} was already split {where}, so `fold_in` may return one of the same keys"
+            return f"{already(event, 'passed to `fold_in`')}, so the split may return the same keys"
+        return f"{already(event, 'split')}, so `fold_in` may return one of the same keys"
     by = f"`{function}`" if function and not event.through else user_of(event)
     if event.was_split:
-        return f"{key} was already split {where}, so {by} may draw numbers correlated with those of the new keys"
-    before = f"passed to `{earlier}`" if earlier else "used"
+        return f"{already(event, 'split')}, so {by} may draw numbers correlated with those of the new keys"
+    before = already(event, f"passed to `{earlier}`" if earlier else "used")
     if event.effect == "split" and not event.through and not function:
         used = f"`{earlier}` may use" if earlier else "its draws may be correlated with"
-        return f"{key} was already {before} {where}, so {used} the keys that this split returns"
-    return f"{key} was already {before} {where}, so {by} may draw the same numbers"
+        return f"{before}, so {used} the keys that this split returns"
+    return f"{before}, so {by} may draw the same numbers"
 
 
 def level_of_use(event: KeyUse) -> Level | None:

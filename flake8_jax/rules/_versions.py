@@ -57,7 +57,7 @@ def unreplaced(event: ApiUse) -> str:
     return (
         "; leave it out"
         if event.name.endswith("=)")
-        else f"; look for a replacement in the changelog of {history_of(event).title}"
+        else f"; {history_of(event).title} names no replacement, so rewrite this without it"
     )
 
 

@@ -6,6 +6,7 @@ message.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from flake8_jax.core import ir
@@ -46,9 +47,16 @@ def located(context: Context, at: ir.Node | Site, problem: str) -> str:
     function = at.func if isinstance(at, ir.Call) else None
     while isinstance(function, ir.Call):
         function = function.func
-    if function is not None and f"`{last_name(function)}`" in problem:
+    if function is not None and re.search(rf"[`.]{re.escape(last_name(function) or '`')}`", problem):
         return problem[0].upper() + problem[1:] if problem.startswith(("the ", "this ")) else problem
-    return f"{callee(context, at, quote(context, at))}: {_continued(problem)}"
+    called = callee(context, at, quote(context, at))
+    if (found := _ON_ARGUMENTS.match(problem)) is not None:
+        return f"{called} calls {found[1]}, which {problem[found.end(1) + 1 :]}"
+    return f"{called}: {_continued(problem)}"
+
+
+_ON_ARGUMENTS = re.compile(r"(`[^`]+`|a lambda) (?=takes |needs the argument|has no parameter|gets two values)")
+"""A function and what is wrong with the arguments that it gets, as ``signatures.binding_error`` says it."""
 
 
 def _continued(sentence: str) -> str:

@@ -111,11 +111,13 @@ def array_item_assignment(event: Store) -> Report | None:
         return None
     subject = quote(context, event.at)
     if event.how == "item-delete":
-        return Report(event.at, f"This deletes {subject}, but JAX arrays are immutable; use jnp.delete")
+        return Report(event.at, f"This deletes {subject} of a JAX array, which is immutable; use jnp.delete")
     update = _UPDATES.get(event.op, "set")
     is_mask = event.index is not None and holds_traced_mask(event.index)
     advice = "jnp.where(mask, …)" if is_mask else f".at[…].{update}(…)"
-    message = f"This assigns to {subject}, but JAX arrays are immutable; use {advice}"
+    base = quote(context, event.at.value) if isinstance(event.at, ir.Subscript) else ""
+    owner = f"{base} is a JAX array" if base else "this is a JAX array"
+    message = f"This assigns to {subject}, but {owner}, which is immutable; use {advice}"
     if not _is_declared(event.base):
         return Report(event.at, message)
     return None if _uses_refs(context) else Report(event.at, message, "warning", preview=True, unless=TAKES_ITEMS)

@@ -150,9 +150,12 @@ def async_timing(event: Timed) -> Report | None:
     clock = quote(context, event.at)
     # A block ends where it is left: the wait belongs into it.
     verb, when = ("end", "at its end") if _opens_block(event) else ("run", "first")
+    advice = f"call jax.block_until_ready {when}"
+    if _is_of_compiling(event):
+        advice += ", or time only .lower(…).compile()"
     return Report(
         event.at,
-        f"{clock} may {verb} before {subject} is ready, because JAX is asynchronous; call jax.block_until_ready {when}",
+        f"{clock} may {verb} before {subject} is ready, because JAX is asynchronous; {advice}",
         "info" if _is_shown(event) or _is_of_compiling(event) or _is_slight(event) else None,
         unless=NO_MEASURE,
     )

@@ -6,7 +6,7 @@ from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import effect, level_in_notebook
 from flake8_jax.rules._tracers import is_reportable, quote
 from flake8_jax.rules._wording import spelled
-from flake8_jax.semantics.events.events import LibraryCall, MethodCall, Mutation, NameUse
+from flake8_jax.semantics.events.events import Context, LibraryCall, MethodCall, Mutation, NameUse
 from flake8_jax.semantics.events.facts import WRITTEN
 
 _TIME, _FILES, _ENVIRONMENT = "time", "io", "environment"
@@ -30,9 +30,9 @@ _READING = (
     "scandir",
 )
 _INSTEAD = {
-    _TIME: "measure outside, around the compiled call",
-    _FILES: "read and write outside or in a jax.experimental.io_callback",
-    _ENVIRONMENT: "read it outside and pass it in",
+    _TIME: "measure around the compiled call",
+    _FILES: "move it out of the traced code or into jax.experimental.io_callback",
+    _ENVIRONMENT: "read it before the compiled call and pass the value in",
 }
 
 
@@ -149,13 +149,13 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
     if isinstance(event, Mutation):
         if event.how != "next" or not event.once:
             return None
-        call = quote(event.context, event.at, "next()")
-        message = f"{call} runs at trace time only, so every call reuses that element; pass the element as an argument"
+        call, where = quote(event.context, event.at, "next()"), _when(event.context)
+        message = f"{call} runs {where}, so later calls reuse that element; pass the element as an argument"
         return Report(event.at, message, level_in_notebook(event.context) or "warning")
     if isinstance(event, NameUse):
         if event.name != _ENVIRON or event.is_import:
             return None
-        message = f"`os.environ` is read at trace time only, not on every call; {_INSTEAD[_ENVIRONMENT]}"
+        message = f"`os.environ` is read {_when(event.context)}, not on every call; {_INSTEAD[_ENVIRONMENT]}"
         return Report(event.at, message, unless=WRITTEN)
     found = effect(event)
     if found not in _EFFECTS or (isinstance(event, LibraryCall) and event.name.startswith(_ENVIRON)):
@@ -169,5 +169,13 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
     if name.startswith(_HOUSEKEEPING):
         return None  # to look whether a file is there, and to make room for one, is meant to happen once
     function = spelled(event.context, event.at, name)
-    message = f"{function}() runs at trace time only, not on every call; {_INSTEAD[str(found)]}"
+    message = f"{function}() runs {_when(event.context)}, not on every call; {_INSTEAD[str(found)]}"
     return Report(event.at, message)
+
+
+def _when(context: Context) -> str:
+    """``only while JAX traces `step` ``."""
+    inner = context.inner
+    return (
+        f"only while JAX traces `{inner.name}`" if inner is not None and not inner.is_lambda else "at trace time only"
+    )

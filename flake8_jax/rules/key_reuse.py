@@ -6,17 +6,18 @@ from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._keys import (
     ADVICE,
     OUTCOMES,
+    already,
     by_convention,
-    captured_before,
-    first_use,
     gets_again,
     is_common_pick,
     is_iterated,
     is_loop_reuse,
     is_within_call,
+    key_on_line,
     level_of_use,
     name_of_key,
     new_name,
+    own_keys,
     report_where_given,
     uses_of,
 )
@@ -197,26 +198,20 @@ def key_reuse(event: KeyUse) -> Report | None:
     if event.same_call or event.in_loop:
         message = f"{key} is used twice in this call{OUTCOMES[event.shares]}; split it first"
         return Report(event.at, message, level=level_of_use(event))
-    uses, where = uses_of(event), first_use(event)
+    uses = uses_of(event)
     # This line has a split: the draw before it needs one of its keys.
     late = event.effect == "split" and not event.through and (not event.intent or not event.was_split)
     if event.carried:
-        message = f"{key} was already used {where}, so {_related(event)}; {_in_each_iteration(key, late=late)}"
+        message = f"{already(event, 'used')}, so {_related(event)}; {_in_each_iteration(key, late=late)}"
         return Report(event.at, message, level=level_of_use(event), uses=uses)
     if is_common_pick(event):
         outcome = "both calls may pick the same elements"
-        message = f"{key} was already used {where}, so {outcome}; split it first unless that is intended"
+        message = f"{already(event, 'used')}, so {outcome}; split it first unless that is intended"
         return Report(event.at, message, level="info" if event.intent else "warning", uses=uses)
     verb = "split" if event.was_split else "used"
     outcome = f", so {_related(event)}" if late and event.shares != "unread" else OUTCOMES[event.shares]
     advice = _before_this_split(event) if late else _advice(event)
-    before = captured_before(event, verb) or f"{key} was already {verb} {where}"
-    return Report(
-        event.at,
-        f"{before}{outcome}; {advice}",
-        level=level_of_use(event),
-        uses=uses,
-    )
+    return Report(event.at, f"{already(event, verb)}{outcome}; {advice}", level=level_of_use(event), uses=uses)
 
 
 def _related(event: KeyUse) -> str:
@@ -258,8 +253,8 @@ def _advice(event: KeyUse) -> str:
     """What to do about a use that comes after another one. Where one of them is a split already, another split is not what is
     missing."""
     advice = ADVICE[event.intent]
-    if captured_before(event, ""):
-        return advice.replace("split it first", "pass each call its own key")
+    if key_on_line(event) is None:
+        return advice.replace("split it first", own_keys(event))
     if event.effect == "split" and not event.through:
         return advice.replace("split it first", "use only keys that split returned")
-    return advice.replace("split it first", "pass each call its own key") if event.was_split else advice
+    return advice.replace("split it first", own_keys(event)) if event.was_split else advice

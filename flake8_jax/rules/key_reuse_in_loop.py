@@ -8,6 +8,7 @@ from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._keys import (
     at_place,
     by_convention,
+    hidden_key,
     inner_spelling,
     is_common_pick,
     is_loop_reuse,
@@ -198,10 +199,10 @@ def _message(event: KeyUse, by: str, does: str) -> str:
         return f"{function} gets the same keys in every iteration of {loop}, so its random numbers repeat; {advice}"
     if inner and event.captured:
         advice = "make it a parameter and pass a new key in each iteration"
-        return f"{function} captures `{inner}`, so its random numbers repeat in every iteration of {loop}; {advice}"
-    if inner:
-        return f"{function} uses `{inner}`, which does not change in {loop}, so its random numbers repeat; {advice}"
-    return f"{function} gets the same key in every iteration of {loop}, so its random numbers repeat; {advice}"
+        captures = f"{function} captures {hidden_key(event, 'the key')}"
+        return f"{captures}, so its random numbers repeat in every iteration of {loop}; {advice}"
+    uses = f"{function} uses {hidden_key(event, 'the same key')}"
+    return f"{uses} in every iteration of {loop}, so its random numbers repeat; {advice}"
 
 
 def _loop(event: KeyUse) -> str:
@@ -225,7 +226,7 @@ def _in_python(event: KeyUse) -> str:
     if _is_batch(event.key, key):
         return "split a new key in each iteration"
     if not key.isidentifier():
-        return "split it in each iteration and store the new key"
+        return "make a new key for each iteration with jax.random.split"
     return f"split it in the body: {key}, {new_name(key)} = jax.random.split({key})"
 
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._keys import (
+    already,
     by_convention,
-    captured_before,
-    first_use,
     gets_again,
     is_loop_reuse,
     is_within_call,
     key_on_line,
     level_of_use,
     name_of,
-    name_of_key,
+    own_keys,
     passed_before,
     report_where_given,
     user_of,
@@ -137,27 +136,26 @@ def key_used_after_split(event: KeyUse) -> Report | None:
     ):
         return None
     if any(event.callees):
-        return by_convention(event, f"{gets_again(event)}; use one of the new keys")
+        return by_convention(event, f"{gets_again(event)}; take one more key from that split")
     if (passed := passed_before(event)) is not None:
         message = f"{passed}, which split it, so this split may return the same keys; pass a new key there"
         return Report(event.at, message, level=level_of_use(event), uses=uses_of(event))
-    advice = "pass each call its own key" if is_within_call(event) else "use one of the new keys"
+    advice = own_keys(event) if is_within_call(event) else "take one more key from that split and use it here"
     by = user_of(event)
     if event.effect == "split":
         then = f"{by} may return the same keys again"
-        advice = advice.replace("one of the new keys", "a key that the first split returned")
+        advice = advice.replace("use it here", "split that one here")
     elif event.through and name_of(event.through) == name_of(event.first_in, ""):
         then = "this call may draw the same numbers again"
     elif is_within_call(event):
-        then = "both may draw correlated numbers"
+        then = "both calls may draw correlated numbers"
     elif key_on_line(event) is None:
         then = "its numbers may be correlated with those of the new keys"
     else:
         then = f"{by} may draw numbers correlated with those of the new keys"
-    before = captured_before(event, "split") or f"{name_of_key(event)} was already split {first_use(event)}"
     return Report(
         event.at,
-        f"{before}, so {then}; {advice}",
+        f"{already(event, 'split')}, so {then}; {advice}",
         level=level_of_use(event),
         uses=uses_of(event),
     )

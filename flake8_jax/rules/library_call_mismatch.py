@@ -169,14 +169,23 @@ def _message(function: str, event: CallMismatch) -> str:
         most = f"{problem.most} positional argument{'' if problem.most == 1 else 's'}"
         return f"{function} takes at most {most}, so this call raises TypeError; pass the others by keyword, or remove them"
     if problem.kind == "twice":
-        return f"{function} gets {names} by position and by keyword, so this call raises TypeError; pass it once"
+        return _given_twice(function, event)
     release = f"{event.title} {show(event.newest)}"
     plural = "s" if len(problem.names) > 1 else ""
     lacks = f"{function} of {release} has no parameter{plural} {names}, so this call raises TypeError"
     meant = [_meant(name, event) for name in problem.names]
     if all(meant) and len({*meant}) == len(meant):
         return f"{lacks}; use {' and '.join(f'`{name}=`' for name in meant)}"
-    return f"{lacks}; check the name{plural}"
+    return f"{lacks}; remove {'them' if plural else 'it'} or check the name{plural}"
+
+
+def _given_twice(function: str, event: CallMismatch) -> str:
+    """A keyword names a parameter that an argument before it takes the place of."""
+    name, position = event.problem.names[0], event.problem.position
+    passed = [argument.value for argument in event.at.args if argument.keyword is None]
+    taken = quote(event.context, passed[position], "an argument") if position < len(passed) else "an argument"
+    remedy = f"pass `{name}` first" if position == 0 else f"pass `{name}` once"
+    return f"{taken} stands in the place of `{name}`, which {function} also gets by keyword, so this raises TypeError; {remedy}"
 
 
 _ELSEWHERE = {

@@ -21,6 +21,16 @@ _SCALAR_TYPES = frozenset({
 """A dtype is harmless as an argument; called on a tracer, it converts."""
 
 
+_SIZED = frozenset({
+    f"jax.numpy.{name}"
+    for name in (
+        "argwhere", "compress", "extract", "flatnonzero", "intersect1d", "nonzero", "setdiff1d", "setxor1d", "union1d",
+        "unique",
+    )
+})  # fmt: skip
+"""Their results have as many elements as the data say; while JAX traces, they need ``size=``."""
+
+
 @rule(
     "JAX203",
     "error",
@@ -155,11 +165,10 @@ def numpy_on_tracer(event: LibraryCall) -> Report | None:
         return None
     short = spelled(context, event.at, event.name)
     equivalent = event.fact.equivalent if event.fact is not None else None
-    advice = (
-        f"use {equivalent.replace('jax.numpy.', 'jnp.', 1)}"
-        if equivalent
-        else "use a JAX function or jax.pure_callback"
-    )
+    advice = "use a JAX function or jax.pure_callback"
+    if equivalent:
+        size = " with size=" if equivalent in _SIZED else ""
+        advice = f"use {equivalent.replace('jax.numpy.', 'jnp.', 1)}{size}"
     subject = traced_argument(event, "its argument")
     return Report(event.at, f"{short}() converts {subject} to a NumPy array, but {_again(subject)} is traced; {advice}")
 

@@ -134,7 +134,7 @@ def stale_global(event: GlobalRead) -> Report | None:
     is_key = isinstance(event.value, Array) and event.value.dtype == "key"
     return Report(
         event.at,
-        f"`{event.name}` is read at trace time only, but other code changes it later; pass it as an argument",
+        f"JAX reads the global `{event.name}` at trace time only, but other code changes it later; pass it as an argument",
         None if is_key else level_in_notebook(event.context),
         unless=CHANGED_HERE,
         given=event.fact,

@@ -190,10 +190,10 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
     value = _read_value(event)
     if value is None or _awaited(value, context) is None or _is_needed(event, value):
         return None
-    reading = quote(context, event.at) if _is_conversion(event) else f"Reading {_shown_value(event)}"
+    reads, verb = (quote(context, event.at), "read") if _is_conversion(event) else (_showing(event), "show")
     return Report(
         event.at,
-        f"{reading} blocks on the device in every iteration; read it every N steps or after the loop",
+        f"{reads} waits for the device in every iteration; {verb} it every N steps or after the loop",
         preview=_is_getting(event) or not any(isinstance(member, Array) for member in members_of(value)),
     )
 
@@ -208,12 +208,17 @@ def _is_conversion(event: LibraryCall | MethodCall | TruthTest | Formatting) -> 
     return isinstance(event, MethodCall) or (isinstance(event, LibraryCall) and effect(event) not in (PRINT, LOG))
 
 
-def _shown_value(event: LibraryCall | MethodCall | TruthTest | Formatting) -> str:
-    """What a call prints or logs, or a string is made of, as the code spells it."""
+def _showing(event: LibraryCall | MethodCall | TruthTest | Formatting) -> str:
+    """Printing or logging a value, or making a string of it, as the subject of a sentence."""
     subject = _subject(event)
-    if subject is None and isinstance(event, LibraryCall):
-        return f"the result that {callee(event.context, event.at)} shows"
-    return quote(event.context, subject, "a result")
+    if isinstance(event, LibraryCall):
+        by = callee(event.context, event.at)
+        return (
+            f"Showing {quote(event.context, subject)} with {by}"
+            if subject is not None
+            else f"Showing a result with {by}"
+        )
+    return f"Formatting {quote(event.context, subject, 'a result')}"
 
 
 def _repeats(context: Context) -> bool:

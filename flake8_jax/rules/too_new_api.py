@@ -18,12 +18,10 @@ def report_once(candidates: list[Candidate]) -> list[Candidate]:
             event = candidate.event
             groups.setdefault((event.name.partition(".")[0], event.support.text), []).append(candidate)
     for group in groups.values():
-        newest = max(candidate.event.lacking or () for candidate in group)
-        first = min(
-            (candidate for candidate in group if candidate.event.lacking == newest), key=lambda c: (c.path, c.start)
-        )
+        newest = max(_needed_release(candidate) for candidate in group)
+        first = min((c for c in group if _needed_release(c) == newest), key=lambda c: (c.path, c.start))
         others = len(group) - 1
-        note = f"{others} more {'use' if others == 1 else 'uses'} in this project{_needing_more(first.event, group)}"
+        note = f"{others} more {'use needs' if others == 1 else 'uses need'} a newer JAX too"
         kept.append(first.with_note(note) if others else first)
     return kept
 
@@ -132,11 +130,10 @@ def too_new_api(event: ApiUse) -> Report | None:
     return Report(Span(event.start, event.end), message)
 
 
-def _needing_more(first: ApiUse, group: list[Candidate]) -> str:
-    """Where the others need a newer release than the use that is reported: which one."""
-    known = [history_of(candidate.event).first(candidate.event.name) or () for candidate in group]
-    newest, said = max(known), history_of(first).first(first.name)
-    return f", which need up to JAX {show(newest)}" if said is not None and newest > said else ""
+def _needed_release(candidate: Candidate) -> tuple[int, ...]:
+    """The first release that has the name, or else the newest that is known to lack it."""
+    event: ApiUse = candidate.event
+    return history_of(event).first(event.name) or event.lacking or ()
 
 
 def _lack(name: str, release: str) -> str:
@@ -160,6 +157,6 @@ def _asked(event: ApiUse) -> str:
     support = event.support
     lowest = support.lowest
     if lowest is None or ">" in support.text.replace(">=", ""):
-        return f"the project supports {support.text}"
-    verb = "requires" if support.highest == lowest else "also supports"
+        return f"the project allows JAX {support.text}"
+    verb = "requires" if support.highest == lowest else "allows"
     return f"the project {verb} JAX {show(lowest[:3])}"

@@ -106,7 +106,7 @@ def binding_error(function: FunctionValue, args: Arguments) -> str:
     if error or any(p.kind == "kwarg" for p in params):
         return error
     unknown = next((name for name in kwargs if name not in named), "")
-    return f"has no parameter `{unknown}`, so the call raises TypeError; check the name" if unknown else ""
+    return f"has no parameter `{unknown}`, so the call raises TypeError; remove it or check the name" if unknown else ""
 
 
 def _is_open(function: FunctionValue, args: Arguments) -> bool:
@@ -217,6 +217,21 @@ def is_no_function(value: Value) -> bool:
     return isinstance(value, (Array, HostArray, Const, Static, TupleValue, DictValue)) or (
         isinstance(value, ListValue) and not value.is_tuple
     )
+
+
+def kind_of(value: Value) -> str:
+    """What a value is that cannot be called, such as ``a tuple``; empty where this is not one kind of value."""
+    if isinstance(value, UnionValue):
+        kinds = {kind_of(member) for member in value.members}
+        return kinds.pop() if len(kinds) == 1 else ""
+    if isinstance(value, Const):
+        return "None" if value.value is None else "a string" if isinstance(value.value, (str, bytes)) else "a number"
+    return _KINDS.get(type(value), "")
+
+
+_KINDS: dict[type, str] = {
+    Array: "an array", HostArray: "an array", TupleValue: "a tuple", ListValue: "a list", DictValue: "a dict",
+}  # fmt: skip
 
 
 def is_function(value: Value) -> bool:

@@ -9,7 +9,7 @@ arity       see ``domain.signatures``.
 from __future__ import annotations
 
 from flake8_jax.semantics.domain import joining
-from flake8_jax.semantics.domain.signatures import arity, is_no_function, takes
+from flake8_jax.semantics.domain.signatures import arity, is_no_function, kind_of, takes
 from flake8_jax.semantics.events.events import SignatureMismatch
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.application import Transformation
@@ -30,7 +30,8 @@ def check_operand(m: Machine, app: Transformation, parameter: str, count: int | 
         emit_problem(
             m,
             app,
-            f"`{parameter}` of `{app.short}` must be a function, but this argument is not callable; check the argument order",
+            f"`{parameter}` of `{app.short}` must be a function, but this argument is {kind_of(operand) or 'not one'}; "
+            "check the argument order",
         )
         return False
     for member in joining.members_of(operand):

@@ -27,7 +27,9 @@ from flake8_jax.semantics.domain.signatures import (
     call_error,
     constants_of,
     describe,
+    in_quotes,
     is_no_function,
+    kind_of,
     layers,
     opened,
     takes,
@@ -132,7 +134,9 @@ def _no_function(name: str, operand: Value) -> str:
     sure = name in _CHECKING and is_no_function(operand)
     if not sure or any(isinstance(v, Static) and not v.kind for v in joining.members_of(operand)):
         return ""
-    return f"{short_name(name)} takes a function, but its first argument is not callable; check the argument order"
+    kind = kind_of(operand)
+    what = f"is {kind}, which cannot be called" if kind else "cannot be called"
+    return f"{short_name(name)} needs a function, but its first argument {what}; pass the function itself"
 
 
 def _wrong_positions(app: Transformation, most: int | None) -> str:
@@ -221,7 +225,7 @@ def check_call(m: Machine, tv: TransformedValue, at: Call) -> bool:
     unsure = not plain or is_open or _is_overridden(m, tv.operand) or _is_of_annotated_object(m, tv.operand, args)
     unbound = "" if unsure else call_error(tv.operand, args)
     if unbound and not _is_chosen_for(at):
-        problem = f"`{describe(tv.operand)}` {unbound}"
+        problem = f"{in_quotes(describe(tv.operand).rpartition('<locals>.')[2])} {unbound}"
     if problem or name not in _MAPPING | _SHARDING or _has_statics(name, tv.options):
         if problem:
             emit_mismatch(m, at.frame.scope, at.node, name, problem)

@@ -377,7 +377,8 @@ class Versions:
         support = self._supports_of(scope)[raw.partition(".")[0]]
         if self.histories.never_had(*raw.rpartition(".")[::2]):
             return None, None, support, "never-there" if history.lists_names_of(support) else ""
-        return change, lacking, support, _verdict(change, lacking, support)
+        is_newer = history.is_newer(raw, support) and not support.early
+        return change, lacking, support, _verdict(change, support, is_newer=is_newer)
 
     def _supports_of(self, scope: ModuleScope) -> Mapping[str, Support]:
         """What counts in a file: the requirements of a script are its own."""
@@ -452,11 +453,11 @@ _STATEMENTS = frozenset(
 )  # fmt: skip
 
 
-def _verdict(change: Change | None, lacking: Version | None, support: Support) -> Verdict | Literal[""]:
+def _verdict(change: Change | None, support: Support, *, is_newer: bool) -> Verdict | Literal[""]:
     """What becomes of a name, if anything."""
     if change is not None and support.reaches(change.removed):
         return "removed"
-    if lacking is not None and support.lowest is not None and support.lowest <= lacking and not support.early:
+    if is_newer:
         return "too-new"
     if change is not None and support.reaches(change.deprecated):
         return "deprecated" if change.since is None or support.all_have(change.since) else ""
