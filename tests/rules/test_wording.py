@@ -132,6 +132,21 @@ def train(key, x):
         ("JAX804", "import jax\n\nx = jax.random.normal(jax.random.key(0), seed=0)\n", ["check the name"]),
         ("JAX804", "import jax.numpy as jnp\n\nx = jnp.zeros(shap=(2,))\n", ["use `shape=`"]),
         (
+            "JAX804",
+            "import jax\n\nx = jax.random.normal((2,), key=jax.random.key(0))\n",
+            ["`(2,)` stands in the place of `key`", "pass `key` first"],
+        ),
+        (
+            "JAX706",
+            "import jax\n\nloss = jax.numpy.zeros(3)\ngradient = jax.grad(loss)\n",
+            ["its first argument is an array, which cannot be called"],
+        ),
+        (
+            "JAX803",  # a table of releases in steps has 0.4.20 without it, and 0.4.27 with it
+            '# /// script\n# dependencies = ["jax>=0.4.24"]\n# ///\nimport jax\n\nx = jax.NamedSharding\n',
+            ["`jax.NamedSharding` needs JAX 0.4.27, but the project allows JAX 0.4.24; require jax>=0.4.27"],
+        ),
+        (
             "JAX701",
             "import jax.numpy as np\n\n\ndef f(n):\n    return np.zeros((n, 2), dtype=np.float64)\n",
             ["`np.zeros` (here jax.numpy) gives float32", "enable it or use float32"],
@@ -141,11 +156,15 @@ def train(key, x):
             "import jax.numpy as jnp\n\n\ndef f(x):\n    return jnp.asarray(x).astype(jnp.int64) << 42\n",
             ["enable it, as `<< 42` does not fit in int32"],
         ),
-        ("JAX301", CAPTURED.format(use="return noise(x) * noise(2 * x)"), ["captures `key` (line 5)", "its own key"]),
+        (
+            "JAX301",
+            CAPTURED.format(use="return noise(x) * noise(2 * x)"),
+            ["captures the key `key` (line 5)", "its own key"],
+        ),
         (
             "JAX302",
             CAPTURED.format(use="for _ in range(9):\n        x = noise(x)\n    return x"),
-            ["`noise` captures `key`", "make it a parameter and pass a new key in each iteration"],
+            ["`noise` captures the key `key` (line 5)", "make it a parameter and pass a new key in each iteration"],
         ),
         (
             "JAX303",
