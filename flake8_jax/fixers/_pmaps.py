@@ -227,8 +227,8 @@ def _check_length(found: Pmap, call: ir.Call) -> None:
         first = index.elts[0] if isinstance(index, ir.Tuple) and index.elts else index
         if isinstance(first, ir.Slice) and (first.upper is not None or first.lower is not None):
             raise Declined(
-                "no automatic fix, because a call passes a part of an array, and jax.shard_map needs an entry "
-                "for each device; name the devices of the map"
+                "no automatic fix, because a call may pass fewer rows than there are devices; "
+                "pass `devices=` to the map first"
             )
 
 
@@ -369,7 +369,7 @@ def _check_program(source: FixSource) -> None:
     program = source.program
     if program is not None and program.says_near(source, _SHARES, below=True):
         raise Declined(
-            "no automatic fix, because several processes run; make global arrays (jax.make_array_from_process_local_data)"
+            "no automatic fix, because the program runs in several processes; make global arrays (jax.make_array_from_process_local_data)"
         )
     if re.search(r"\b(pure|io)_callback\(", source.text):
         raise Declined(
@@ -377,4 +377,6 @@ def _check_program(source: FixSource) -> None:
             "use jax.shard_map on a function that takes and returns the mapped axis"
         )
     if program is not None and program.says_near(source, r"\bfake_pmap"):
-        raise Declined("no automatic fix, because tests replace jax.pmap by `fake_pmap`; give them real devices")
+        raise Declined(
+            "no automatic fix, because the tests replace jax.pmap by `fake_pmap`; run them on several CPU devices first"
+        )

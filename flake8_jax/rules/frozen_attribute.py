@@ -156,11 +156,13 @@ def frozen_attribute(event: FrozenStore) -> Report | None:
         )
     elif event.how == "setup":
         message = (
-            f"`{event.name}` is a constructor argument of the Flax module `{event.owner}`, which setup must not assign "
-            "to; use another name"
+            f"`{event.name}` is a constructor argument of the Flax module `{event.owner}`, so assigning to it in setup "
+            "raises; use another name"
         )
     else:
         kind = "equinox.Module" if event.library.startswith("equinox.") else event.library
         what, remedy = _KINDS.get(kind, _KINDS["flax.struct.dataclass"])
+        if event.context.inner is not None and event.context.inner.name == "__init__":
+            remedy = f"declare `{event.name}` as a field and pass its value to the constructor"
         message = f"`{event.owner}` is {what}, whose objects are frozen, so assigning to {subject} raises; {remedy}"
     return Report(event.at, message)

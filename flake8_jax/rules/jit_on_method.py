@@ -122,6 +122,6 @@ def jit_on_method(event: JittedMethod) -> Report | None:
         return None
     return Report(
         event.at,
-        f"`jit` traces `self` of `{event.method}`, but `{event.name}` is not a pytree; "
+        f"`jit` traces `self` of `{event.method}`, but `{event.name}` is not a pytree, so calls raise TypeError; "
         "register the class as a pytree or jit a plain function",
     )

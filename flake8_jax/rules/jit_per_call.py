@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
-from flake8_jax.rules._fresh import made_of, per_call, short
+from flake8_jax.rules._fresh import made_of, per_call, short, this_function
 from flake8_jax.semantics.events.events import Repetition
 
 
@@ -130,9 +130,10 @@ def jit_per_call(event: Repetition) -> Report | None:
     if event.how != "compiled" or event.own or is_test(event.context):
         return None
     jit = short(event.name)
+    advice = f"apply `{jit}` once, outside {this_function(event)}"
     return Report(
         event.at,
-        f"{per_call(event)} passes {made_of(event.operand)} to `{jit}`, so JAX recompiles it; apply `{jit}` once, outside",
+        f"{per_call(event)} passes {made_of(event.operand)} to `{jit}`, so JAX recompiles it; {advice}",
         preview=event.slight,
         given=event.given,
         unless=event.unless,

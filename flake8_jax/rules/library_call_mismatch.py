@@ -211,4 +211,4 @@ def _meant(name: str, event: CallMismatch) -> str:
 
 
 def _listed(problem: Problem) -> str:
-    return " and ".join(f"`{name}`" for name in problem.names)
+    return listed(problem.names)

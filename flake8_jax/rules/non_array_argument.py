@@ -323,9 +323,7 @@ def _not_converted(event: LibraryCall) -> Report | None:
     # What a call gives in a tuple are results of their own, as of `init, apply = …`.
     results = isinstance(found.value, TupleValue) and isinstance(found.node, ir.Call)
     is_written_out = isinstance(found.node, (ir.List, ir.Tuple))
-    one_array = (
-        "convert it with jnp.asarray" if is_written_out else "join it into one array with jnp.stack or concatenate"
-    )
+    one_array = "convert it with jnp.asarray" if is_written_out else "make it one array first, such as with jnp.stack"
     remedy = "take the result that you mean out of it" if results else one_array
     return Report(found.node, f"{subject} is {found.kind}, but jnp.{short}() takes only arrays; {remedy}")
 

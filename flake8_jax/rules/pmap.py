@@ -6,9 +6,12 @@ from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.semantics.events.events import NameUse
 
 _MODERN = {
-    "jax.pmap": "use jax.jit with NamedSharding, or jax.shard_map",
+    "jax.pmap": "use jax.shard_map, or jax.jit with NamedSharding",
     "equinox.filter_pmap": "use equinox.filter_jit with equinox.filter_shard",
 }
+
+
+_STATE = {"jax.pmap": "is in maintenance mode", "equinox.filter_pmap": "wraps jax.pmap, which is in maintenance mode"}
 
 
 @rule("JAX601", "info", fixable="sometimes", only=Subscription(names=frozenset(_MODERN)))
@@ -102,4 +105,4 @@ def pmap(event: NameUse) -> Report | None:
     """
     if event.is_import or event.name not in _MODERN:
         return None
-    return Report(event.at, f"`{event.spelled}` is superseded; {_MODERN[event.name]}")
+    return Report(event.at, f"`{event.spelled}` {_STATE[event.name]}; {_MODERN[event.name]}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._wording import located
 from flake8_jax.semantics.domain.signatures import describe, signed
 from flake8_jax.semantics.domain.values import BoundMethod, Const, FunctionValue, ListValue, TupleValue, Value
 from flake8_jax.semantics.events.events import RootMet
@@ -87,7 +86,7 @@ def static_arg_mismatch(event: RootMet) -> Report | None:
     if event.name != "jax.jit" or event.context.presumed or event.context.caught:
         return None
     problem = mismatch(event)
-    return Report(event.at, located(event.context, event.at, problem)) if problem else None
+    return Report(event.at, problem) if problem else None
 
 
 def mismatch(event: RootMet) -> str:

@@ -224,16 +224,20 @@ def _parameter(operand: Value, position: int) -> str:
 def _report(event: TransformCall, node: ir.Expr | None, parameter: str, value: Value, lack: Lack) -> Report:
     subject = quote(event.context, node, "this value")
     at = node if node is not None else event.at
-    static = f"Static {parameter} needs a hashable value, but {subject}"
+    static = f"Static argument {parameter.removeprefix('argument ')} must be hashable, but {subject}"
     if lack.cls is None and contains_tracer(value):
         return Report(
-            at, f"Static {parameter} must be hashable, but an outer jit traces {subject}; make it static there, too"
+            at,
+            f"Static argument {parameter.removeprefix('argument ')} must be hashable, but an outer jit traces {subject}; "
+            "make it static there, too",
         )
     if lack.cls is None and not isinstance(value, TupleValue):
-        return Report(at, f"{static} has no hash; pass a tuple")
+        remedy = "make that argument a traced one" if lack.what == "an array" else "pass a tuple"
+        return Report(at, f"{static} is {lack.what}; {remedy}")
     if lack.field or lack.cls is None:
         where = f"has no hash, because `{lack.cls.node.name}.{lack.field}` holds" if lack.cls is not None else "holds"
-        said = f"{static} {where} {lack.what}; use hashable values such as tuples"
+        remedy = "pass it in a traced argument" if lack.what == "an array" else "use a tuple there"
+        said = f"{static} {where} {lack.what}; {remedy}"
         return Report(at, said, preview=not lack.certain, level=None if lack.certain else "warning")
     name = lack.cls.node.name
     why = (

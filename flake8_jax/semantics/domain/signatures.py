@@ -146,7 +146,7 @@ def _surplus_argument(params: list[ir.Parameter], args: Arguments) -> str:
     written = [name for name in positional if name != "self"]
     passed = len(args.values) - (len(positional) - len(written))
     takes = f"takes {len(written)} positional argument{'s' * (len(written) != 1)}"
-    return f"{takes} but gets {passed}, so the call raises TypeError; pass {len(written)}"
+    return f"{takes} but gets {passed}, so the call raises TypeError; pass {len(written)} or change its definition"
 
 
 def call_error(value: Value, args: Arguments) -> str:

@@ -21,6 +21,14 @@ def emit_problem(m: Machine, app: Transformation, problem: str) -> None:
         m.bus.emit(SignatureMismatch(m.path.context(app.frame.scope), app.node, app.name, problem))
 
 
+_PARAMETERS = {
+    "scan": "define it as f(carry, x)",
+    "fori_loop": "define it as body(i, carry)",
+    "while_loop": "define it with the carry as its only parameter",
+}
+"""What to do about a function that does not take what a loop passes to it."""
+
+
 def check_operand(m: Machine, app: Transformation, parameter: str, count: int | None) -> bool:
     """An operand has to be a function of ``count`` arguments (None: not known). Whether it may be."""
     operand = app.bound.get(parameter)
@@ -43,7 +51,7 @@ def check_operand(m: Machine, app: Transformation, parameter: str, count: int | 
                 m,
                 app,
                 f"`{app.short}` calls `{parameter}` with {count} argument{'s' * (count != 1)}, but it takes {says}; "
-                "make them match",
+                f"{_PARAMETERS.get(app.short, 'make them match')}",
             )
             return False
     return True

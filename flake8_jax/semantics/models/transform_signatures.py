@@ -293,6 +293,11 @@ def _missing_positions(tv: TransformedValue, count: int) -> str:
     for p in positions or ():
         if type(p) is int and not -count <= p < count and (most is None or -most <= p < most):
             passed = _count(count, "positional argument")
+            if not count and option not in tv.options:
+                short = short_name(tv.name)
+                return (
+                    f"{short} differentiates the first positional argument, but this call has none; pass it by position"
+                )
             return f"`{option}` of {short_name(tv.name)} is {p}, but the call passes {passed}; pass the arguments by position"
     return ""
 
