@@ -369,7 +369,8 @@ def _check_program(source: FixSource) -> None:
     program = source.program
     if program is not None and program.says_near(source, _SHARES, below=True):
         raise Declined(
-            "no automatic fix, because the program runs in several processes; make global arrays (jax.make_array_from_process_local_data)"
+            "no automatic fix, because the program runs in several processes; "
+            "make global arrays (jax.make_array_from_process_local_data)"
         )
     if re.search(r"\b(pure|io)_callback\(", source.text):
         raise Declined(

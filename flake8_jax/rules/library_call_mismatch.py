@@ -9,7 +9,7 @@ from flake8_jax.knowledge.call_signatures import Problem
 from flake8_jax.knowledge.history import show
 from flake8_jax.rules._merging import report_wrong_argument
 from flake8_jax.rules._tracers import quote
-from flake8_jax.rules._wording import spelled
+from flake8_jax.rules._wording import listed, spelled
 from flake8_jax.semantics.domain.code import last_name
 from flake8_jax.semantics.events.events import CallMismatch
 
@@ -161,7 +161,7 @@ def library_call_mismatch(event: CallMismatch) -> Report | None:
 def _message(function: str, event: CallMismatch) -> str:
     """What is wrong with the call, and what to do."""
     problem = event.problem
-    names = _listed(problem)
+    names = listed(problem.names)
     if problem.kind == "missing":
         plural = "s" if len(problem.names) > 1 else ""
         return f"{function} needs the argument{plural} {names}, so this call raises TypeError; pass {names}"
@@ -208,7 +208,3 @@ def _meant(name: str, event: CallMismatch) -> str:
         return other
     close = difflib.get_close_matches(name, event.left, n=2, cutoff=0.7)
     return close[0] if len(close) == 1 else ""
-
-
-def _listed(problem: Problem) -> str:
-    return listed(problem.names)

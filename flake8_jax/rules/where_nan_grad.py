@@ -168,6 +168,4 @@ def _report(event: Computation, singular: Recipe | None, level: Level | None, *,
     if singular.function is event.context.inner and isinstance(singular.node, (ir.Call, ir.BinOp)):
         shown = quote(event.context, singular.node, shown)
     wrong = f"`{event.name}` masks {shown}, but the gradient of the masked elements is still NaN"
-    return Report(
-        event.at, f"{wrong}; give the operand a safe value first, with another `where`", level, preview, unless=STOPPED
-    )
+    return Report(event.at, f"{wrong}; give it a safe operand with another `where`", level, preview, unless=STOPPED)
