@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.knowledge.call_signatures import Problem
 from flake8_jax.knowledge.history import show
 from flake8_jax.rules._merging import report_wrong_argument
 from flake8_jax.rules._tracers import quote
