@@ -160,7 +160,7 @@ def library_call_mismatch(event: CallMismatch) -> Report | None:
 def _message(function: str, event: CallMismatch) -> str:
     """What is wrong with the call, and what to do."""
     problem = event.problem
-    names = listed(problem.names)
+    names = listed(problem.names) if problem.names else ""
     if problem.kind == "missing":
         plural = "s" if len(problem.names) > 1 else ""
         return f"{function} needs the argument{plural} {names}, so this call raises TypeError; pass {names}"

@@ -109,7 +109,9 @@ def mismatch(event: RootMet) -> str:
                 return f"`{kind}_argnames` contains `{name}`, but {has}; check the name"
     both = _named(event, "static", positional) & _named(event, "donate", positional)
     return (
-        f"`{min(both)}` is both static and donated, but JAX donates only traced arguments; remove one" if both else ""
+        f"`jit` makes `{min(both)}` both static and donated, but JAX donates only traced arguments; remove one"
+        if both
+        else ""
     )
 
 
