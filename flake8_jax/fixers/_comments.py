@@ -13,6 +13,7 @@ Limitations: suites on the line of their header have no remarks of their own.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -40,6 +41,8 @@ class Remarks:
 
 
 NONE = Remarks()
+CELL_HEADING = re.compile(r"# ?%%")
+"""The heading of a cell, in a notebook or in a script that is written as one."""
 
 
 def is_own_line(source: FixSource, comment: Comment) -> bool:
@@ -99,7 +102,9 @@ def comments_above(source: FixSource, offset: int, *, next_to: bool = False) -> 
         bare = row.lstrip(" \t")
         if not bare and not next_to:
             continue
-        if not bare.startswith("#") or len(row) - len(bare) > column or source.string_around(at) is not None:
+        if not bare.startswith("#") or CELL_HEADING.match(row) or len(row) - len(bare) > column:
+            break
+        if source.string_around(at) is not None:
             break
         start = at + len(row) - len(bare)
     return start

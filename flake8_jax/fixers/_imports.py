@@ -13,6 +13,7 @@ Limitations: star imports, imports inside ``try`` or ``if`` (they neither help n
 
 from __future__ import annotations
 
+import builtins
 import functools
 import re
 from collections.abc import Iterable
@@ -22,6 +23,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit
 from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._comments import CELL_HEADING
 from flake8_jax.fixers._import_order import ImportOrder, Line, parsed_line
 from flake8_jax.fixers._logical_lines import logical_lines, logical_spans
 from flake8_jax.fixers._names import identifiers, imported_name, uses
@@ -126,6 +128,8 @@ class Imports:
             Refused: every spelling is shadowed.
         """
         known = self._spelled(qualified)
+        if known is None and self._joins_siblings(qualified):
+            return qualified.rpartition(".")[2]
         head = qualified.partition(".")[0]
         additions = (*_ADDITIONS, (head, f"import {head}", head))
         prefix, statement, bound = next(a for a in additions if qualified == a[0] or qualified.startswith(a[0] + "."))
@@ -140,6 +144,21 @@ class Imports:
         self._visible = {**self._visible, bound: prefix}
         self._below -= {bound}
         return bound + qualified[len(prefix) :]
+
+    def _joins_siblings(self, qualified: str) -> bool:
+        """Import a name of a submodule by itself, if the file does so with others (``from jax.lax import scan``)."""
+        module, _, name = qualified.rpartition(".")
+        if "." not in module or hasattr(builtins, name):
+            return False
+        above = [s for s in self.source.module.body if isinstance(s, ir.ImportFrom) and s.end <= self._at]
+        siblings = [s for s in above if s.module == module and not s.level and s.names[0].name != "*"]
+        if not siblings or name in self.source.remember(
+            "identifiers", self.source.module, lambda: identifiers(self.source.module)
+        ):
+            return False
+        self.edits.append(add_import(self.source, f"from {module} import {name}", self._at))
+        self._visible = {**self._visible, name: qualified}
+        return True
 
     def _spelled(self, qualified: str) -> str | None:
         """The shortest spelling that the visible imports above allow."""
@@ -277,7 +296,7 @@ def in_order(source: FixSource, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
     """The edits, with blocks of imports put in order again that were in order before."""
     found = _together(source, edits)
     for start, end in _import_blocks(source):
-        inside = [edit for edit in found if start <= edit.start and edit.end <= end and edit.start < end]
+        inside = [edit for edit in found if start <= edit.start and edit.end <= end and _is_within(edit, end)]
         if not inside:
             continue
         before = source.text[start:end]
@@ -288,6 +307,11 @@ def in_order(source: FixSource, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
             # The whole block: no other fix may change it in the same pass, for both together may not be in order.
             found = [edit for edit in found if edit not in inside] + [Edit(start, end, wanted)]
     return tuple(found) if found != list(edits) else edits
+
+
+def _is_within(edit: Edit, end: int) -> bool:
+    """Whether an edit changes a block of imports that ends at an offset, or adds an import to its end."""
+    return edit.start < end or edit.content.startswith(("import ", "from "))
 
 
 def _in_order(source: FixSource, before: str, after: str) -> str | None:
@@ -377,7 +401,7 @@ def _above_comments(source: FixSource, offset: int, *, heading: bool = False) ->
     place = source.line_start(offset)
     while place:
         above = source.line_start(place - 1)
-        if not source.text[above:place].lstrip(" \t").startswith("#"):
+        if not source.text[above:place].lstrip(" \t").startswith("#") or CELL_HEADING.match(source.text, above):
             is_empty = not source.text[above:place].strip()
             return source.line_start(offset) if heading and is_empty else place
         place = above

@@ -163,6 +163,18 @@ def _check_devices(source: FixSource, node: ir.Expr | None) -> None:
         parameters = owner.params if owner is not None else []
         if any(p.name == node.id and p.default is not None and _is_none(p.default) for p in parameters):
             raise Declined(f"no automatic fix, because `{node.id}` may be None; pass jax.devices() instead")
+    written = [] if node is None else [node, *_bound(source, node)]
+    if any(_OF_A_PROCESS.search(source.slice(expression)) for expression in written):
+        _decline_processes()
+
+
+def _bound(source: FixSource, node: ir.Expr) -> list[ir.Expr]:
+    """The values that the function or the file gives a name."""
+    if not isinstance(node, ir.Name):
+        return []
+    owner = scope_of(source, node)
+    bound = binders(source, owner if owner is not None else source.module, node.id)
+    return [statement.value for statement in bound if isinstance(statement, ir.Assign)]
 
 
 # --- the code around it ----------------------------------------------------------------------------
@@ -359,8 +371,20 @@ def _check_import(source: FixSource, found: Pmap) -> None:
 
 
 _COUNT = r"(?:jax|xla_bridge)\.(?:process|host)_count\(\)"
-_SHARES = rf"\bdistributed\.initialize\(|(?://|[/*%])\s*{_COUNT}|{_COUNT}\s*(?://|[/*%]|(?:>|!=)\s*1\b)"
+_INDEX = r"(?:jax|xla_bridge)\.(?:process_index|host_id)\(\)"
+_SHARES = (
+    rf"\bdistributed\.initialize\(|(?://|[/*%])\s*{_COUNT}|{_COUNT}\s*(?://|[/*%]|(?:>|!=)\s*1\b)"
+    rf"|(?:[*+%]|\bfold_in\([^()]+,)\s*{_INDEX}|{_INDEX}\s*(?:[*+%]|::)"
+)
 """The program starts its processes, computes the part of the work that is for one, or asks whether there are more."""
+_OF_A_PROCESS = re.compile(r"\b(?:process_index|host_id)\b")
+
+
+def _decline_processes() -> NoReturn:
+    raise Declined(
+        "no automatic fix, because the program runs in several processes; "
+        "make global arrays (jax.make_array_from_process_local_data)"
+    )
 
 
 def _check_program(source: FixSource) -> None:
@@ -368,10 +392,7 @@ def _check_program(source: FixSource) -> None:
     the place of ``jax.pmap`` map over more entries than there are devices."""
     program = source.program
     if program is not None and program.says_near(source, _SHARES, below=True):
-        raise Declined(
-            "no automatic fix, because the program runs in several processes; "
-            "make global arrays (jax.make_array_from_process_local_data)"
-        )
+        _decline_processes()
     if re.search(r"\b(pure|io)_callback\(", source.text):
         raise Declined(
             "no automatic fix, because the file calls the host, and jax.vmap may call it otherwise; "

@@ -17,6 +17,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import TAKES_EFFECT, unsafe
+from flake8_jax.fixers._comments import comments_above
 from flake8_jax.fixers._names import uses
 from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.semantics.events.events import Setting
@@ -89,30 +90,38 @@ def _takes_part(event: Setting, source: FixSource, between: list[ir.Stmt]) -> bo
     return any(event.name in source.slice(s) for s in between[1:])
 
 
+def _start(source: FixSource, statement: ir.Stmt) -> int:
+    """Where a statement begins, with the comments directly above it."""
+    return comments_above(source, statement.start, next_to=True)
+
+
 def _whole_lines(source: FixSource, statement: ir.Stmt) -> str:
-    """The text of a statement that has its lines for itself, with the comment behind it.
+    """The text of a statement that has its lines for itself, with the comments above and behind it.
 
     Raises:
         Refused: it has not.
     """
     if not source.starts_line(statement) or not source.ends_line(statement):
         raise Refused
-    return source.text[statement.start : source.line_end(statement.end)].rstrip()
+    return source.text[_start(source, statement) : source.line_end(statement.end)].rstrip()
 
 
 def _insertion(source: FixSource, block: list[ir.Stmt], early: ir.Stmt, moved: list[ir.Stmt]) -> Edit:
-    """Put the statements in front of another one, with an empty line between them and imports above."""
+    """Put the statements in front of another one and its comments, with an empty line between them and imports above. Comments
+    that begin the file are about the file."""
     indent = source.indentation(early)
     index = block.index(early)
     above = block[index - 1] if index else None
-    adjoins = above is not None and source.next_line(above.end) == source.line_start(early.start)
+    start = _start(source, early)
+    place = start if start and source.starts_line(early) else early.start
+    adjoins = above is not None and source.next_line(above.end) == source.line_start(place)
     body = ""
     for statement in moved:
         if _is_import(above) and adjoins and not _is_import(statement):
             body += source.newline + indent
         body += _whole_lines(source, statement) + source.newline + indent
         above, adjoins = statement, True
-    return Edit(early.start, early.start, body)
+    return Edit(place, place, body)
 
 
 def _is_import(statement: ir.Stmt | None) -> bool:
@@ -121,7 +130,7 @@ def _is_import(statement: ir.Stmt | None) -> bool:
 
 def _removal(source: FixSource, statement: ir.Stmt) -> Edit:
     """Take the lines of a statement away and, where an empty line follows, those above it that are empty."""
-    start, end = source.line_start(statement.start), source.next_line(statement.end)
+    start, end = source.line_start(_start(source, statement)), source.next_line(statement.end)
     if not source.text[end : source.line_end(end)].strip():
         while start and not source.text[source.line_start(start - 1) : start].strip():
             start = source.line_start(start - 1)

@@ -45,6 +45,7 @@ ALONE = {
     "several-processes",
     "a-part-for-each-process",
     "waits-for-other-processes",
+    "keys-of-a-process",
 }
 """What these programs say makes fixes unsafe in all of their project, so each has a project of its own."""
 

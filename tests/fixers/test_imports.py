@@ -38,6 +38,24 @@ def test_the_files_own_names_are_used(imports: str, spelling: str) -> None:
     assert spelled(text, "jax.numpy.sin") == (spelling, text)
 
 
+@pytest.mark.parametrize(
+    ("imports", "spelling", "after"),
+    [
+        ("from jax.lax import scan", "cond", "from jax.lax import scan\nfrom jax.lax import cond"),
+        ("from jax.lax import scan  # why", "cond", "from jax.lax import scan  # why\nfrom jax.lax import cond"),
+        ("from jax.lax import scan\ncond = 1", "jax.lax.cond", "import jax\nfrom jax.lax import scan\ncond = 1"),
+        ("from jax import vmap", "jax.lax.cond", "import jax\nfrom jax import vmap"),
+    ],
+)
+def test_a_name_joins_those_of_its_module(imports: str, spelling: str, after: str) -> None:
+    assert spelled(f"{imports}\nHERE\n", "jax.lax.cond") == (spelling, f"{after}\nHERE\n")
+
+
+def test_a_name_that_python_has_joins_nothing() -> None:
+    text = "import jax\nfrom jax.numpy import sin\nHERE\n"
+    assert spelled(text, "jax.numpy.max")[0] == "jnp.max"
+
+
 @pytest.mark.parametrize("use", ["HERE", "@HERE\ndef f(): pass", "def f():\n    HERE"])
 def test_what_is_imported_below_spells_nothing(use: str) -> None:
     """A cell of a notebook may run before the cell with that import."""
@@ -80,6 +98,8 @@ def test_what_is_imported_below_spells_nothing(use: str) -> None:
             "import jax\nimport optax\nimport flax\nHERE\n",
             "import jax\nimport jax.numpy as jnp\nimport optax\nimport flax\nHERE\n",
         ),
+        ("# %%\nx = 1\n# %%\nimport jax\nHERE\n", "# %%\nx = 1\n# %%\nimport jax\nimport jax.numpy as jnp\nHERE\n"),
+        ("# %%\nx = 1\n# %%\nimport numpy\nHERE\n", "# %%\nx = 1\n# %%\nimport jax.numpy as jnp\nimport numpy\nHERE\n"),
         ("from . import x\nHERE\n", "import jax.numpy as jnp\n\nfrom . import x\nHERE\n"),
         ("@HERE\ndef f(): pass\n", "import jax.numpy as jnp\n\n\n@HERE\ndef f(): pass\n"),
     ],

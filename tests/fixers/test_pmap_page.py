@@ -16,6 +16,13 @@ BEFORE, AFTER, BY_HAND = re.findall(
 )
 SCRIPT = Path(__file__).with_name("pmaps_on_jax.py")
 BOTH = {"before.py": BEFORE, "after.py": AFTER}
+FORMS = Program(
+    "pmap/forms",
+    Path(__file__).parents[2] / "benchmarks" / "pmap_forms.py",
+    "pmap",
+    arguments={"names": ["matrix product", "convolution", "fft", "while_loop until a traced number"]},
+    texts=(BEFORE,),
+)
 PROGRAMS = [
     Program("pmap/page", SCRIPT, "pmap", files=BOTH, arguments={"rounding": True}),
     Program("pmap/page, by hand", SCRIPT, "pmap", files={"by_hand.py": BY_HAND}, arguments={"learns": True}),
@@ -27,6 +34,18 @@ def test_second_is_the_first_rewritten(tmp_path: Path) -> None:
     file.write_text(BEFORE, encoding="utf-8")
     main(["check", "--isolated", "--no-cache", "--select", "JAX601", "--fix", "--unsafe-fixes", "--quiet", str(file)])
     assert file.read_text(encoding="utf-8") == AFTER
+
+
+@pytest.mark.parametrize("program", [FORMS], ids=["forms"])
+def test_only_shardings_make_devices_communicate(program: Program, on_jax: Runner) -> None:
+    found = on_jax(program)
+    assert {name: bool(ways) for name, ((_, ways), _) in found.items()} == {
+        "matrix product": False,
+        "convolution": True,
+        "fft": True,
+        "while_loop until a traced number": True,
+    }
+    assert all(mapped == [True, []] for _, mapped in found.values())
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
