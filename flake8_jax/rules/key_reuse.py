@@ -245,7 +245,7 @@ def _before_this_split(event: KeyUse) -> str:
     return f"{advice}{ADVICE[event.intent].removeprefix('split it first')}" if event.intent in _NOT_EQUAL else advice
 
 
-_NOT_EQUAL = frozenset({"alternatives", "discarded", "template"})
+_NOT_EQUAL = frozenset({"alternatives", "apart", "discarded", "template"})
 """Reasons that hold for a draw and a split, which give no equal numbers."""
 
 

@@ -47,6 +47,22 @@ def names_read(node: Any) -> set[str]:
     return found
 
 
+def free_names(function: ir.Function) -> set[str]:
+    """Every name that the body of a function reads and that neither it nor a function in it binds."""
+    found: set[str] = set()
+    todo: list[Any] = list(function.body)
+    while todo:
+        n = todo.pop()
+        if type(n) is ir.Name:
+            found.add(n.id)
+        elif type(n) is ir.Function:
+            found |= free_names(n)
+            todo += [part for p in n.params for part in (p.default, p.annotation) if part is not None]
+        else:
+            todo += below(n)
+    return found - set(function.local_names)
+
+
 def names_used(node: Any) -> set[str]:
     """Every name whose value a subtree does something with: more than to delete it or to return it as it is."""
     found: set[str] = set()

@@ -13,7 +13,7 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
-from flake8_jax.semantics.domain.code import below
+from flake8_jax.semantics.domain.code import below, free_names
 
 _STATIC = frozenset({"shape", "dtype", "ndim", "size", "keys"})
 
@@ -32,7 +32,7 @@ class Reading:
                 elif isinstance(node, ir.Attribute) and isinstance(node.value, ir.Name) and node.attr in _STATIC:
                     bound.add(id(node.value))
                 elif isinstance(node, ir.Function):
-                    self._captured |= _free_names(node)
+                    self._captured |= free_names(node)
                 else:
                     bound.update(id(name) for target in _targets(node) for name in _names_in(target))
         self.nodes = {name.start: name for name in found if id(name) not in bound}
@@ -58,11 +58,6 @@ class Reading:
         places = self.places.get(name, [])
         number = bisect_right(places, end - 1)
         return self.nodes[places[number]] if number < len(places) else None
-
-
-def _free_names(function: ir.Function) -> set[str]:
-    own = set(function.local_names)
-    return {node.id for s in function.body for node in walk(s) if isinstance(node, ir.Name)} - own
 
 
 def _targets(node: Any) -> list[Any]:

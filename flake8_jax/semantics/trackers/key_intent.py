@@ -17,6 +17,7 @@ discarded   the result of a call is thrown away: a warm-up, or a line that was f
 template    the result of a call only says how to read a file: what is read takes the place of its numbers.
 parts       one key is split into the same keys twice, and each time another slice of them is taken.
 said        a comment beside a use says so: ``# fixed key``. What compares under one key is ``same data`` as well.
+apart       each use only leads to what the code prints, plots or saves, and nothing is computed of both (``key_meetings``).
 picked      ``where`` picks one of the two draws, or of what was computed from them (``key_alternatives``).
 evaluation  a loop computes something of the state that it changes, and goes on without it: what it gathers shows how the
             state changes, not how the numbers do. Or the key's own name says that it stays: ``eval_key``, ``fixed_rng``.
@@ -53,6 +54,7 @@ from flake8_jax.semantics.trackers.clocks import CLOCKS
 from flake8_jax.semantics.trackers.dead_draws import is_wait
 from flake8_jax.semantics.trackers.key_alternatives import are_alternatives
 from flake8_jax.semantics.trackers.key_children import is_split
+from flake8_jax.semantics.trackers.key_meetings import are_reported_apart
 from flake8_jax.semantics.trackers.key_names import is_of_key, parts_of_target, words_of
 from flake8_jax.semantics.trackers.key_pairs import are_compared, elements_are_compared, only_decides, shuffles_each
 
@@ -101,7 +103,9 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
         return "parts"
     if _undoes(here, there) or _undoes(there, here) or _is_copied(body, here, there):
         return "paired"
-    return "paired" if _is_paired(body, here, there, in_place=draws == "places") else ""
+    if _is_paired(body, here, there, in_place=draws == "places"):
+        return "paired"
+    return "apart" if are_reported_apart(body, there, here) else ""
 
 
 def _intent_in_loop(body: list[ir.Stmt], here: Place, draws: Drawn) -> Intent:

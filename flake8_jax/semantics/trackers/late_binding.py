@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
-from flake8_jax.semantics.domain.code import names_read
+from flake8_jax.semantics.domain.code import free_names, names_read
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import LoopState
 from flake8_jax.semantics.domain.values import (
@@ -87,7 +87,7 @@ def track_function(m: Machine, frame: Frame, made: FunctionValue) -> None:
     """A function is made inside of a loop of the function that runs."""
     if not m.bus.wants(LateBinding) or (made.closure is None and not _is_in_comprehension(frame)):
         return
-    tracker, wanted = m.trackers[LateBindings], _free_names(made.fn)
+    tracker, wanted = m.trackers[LateBindings], free_names(made.fn)
     iterations = []
     for loop in m.path.loops[m.path.loop_base :]:
         names = wanted & _varying(tracker, loop.node)
@@ -207,11 +207,6 @@ def _targets(target: Any) -> set[str]:
     if isinstance(target, (ir.Tuple, ir.List)):
         return {name for element in target.elts for name in _targets(element)}
     return _targets(target.value) if isinstance(target, ir.Starred) else set()
-
-
-def _free_names(fn: ir.Function) -> set[str]:
-    """Names that the body of a function reads and does not bind."""
-    return {name for statement in fn.body for name in names_read(statement)} - set(fn.local_names)
 
 
 def _value(function: FunctionValue, name: str) -> Value | None:
