@@ -20,12 +20,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from flake8_jax.core import ir
-from flake8_jax.core.nodes import children, walk
+from flake8_jax.core.nodes import children
 from flake8_jax.semantics.domain.code import last_name, statement_at
 from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.stack import Place
 from flake8_jax.semantics.domain.values import External, ModuleValue
 from flake8_jax.semantics.trackers.key_names import Names, NamesOfBodies, body_around
+from flake8_jax.semantics.trackers.waits import is_wait
 
 WHOLE: Final = -1
 MAX_FOLLOWED: Final = 30
@@ -97,7 +98,7 @@ class _Flow:
             statement = statement_at(self.body, node)
             if statement is None or id(node) in self.names.nested or len(known) > MAX_FOLLOWED:
                 return None
-            if id(node) in known or self.names.is_read_for_shape(node) or is_wait(statement):
+            if id(node) in known or self.names.is_read_for_shape(node) or is_wait(statement, self.scope, self.body):
                 continue
             known.add(id(node))
             self.passed = self.passed or node is not self.node
@@ -170,14 +171,3 @@ def _bound(target: ir.Expr, parts: Parts) -> Iterator[tuple[str | None, Parts]]:
         yield None, parts
     elif set(target.id) != {"_"}:
         yield target.id, parts
-
-
-def is_wait(statement: ir.Stmt) -> bool:
-    """``jax.block_until_ready(out)``, also by its bare name, ``out.block_until_ready()``, or a map of that over ``out``."""
-    call = statement.value if isinstance(statement, ir.ExprStmt) else None
-    if not isinstance(call, ir.Call):
-        return False
-    mapped = call.args[0].value if call.args else None
-    if isinstance(mapped, ir.Lambda):
-        return any(isinstance(node, ir.Attribute) and node.attr == "block_until_ready" for node in walk(mapped))
-    return last_name(call.func) == "block_until_ready"

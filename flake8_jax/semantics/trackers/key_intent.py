@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.boundary import SEED
-from flake8_jax.semantics.domain.code import called_name, last_name, names_read, statement_at
+from flake8_jax.semantics.domain.code import below, called_name, last_name, names_read, statement_at
 from flake8_jax.semantics.domain.equal_draws import is_copy, states_equal_draws
 from flake8_jax.semantics.domain.scopes import is_test_file
 from flake8_jax.semantics.domain.values import (
@@ -51,12 +51,12 @@ from flake8_jax.semantics.domain.values import (
     held_by,
 )
 from flake8_jax.semantics.trackers.clocks import CLOCKS
-from flake8_jax.semantics.trackers.dead_draws import is_wait
 from flake8_jax.semantics.trackers.key_alternatives import are_alternatives
 from flake8_jax.semantics.trackers.key_children import is_split
 from flake8_jax.semantics.trackers.key_meetings import are_reported_apart
 from flake8_jax.semantics.trackers.key_names import is_of_key, parts_of_target, words_of
 from flake8_jax.semantics.trackers.key_pairs import are_compared, elements_are_compared, only_decides, shuffles_each
+from flake8_jax.semantics.trackers.waits import is_wait, is_waiting
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.scopes import ModuleScope
@@ -111,7 +111,7 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
 def _intent_in_loop(body: list[ir.Stmt], here: Place, draws: Drawn) -> Intent:
     """Why the uses of two iterations may be meant to be alike."""
     statement = statement_at(body, here.node)
-    if _is_discarded(statement, here) or _is_awaited_only(statement, body) or _is_timed(body, here):
+    if _is_discarded(statement, here, body) or _is_awaited_only(statement, body, here.scope) or _is_timed(body, here):
         return "discarded"
     if draws == "shuffles" and shuffles_each(body, here.node) and not _is_step(body, here.node):
         return "paired"
@@ -181,9 +181,9 @@ def _is_lost(body: list[ir.Stmt], here: Place, there: Place) -> bool:
     dead = here.function is not None and is_split(here) and _is_never_read(second, body)
     dead = dead or _takes_the_place_of(second, first, body)
     dead = dead or _is_input_of_timing(second, body, here.scope) or _is_input_of_timing(first, body, there.scope)
-    if unread or dead or _is_overwritten(first, body) or _is_awaited_only(first, body):
+    if unread or dead or _is_overwritten(first, body, there.scope) or _is_awaited_only(first, body, there.scope):
         return True
-    return _is_discarded(first, there) or _is_discarded(second, here)
+    return _is_discarded(first, there, body) or _is_discarded(second, here, body)
 
 
 def is_default(key: Value, here: Place, there: Place) -> bool:
@@ -470,7 +470,7 @@ def _blocks_of(statement: ir.Stmt) -> list[list[ir.Stmt]]:
     return [*own, *(handler.body for handler in getattr(statement, "handlers", ()))]
 
 
-def _is_discarded(statement: ir.Stmt | None, place: Place) -> bool:
+def _is_discarded(statement: ir.Stmt | None, place: Place, body: list[ir.Stmt]) -> bool:
     """The statement throws away what the call at ``place`` gives; waiting for the result does not count."""
     if isinstance(statement, ir.Assign):
         return all(
@@ -482,8 +482,7 @@ def _is_discarded(statement: ir.Stmt | None, place: Place) -> bool:
         return False
     value: Any = statement.value
     while value is not place.node and isinstance(value, ir.Call):
-        name = value.func.attr if isinstance(value.func, ir.Attribute) else ""
-        if name != "block_until_ready":
+        if not is_waiting(value.func, place.scope, body):
             return False
         value = value.args[0].value if value.args else value.func.value  # type: ignore[union-attr]
     return value is place.node
@@ -552,7 +551,7 @@ def _is_input_of_timing(statement: ir.Stmt | None, body: list[ir.Stmt], scope: M
     if not names or others or statement is None:
         return False
     readers = [one for one in _statements(body) if one.start > statement.end and _names_in(one) & names]
-    timed = {id(one) for one in _timed_alone(body, scope) if is_wait(one)}
+    timed = {id(one) for one in _timed_alone(body, scope) if is_wait(one, scope, body)}
     return bool(readers) and all(id(one) in timed for one in readers)
 
 
@@ -619,14 +618,14 @@ def _reads_clock(statement: ir.Stmt, scope: ModuleScope) -> bool:
     return any(isinstance(one, ir.Call) and called_name(one.func, scope) in _CLOCKS for one in walk(statement))
 
 
-def _is_awaited_only(statement: ir.Stmt | None, body: list[ir.Stmt]) -> bool:
+def _is_awaited_only(statement: ir.Stmt | None, body: list[ir.Stmt], scope: ModuleScope) -> bool:
     """Nothing but a wait looks at what the statement binds: a warm-up."""
     if not isinstance(statement, ir.Assign):
         return False
     names = {t.id for target in statement.targets for t in parts_of_target(target) if isinstance(t, ir.Name)}
     if len(names) < sum(1 for target in statement.targets for _ in parts_of_target(target)):
         return False
-    awaited = _mentions([one for one in _statements(body) if is_wait(one)], names)
+    awaited = _mentions([one for one in _statements(body) if is_wait(one, scope, body)], names)
     return bool(awaited) and _mentions(body, names) <= awaited | _stored(body)
 
 
@@ -637,17 +636,26 @@ def _stored(body: list[ir.Stmt]) -> set[int]:
 
 
 def _mentions(body: list[ir.Stmt], names: set[str]) -> set[int]:
-    """The identities of the nodes that read or bind one of these names."""
-    return {id(node) for one in body for node in walk(one) if isinstance(node, ir.Name) and node.id in names}
+    """The identities of the nodes that read or bind one of these variables."""
+    found: set[int] = set()
+    todo: list[tuple[Any, set[str]]] = [(one, names) for one in body]
+    while todo:
+        node, wanted = todo.pop()
+        if isinstance(node, ir.Name) and node.id in wanted:
+            found.add(id(node))
+        if isinstance(node, ir.Function):
+            wanted = wanted.difference(node.local_names)
+        todo += [(part, wanted) for part in below(node)]
+    return found
 
 
-def _is_overwritten(statement: ir.Stmt | None, body: list[ir.Stmt]) -> bool:
+def _is_overwritten(statement: ir.Stmt | None, body: list[ir.Stmt], scope: ModuleScope) -> bool:
     """Other results take the place of what the statement binds, before anything but a wait looks at them: a warm-up."""
     names, others = _bound_by(statement)
     around = [body, *(block for one in _statements(body) for block in _blocks_of(one))] if names and not others else []
     block = next((one for one in around if statement in one), [])
     for later in block[block.index(statement) + 1 :] if statement in block else ():
-        if is_wait(later):
+        if is_wait(later, scope, body):
             continue
         bound, _ = _bound_by(later)
         if bound and names.isdisjoint(names_read(later.value)):  # type: ignore[union-attr]

@@ -35,3 +35,45 @@ def twice(key):
     jax.block_until_ready(first)
     second = train(key)  # error: key-used-after-split
     return first, second
+
+
+def wait(x):
+    """Wait for all leaves."""
+    jax.tree_util.tree_map(lambda a: getattr(a, "block_until_ready", lambda: None)(), x)
+    return x
+
+
+def time_call(f, key, n):
+    for _ in range(n):
+        wait(f(key))  # info: key-reuse-in-loop
+    start = time.perf_counter()
+    for _ in range(n):
+        out = f(key)  # info: key-used-after-split
+        wait(out)
+    print(time.perf_counter() - start)
+    return out
+
+
+def benchmark(f, *args):
+    def ready(out):
+        if isinstance(out, tuple):
+            out[0].block_until_ready()
+        elif hasattr(out, "block_until_ready"):
+            out.block_until_ready()
+
+    for _ in range(3):
+        out = f(*args) if args else f()  # info: key-reuse-in-loop
+        ready(out)
+    times = []
+    for _ in range(10):
+        start = time.perf_counter()
+        out = f(*args) if args else f()  # info: key-used-after-split
+        ready(out)
+        times.append(time.perf_counter() - start)
+    return sum(times)
+
+
+def main(seed):
+    key, first, second = jax.random.split(jax.random.key(seed), 3)
+    time_call(train, first, 10)
+    benchmark(train, second)

@@ -1,0 +1,76 @@
+"""Code that only waits until results are computed, and so reads nothing of them.
+
+``jax.block_until_ready(out)``, ``out.block_until_ready()``, a map of that over a tree, or a function of the project that does
+nothing else: ``def wait(out): jax.tree.map(lambda a: a.block_until_ready(), out); return out``.
+
+Limitations: functions that are methods, or that wait for what another function of the project waits for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
+from flake8_jax.semantics.domain.code import blocks, last_name
+from flake8_jax.semantics.domain.scopes import ModuleScope
+from flake8_jax.semantics.domain.values import FunctionValue
+
+WAIT: Final = "block_until_ready"
+
+
+def is_wait(statement: ir.Stmt, scope: ModuleScope, body: Iterable[ir.Stmt]) -> bool:
+    """The statement does nothing but wait. body: of the function, or module, that it stands in."""
+    call = statement.value if isinstance(statement, ir.ExprStmt) else None
+    if not isinstance(call, ir.Call):
+        return False
+    mapped = call.args[0].value if call.args else None
+    if isinstance(mapped, ir.Lambda):
+        return _names_wait(mapped)
+    return is_waiting(call.func, scope, body)
+
+
+def is_waiting(func: ir.Expr, scope: ModuleScope, body: Iterable[ir.Stmt]) -> bool:
+    """What is called waits for what it gets, and gives that back or nothing."""
+    if last_name(func) == WAIT:
+        return True
+    function = _function_of(func.id, scope, body) if isinstance(func, ir.Name) else None
+    return function is not None and _only_waits(function)
+
+
+def _function_of(name: str, scope: ModuleScope, body: Iterable[ir.Stmt]) -> ir.Function | None:
+    for statement in body:
+        if isinstance(statement, ir.FunctionDef) and statement.function.name == name:
+            return statement.function
+    value = scope.slots.get(name)
+    return value.fn if isinstance(value, FunctionValue) else None
+
+
+def _only_waits(function: ir.Function) -> bool:
+    simple = [one for one in _all_statements(function.body) if not isinstance(one, (ir.If, ir.For, ir.Try, ir.Pass))]
+    does = [one for one in simple if not _is_docstring(one)]
+    return any(_names_wait(one) for one in does) and all(
+        _names_wait(one)
+        if isinstance(one, ir.ExprStmt)
+        else isinstance(one, ir.Return)
+        and (_names_wait(one) or isinstance(one.value, (ir.Name, ir.Constant, type(None))))
+        for one in does
+    )
+
+
+def _all_statements(body: Iterable[ir.Stmt]) -> Iterator[ir.Stmt]:
+    for statement in body:
+        yield statement
+        yield from _all_statements(blocks(statement))
+
+
+def _is_docstring(statement: ir.Stmt) -> bool:
+    return isinstance(statement, ir.ExprStmt) and isinstance(statement.value, ir.Constant)
+
+
+def _names_wait(node: Any) -> bool:
+    return any(
+        (isinstance(part, ir.Attribute) and part.attr == WAIT) or (isinstance(part, ir.Constant) and part.value == WAIT)
+        for part in walk(node)
+    )
