@@ -2,7 +2,8 @@
 """One command for a fresh checkout: makes an environment, installs jaxlint into it, and shows it or tests it.
 
     python3 dev.py demo             lint the project in examples/
-    python3 dev.py test [ARGS …]    run the tests; ARGS go to pytest
+    python3 dev.py test             run the tests that need no JAX, editor or server
+    python3 dev.py test ARGS …      run pytest with ARGS: `-n auto` runs all tests, as .ci/run does
 
 Needs Python 3.10 or newer, and nothing else. The environment is .venv beside this file; one that is there is used as it is,
 and gets what is missing. --environment DIR takes another folder. Exit status: that of the tests; 0 after the demo, although
@@ -20,6 +21,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 OLDEST = (3, 10)
+FAST = ["-n", "auto", "-m", "not slow"]
+"""Arguments of pytest for a first proof."""
 STAMP = "jaxlint-dev.txt"
 """A file in the environment: which requirements were installed there."""
 
@@ -43,8 +46,9 @@ def main() -> int:
         print(f"dev.py: {problem}", file=sys.stderr)
         return 2
     if arguments.command == "test":
-        say("running the tests: some fifteen minutes on two cores; `-m 'not slow'` takes two")
-        return run([programs["pytest"], *(rest or ["-n", "auto"])])
+        if not rest:
+            say("running the fast tests: about MINUTES minutes on two cores; `dev.py test -n auto` runs all, in some twenty")
+        return run([programs["pytest"], *(rest or FAST)])
     say("jaxlint examples/")
     status = run([programs["jaxlint"], "examples/"])
     return 0 if status == 1 else status

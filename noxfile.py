@@ -30,7 +30,7 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run the tests that need neither JAX nor an editor: some two minutes."""
+    """Run the tests that need neither JAX nor an editor: about MINUTES minutes."""
     _run(session, "pytest", "-q", "-n", "auto", "-m", "not slow")
 
 
@@ -42,7 +42,7 @@ def tests_versions(session: nox.Session) -> None:
 
 @nox.session
 def tests_all(session: nox.Session) -> None:
-    """Run all tests: some fifteen minutes on two cores."""
+    """Run all tests: about twenty minutes on two cores."""
     _run(session, "pytest", "-q", "-n", "auto")
 
 

@@ -93,6 +93,6 @@ def test_findings_of_the_demo_are_a_success_and_arguments_go_to_pytest(
         assert dev.main() == (0 if arguments == ["demo"] else 1)
     assert ran == [
         ["jaxlint", "examples/"],
-        ["pytest", "-n", "auto"],
+        ["pytest", "-n", "auto", "-m", "not slow"],
         ["pytest", "-m", "not slow", "tests/rules"],
     ]

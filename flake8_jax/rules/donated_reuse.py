@@ -89,7 +89,7 @@ def donated_reuse(event: DonatedUse) -> Report | None:
 
     ## Not reported
 
-    Code that reads no contents, NumPy arrays, and donations that JAX cannot use.
+    Code that reads only the shape or dtype, NumPy arrays, and an array that JAX keeps because no result has its shape.
 
     ```python
     import jax

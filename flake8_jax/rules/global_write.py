@@ -129,7 +129,7 @@ def global_write(event: Mutation) -> Report | None:
 
     ## How it is verified
 
-    Using the variable after the call raises `UnexpectedTracerError`, or a count does not follow the calls.
+    Using the variable after the call raises `UnexpectedTracerError`, or a counter keeps its value from the first call.
 
     ## Since
 

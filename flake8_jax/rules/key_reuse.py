@@ -31,8 +31,7 @@ def key_reuse(event: KeyUse) -> Report | None:
 
     The finding is a warning for two calls of `choice`, for a key that a function makes from a number of its own (as for
     synthetic data), and for keys with which the same functions change an image and its mask. The finding is a note if
-    two functions split one key and use different new keys, but one function assigns a name to a new key that the other
-    uses.
+    two functions split one key, and so hold the same new keys, but each draws with a different one.
 
     With `--preview`, a call of a function that jaxlint does not know (`env.reset(key)`, `dist.sample(seed=key)`,
     `model(key, x)`) also counts as a use of the key. So does `fold_in` next to `split`, because `fold_in` may return a
@@ -119,8 +118,9 @@ def key_reuse(event: KeyUse) -> Report | None:
 
     ## Not reported
 
-    Different paths, rebinding, different data, different elements, reads that draw nothing, and two calls of `permutation`,
-    which shuffle two arrays in the same order on purpose.
+    Two draws of which only one runs, a key that gets a new value between two draws, `fold_in` with different data, different
+    elements of an array of keys, code that reads a key but draws nothing, and two calls of `permutation`, which shuffle two
+    arrays in the same order on purpose.
 
     ```python
     import jax
@@ -194,7 +194,9 @@ def key_reuse(event: KeyUse) -> Report | None:
         message = f"{key} seeds both `{first}` and `{second}`, so both may draw the same numbers; split it first"
         return Report(event.at, message, level="warning", given=draws_from(second))
     if any(event.callees):
-        return by_convention(event, f"{gets_again(event)}; {ADVICE[event.intent]}")
+        splits = event.effect == "split" and not event.through
+        advice = _before_this_split(event) if splits and is_iterated(event) else ADVICE[event.intent]
+        return by_convention(event, f"{gets_again(event)}; {advice}")
     if event.same_call or event.in_loop:
         message = f"{key} is used twice in this call{OUTCOMES[event.shares]}; split it first"
         return Report(event.at, message, level=level_of_use(event))

@@ -57,8 +57,8 @@ def same_constant_key(event: EqualKeys) -> Report | None:
 
     ## Not reported
 
-    Different seeds, different data in `fold_in`, branches of which one runs, results that are compared, shapes, and results
-    that never meet.
+    Keys with different seeds or with different data in `fold_in`; branches of which only one runs; draws that the code
+    compares, or of which it reads only the shape; and draws that no common result uses.
 
     ```python
     import jax
@@ -93,7 +93,8 @@ def same_constant_key(event: EqualKeys) -> Report | None:
 
     ## Limitations
 
-    The rule does not model seeds that are computed, `fold_in` with equal data, and results that meet only in an object.
+    The rule does not model seeds that are computed, and `fold_in` with equal data. If two draws are stored in one object, it
+    does not count as a result that uses both.
 
     ## Fix safety
 

@@ -78,7 +78,7 @@ def stale_static_self(event: StaleRead) -> Report | None:
 
     ## Not reported
 
-    A function that is compiled again after the change, and an attribute that is set before the first call only.
+    A function that the code compiles again after the change, and an attribute that is set only before the first call.
 
     ```python
     import jax

@@ -39,7 +39,8 @@ def too_new_api(event: ApiUse) -> Report | None:
     ## Why is this bad?
 
     Users with that release get an ImportError, AttributeError or TypeError. The oldest release is the lower bound of
-    `target-jax`, or of what the project (or the script) requires of `jax`. Without one, jaxlint reports nothing.
+    `target-jax`, or of what the project (or the script) requires of `jax`. jaxlint compares it with the first release that has
+    the name. Without a lower bound, jaxlint reports nothing.
 
     ## Example
 

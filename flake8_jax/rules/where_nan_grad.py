@@ -119,7 +119,8 @@ def where_nan_grad(event: Computation) -> Report | None:
     ## Fix safety
 
     Unsafe. jaxlint also masks the operand: `jnp.where(guard, jnp.sqrt(x), 0)` becomes
-    `jnp.where(guard, jnp.sqrt(jnp.where(guard, x, 1.0)), 0)`. The branch may also use the operand for something else.
+    `jnp.where(guard, jnp.sqrt(jnp.where(guard, x, 1.0)), 0)`. Gradients that were NaN become finite, so training takes
+    another course.
 
     ## How it is verified
 
