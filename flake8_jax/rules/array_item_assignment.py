@@ -109,6 +109,8 @@ def array_item_assignment(event: Store) -> Report | None:
         return None
     if _uses_refs(context) and _takes_slice_of_ref(event.at):
         return None
+    if _is_used_as_dict(context, event.at):
+        return None
     subject = quote(context, event.at)
     if event.how == "item-delete":
         return Report(event.at, f"This deletes {subject} of a JAX array, which is immutable; use jnp.delete")
@@ -134,6 +136,20 @@ def _uses_refs(context: Context) -> bool:
     """The file mentions Pallas or Refs: what it annotates as an array may be a Ref, whose items are assigned to."""
     named = [value.name for value in context.scope.slots.values() if isinstance(value, External)]
     return any(name.startswith("jax.experimental.pallas") or name in _REFS for name in named)
+
+
+def _is_used_as_dict(context: Context, target: ir.Node) -> bool:
+    """``for key, leaf in data.items(): data[key] = …``: a caller may annotate it as an array, but no array has items."""
+    if context.inner is None or not isinstance(target, ir.Subscript) or not isinstance(target.value, ir.Name):
+        return False
+    return any(
+        isinstance(node, ir.Attribute)
+        and node.attr in ("items", "keys", "values")
+        and isinstance(node.value, ir.Name)
+        and node.value.id == target.value.id
+        for statement in context.inner.body
+        for node in walk(statement)
+    )
 
 
 def _takes_slice_of_ref(target: ir.Node) -> bool:

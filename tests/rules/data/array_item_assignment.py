@@ -149,6 +149,20 @@ def chosen_gradient(transform, pair):
     return gradient
 
 
+def scaled(data: dict[str, jnp.ndarray]):
+    data = data.copy()
+    for key, image in data.items():
+        if image.dtype == jnp.uint8:
+            data[key] = image / 255.0
+    return data
+
+
+@jax.jit
+def annotated(observation: jnp.ndarray):  # which is a dict
+    return scaled(observation)["image"]
+
+
+# runs: annotated({"image": jnp.ones(3)})
 # runs: chosen_gradient(jax.value_and_grad, [jnp.ones(3), jnp.ones(2)])
 # runs: host_copy(jnp.ones(3)), containers(jnp.ones(3)), own_class(1.0), references(1.0), either(1.0, True), tried([1.0])
 # runs: pieces(jnp.ones(4), [1, 3])
