@@ -382,8 +382,8 @@ _OF_A_PROCESS = re.compile(r"\b(?:process_index|host_id)\b")
 
 def _decline_processes() -> NoReturn:
     raise Declined(
-        "no automatic fix, because the program runs in several processes; "
-        "make global arrays (jax.make_array_from_process_local_data)"
+        "no automatic fix, because each process passes only its own part of an array; "
+        "join the parts with jax.make_array_from_process_local_data"
     )
 
 

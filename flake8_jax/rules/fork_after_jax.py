@@ -107,11 +107,11 @@ def fork_after_jax(event: Fork) -> Report | None:
     """
     row = ""
     if event.since is not None and event.since.scope is event.context.scope:
-        row = f" (line {Positions(event.since.scope.tree.line_starts).row(event.since.start)})"
+        row = f" on line {Positions(event.since.scope.tree.line_starts).row(event.since.start)}"
     what = callee(event.context, event.at, f"`{event.name.rpartition('.')[2]}`")
     return Report(
         event.at,
-        f"{what} forks this process, but JAX already runs threads{row}, so a worker can hang; "
+        f"{what} forks this process after JAX has computed{row} and started threads, so a worker can hang; "
         'use the start method "spawn" or start the workers first',
         preview=True,
         unless=OTHER_START_METHOD,

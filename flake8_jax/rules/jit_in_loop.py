@@ -153,6 +153,8 @@ def _advice(event: Repetition) -> str:
         if fields:
             named = next((path for path in fields if path in changed), fields[-1])
             return f"apply `{jit}` before the loop and pass what changes, such as `{named}`, as an argument"
+    if _captures_iteration(event):
+        return f"apply `{jit}` before the loop and pass what changes as an argument"
     return f"apply `{jit}` before the loop"
 
 

@@ -8,6 +8,7 @@ from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._fresh import loop_of, made_of, short, this_function
 from flake8_jax.rules._steps import report_gradients_first
 from flake8_jax.rules._wording import callee
+from flake8_jax.semantics.domain.values import FunctionValue
 from flake8_jax.semantics.events.events import Repetition
 
 
@@ -144,7 +145,8 @@ def transform_in_loop(event: Repetition) -> Report | None:
     step = "the whole step" if event.own else this_function(event)
     if event.how == "body":
         problem = f"`{short(event.name)}` compiles {made_of(event.operand)}"
-        advice = f"define that function once{' before the loop' if event.own else ''}, or jit {step}"
+        made = "define that function" if isinstance(event.operand, FunctionValue) else "make it"
+        advice = f"{made} once{' before the loop' if event.own else ''}, or jit {step}"
         if event.name == "jax.lax.map":
             problem, advice = "`map` traces and compiles its function", f"jit {step}"
     else:

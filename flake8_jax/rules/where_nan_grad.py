@@ -169,4 +169,6 @@ def _report(event: Computation, singular: Recipe | None, level: Level | None, *,
     if singular.function is event.context.inner and isinstance(singular.node, (ir.Call, ir.BinOp)):
         shown = quote(event.context, singular.node, shown)
     wrong = f"`{event.name}` masks {shown}, but the gradient of the masked elements is still NaN"
-    return Report(event.at, f"{wrong}; give it a safe operand with another `where`", level, preview, unless=STOPPED)
+    what = "divisor" if singular.name == "/" else "operand"
+    remedy = f"first replace the {what} of those elements with another `where`"
+    return Report(event.at, f"{wrong}; {remedy}", level, preview, unless=STOPPED)

@@ -455,7 +455,8 @@ def check_operands(m: Machine, app: Transformation, operand: Value) -> bool:
         count = len(mine) if mine is not None else None
         problem = _wrong_pair(primals, tangents)
     if not problem and count is not None and not _takes_all(operand, count):
-        problem = f"{short_name(app.name)} passes {_count(count, 'argument')}, but the function does not take so many; pass one value for each of its arguments"
+        passed = _count(count, "argument")
+        problem = f"{short_name(app.name)} passes {passed}, but the function takes another number; make them match"
     if problem:
         emit_mismatch(m, app.frame.scope, app.node, app.name, problem)
     return not problem
