@@ -4,7 +4,7 @@ Vocabulary
 ----------
 text    the code cells one after the other, each under a heading with its number (see ``notebooks``).
 number  of a cell: its place among all cells of the notebook, markdown too, from 1.
-raising a cell whose saved output is an exception: its reader is shown what goes wrong.
+raising a cell whose saved output is an exception, or that has the tag for it: its reader is shown what goes wrong.
 broken  a cell that is no Python. In the text it is comments, from which it comes back as it was; its heading says why.
 """
 
@@ -51,7 +51,7 @@ def cell_starts(text: str) -> list[int]:
 
 
 def is_raising(text: str, start: int) -> bool:
-    """Whether the heading at the offset is that of a cell whose saved output is an exception."""
+    """Whether the heading at the offset is that of a raising cell."""
     heading = _HEADINGS.match(text, start)
     return heading is not None and heading[2] is not None
 

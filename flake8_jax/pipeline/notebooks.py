@@ -111,7 +111,15 @@ _ERRORS = re.compile(r"Tracer|Concret|^TypeError$|^ValueError$")
 """Names of exceptions that JAX raises on the mistakes that the rules know."""
 
 
+_MEANT = "raises-exception"
+"""The tag of a cell that Jupyter and nbconvert let fail, and go on."""
+
+
 def _heading(number: int, cell: dict[str, Any]) -> str:
+    metadata = cell.get("metadata")
+    tags = metadata.get("tags") if isinstance(metadata, dict) else None
+    if isinstance(tags, list) and _MEANT in tags:
+        return RAISING.format(number)
     outputs = cell.get("outputs")
     for output in outputs if isinstance(outputs, list) else ():
         if (

@@ -109,7 +109,8 @@ class Workload(msgspec.Struct, frozen=True):
 class Run(msgspec.Struct, frozen=True):
     """One run of the workload: what was seen, and what went wrong, if anything. called: by number, with which inputs a
     function was called that leads there, and what came of it. failed: an exception ended the command. wall: seconds.
-    interrupted: a signal ended it and us; cut: it was ended on purpose, in these words."""
+    interrupted: a signal ended it and us; cut: it was ended on purpose, in these words. partial: it ended without a last word,
+    and what is seen is what it had said before."""
 
     seen: Message | None
     versions: dict[str, str]
@@ -120,6 +121,7 @@ class Run(msgspec.Struct, frozen=True):
     wall: float = 0.0
     interrupted: bool = False
     cut: str = ""
+    partial: bool = False
 
 
 class Verification(msgspec.Struct, frozen=True):
@@ -345,6 +347,7 @@ def run_of(outcome: Outcome, workload: Workload) -> Run:
         wall=outcome.wall,
         interrupted=outcome.state == "interrupted",
         cut=_cut(outcome, workload),
+        partial=outcome.partial,
     )
 
 
@@ -438,7 +441,8 @@ def _why_not_reached(one: Asked, watch: Seen, run: Run) -> Verdict | None:
     if run.failed:
         return Verdict("blocked", f"the line did not run; {run.trouble}")
     if run.trouble or run.cut:
-        return Verdict("inconclusive", f"the line did not run; {run.trouble or 'the run was ' + run.cut}")
+        what = "the line was not seen to run" if run.partial else "the line did not run"
+        return Verdict("inconclusive", f"{what}; {run.trouble or 'the run was ' + run.cut}")
     return None
 
 

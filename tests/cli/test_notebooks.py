@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flake8_jax.cli import main
-from flake8_jax.core.cells import with_magics
+from flake8_jax.core.cells import code_cells, with_magics
 from flake8_jax.pipeline.notebooks import NotebookError, rewritten, text_of, without_magics
 
 SETUP = "%matplotlib inline\nimport jax\nimport jax.numpy as jnp"
@@ -372,6 +372,14 @@ def test_what_a_cell_raises_its_author_has_seen(folder: Path, capsys: pytest.Cap
     _, out = lint(capsys, "--output-format", "json", "n.ipynb")
     levels = {finding["name"]: finding["severity"] for finding in json.loads(out)}
     assert levels == {"traced-branch": "info", "array-item-assignment": "info", "key-reuse": "error"}
+
+
+def test_a_tag_says_that_a_cell_is_to_raise(folder: Path) -> None:
+    written = notebook("import jax", "print(1 / 0)", "x = 1")
+    written["cells"][2]["metadata"] = {"tags": ["raises-exception"]}
+    write(folder / "n.ipynb", written)
+    text = text_of((folder / "n.ipynb").read_text())
+    assert [raising for _, _, raising in code_cells(text)] == [False, True, False]
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def judge(program: Spoiled, spoil: Spoil | None, folder: Path) -> Judged:
     with _inside(folder), _spoiled(spoil), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(said):
         status = prove.run([*options, "--", "python", "main.py"])
     assert status in (0, 1), said.getvalue()
-    found = [finding["fix_verdict"] for finding in json.loads(printed.getvalue())]
+    found = [finding.get("fix_verdict") for finding in json.loads(printed.getvalue())]
     verdicts = [verdict for verdict in found if verdict is not None]
     assert verdicts, "no fix was judged"
     return Judged(status == 0, tuple(v["verdict"] for v in verdicts), tuple(v["reason"] for v in verdicts))

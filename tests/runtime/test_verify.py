@@ -464,3 +464,27 @@ def test_jit_is_off_only_where_keys_of_findings_are_used(count: int, runs: int, 
     verdicts = verify(asked, workload, reported.append).verdicts
     assert [verdict.verdict for verdict in verdicts] == ["confirmed", "refuted"], verdicts
     assert len(reported) == runs, reported
+
+
+KILLED = """
+import os, signal
+import jax
+import lib
+
+lib.noise(jax.random.key(0))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.jax
+def test_what_happened_just_before_a_program_is_killed_counts(tmp_path: Path) -> None:
+    (tmp_path / "lib.py").write_text(
+        "import jax\n\n\ndef noise(key):\n    return jax.random.normal(key) + jax.random.uniform(key)\n"
+    )
+    (tmp_path / "main.py").write_text(KILLED)
+    lib, limits = str(tmp_path / "lib.py"), Limits(seconds=200)
+    workload = Workload(("python", "main.py"), (str(tmp_path),), str(tmp_path), sys.executable, "cpu", limits)
+    found = verify([Asked("key-reuse", Spot(lib, 5, 5)), Asked("key-reuse", Spot(lib, 9, 9))], workload)
+    used, unseen = found.verdicts
+    assert used.verdict == "confirmed", used
+    assert unseen.verdict == "inconclusive" and "not seen to run; it was killed by SIGKILL" in unseen.reason, unseen

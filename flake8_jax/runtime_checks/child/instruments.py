@@ -55,7 +55,8 @@ class _Made:
 
 
 class Instruments:
-    """Hooks into JAX, set by ``install``. Lists of observations as JSON data."""
+    """Hooks into JAX, set by ``install``. Lists of observations as JSON data. urge: called with a compilation, and when a key
+    is consumed that was before."""
 
     def __init__(self, places: Places) -> None:
         self.places = places
@@ -66,6 +67,8 @@ class Instruments:
         self.warned: list[dict[str, Any]] = []
         self.calls: list[dict[str, Any]] = []
         self.drifts: list[dict[str, Any]] = []
+        self.urge: Callable[[], None] = lambda: None
+        self._consumed: set[tuple[int, str]] = set()
         self._made = _Made()
         self._reasons: list[str] = []
         self._signature = ""
@@ -126,6 +129,8 @@ class Instruments:
                     found["reason"] = self._reasons[-1]
                     self._reasons.clear()
             into.append(found)
+            if event == _COMPILED:
+                self.urge()
 
     def _explain_misses(self) -> None:
         import jax
@@ -215,11 +220,15 @@ class Instruments:
                     data = _bytes_of(keys)
                     if data is not None:
                         about = _bytes_of(arguments[0]) if effect == "fold" and arguments else None
+                        made = self._made.by(data)
                         self.draws.append(
                             {**self._seen(name=effect), "key": data, "shape": list(keys.shape), "about": about,
-                             "made": self._made.by(data), "mapped": _inside_vmap(),
+                             "made": made, "mapped": _inside_vmap(),
                              "bits": parameters.get("shape") and list(parameters["shape"])}
                         )  # fmt: skip
+                        if (made, data) in self._consumed:
+                            self.urge()
+                        self._consumed.add((made, data))
             found = original(keys, *arguments, **parameters)
             if effect != "draw" and not self._busy:
                 with self._while_busy():

@@ -20,6 +20,8 @@ _POLL_SECONDS = 0.1
 _LEAST_SECONDS = 2.0
 _SHARE = 50
 """Partial messages take one part of so many of the time."""
+_URGENT_SECONDS = 0.5
+"""Those that are written at once may take so much of it in any case."""
 
 
 class Channel:
@@ -33,6 +35,11 @@ class Channel:
         self._file = open(path, "a", encoding="utf-8")  # noqa: SIM115  open as long as the process lives
         self._process = os.getpid()
         self._path = path
+        self._begun = time.monotonic()
+        self._due = 0.0
+        self._urgent = 0.0
+        self._report: Callable[[], list[dict[str, Any]]] | None = None
+        self._writing = threading.Lock()
 
     def send(self, kind: str, **data: Any) -> None:
         """Say something; in a process that the user's code forked, nothing."""
@@ -45,23 +52,48 @@ class Channel:
 
         A report of what changes meanwhile may fail with RuntimeError: then there is another one a little later.
         """
-        threading.Thread(target=self._keep, args=(report,), name="jaxlint", daemon=True).start()
+        self._report = report
+        threading.Thread(target=self._keep, name="jaxlint", daemon=True).start()
 
-    def _keep(self, report: Callable[[], list[dict[str, Any]]]) -> None:
-        asked, partial = f"{self._path}.asked", f"{self._path}.partial"
-        due = 0.0
+    def urge(self) -> None:
+        """Something new was seen: write it before the program goes on, which may be about to be killed. Where that takes too
+        much of the time, a little later."""
+        if self._report is None or os.getpid() != self._process:
+            return
+        begun = time.monotonic()
+        if self._urgent > _URGENT_SECONDS + (begun - self._begun) / _SHARE:
+            return
+        if self._writing.acquire(blocking=False):  # else the other thread is at it, and a fork may keep it so
+            try:
+                self._write()
+            finally:
+                self._writing.release()
+        self._urgent += time.monotonic() - begun
+
+    def _write(self) -> bool:
+        assert self._report is not None
+        partial = f"{self._path}.partial"
+        with contextlib.suppress(RuntimeError, OSError):  # the folder goes when the linter needs no more of it
+            text = json.dumps(self._report())
+            with open(f"{partial}.new", "w", encoding="utf-8") as file:
+                file.write(text)
+            os.replace(f"{partial}.new", partial)
+            return True
+        return False
+
+    def _keep(self) -> None:
+        asked = f"{self._path}.asked"
         while True:
             is_asked = os.path.exists(asked)
             begun = time.monotonic()
-            if is_asked or begun >= due:
-                with contextlib.suppress(RuntimeError, OSError):  # the folder goes when the linter needs no more of it
-                    text = json.dumps(report())
-                    with open(f"{partial}.new", "w", encoding="utf-8") as file:
-                        file.write(text)
-                    os.replace(f"{partial}.new", partial)
-                    if is_asked:
+            if is_asked or begun >= self._due:
+                with self._writing:
+                    written = self._write()
+                if written and is_asked:
+                    with contextlib.suppress(OSError):
                         os.unlink(asked)
-                    due = time.monotonic() + max(_LEAST_SECONDS, _SHARE * (time.monotonic() - begun))
+                if written:
+                    self._due = time.monotonic() + max(_LEAST_SECONDS, _SHARE * (time.monotonic() - begun))
             time.sleep(_POLL_SECONDS)
 
 

@@ -75,6 +75,7 @@ def run(request: dict[str, Any], channel: Channel) -> None:
     reporter = _Reporter(channel, watcher, instruments, recorder, collector)
     if request.get("keep"):
         channel.keep(reporter.so_far)
+        watcher.urge = instruments.urge = channel.urge
     reporter.report_before_exit()
     status, failure = 0, ""
     watcher.start()

@@ -94,7 +94,7 @@ class Watcher:
     """Sees the user's frames begin, pass watched rows, raise and return.
 
     on_call, on_return: called with every call of the user's functions. install: called once JAX has been imported. texts: of
-    notebooks, as they are run.
+    notebooks, as they are run. urge: called when a watch is visited for the first time, and when something is raised.
     """
 
     def __init__(
@@ -127,6 +127,7 @@ class Watcher:
         self._last_seen: BaseException | None = None
         self._raising: dict[FrameType, dict[str, Any]] = {}
         self.switch: Switch | None = None
+        self.urge: Callable[[], None] = lambda: None
 
     def start(self) -> None:
         threading.settrace(self._global)
@@ -229,8 +230,10 @@ class Watcher:
 
     def _visit(self, frame: FrameType) -> None:
         self._count_inside(frame)
+        is_new = False
         for watch in self._begins(frame, self._at(frame)):
             state = trace_state()
+            is_new = is_new or state not in watch.visits
             if state == ABSTRACT and self.switch is not None and watch.unjit:
                 self.switch.staged(frame, self.places, self.first_row)
             watch.visits[state] = watch.visits.get(state, 0) + 1
@@ -250,6 +253,8 @@ class Watcher:
                     watch.apart = max(watch.apart, difference(*watch.formula, frame))
                 if watch.keeps_old:
                     _look_for_old(watch, self.places.run_of(frame), frame)
+        if is_new:
+            self.urge()
 
     def first_row(self, frame: FrameType) -> int:
         """The first row of the statement that runs."""
@@ -306,6 +311,7 @@ class Watcher:
                 }
             )
             self._raising[frame] = self.raised[-1]
+            self.urge()
 
     def _leave(self, frame: FrameType) -> None:
         """A frame in which an exception was seen ends: by it, or after it was caught."""
