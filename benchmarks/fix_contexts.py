@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "support"), str(ROOT)]
 
 from fixers.comparing import differences, lost_comments, unannounced  # noqa: E402
-from fixers.contexts import Made, announced, drawn, fixed  # noqa: E402
+from fixers.contexts import EIGHT_DEVICES, Made, announced, drawn, fixed  # noqa: E402
 from fixers.sites import SAFE, UNSAFE  # noqa: E402
 from support.jax_programs import Program, run_all  # noqa: E402
 
@@ -49,7 +49,7 @@ def main() -> int:
             for (name, one), may in zip(made.items(), said.values(), strict=True)
         }
         changed = {name: one for name, one in made.items() if after[name] != one.files}
-        shown = run_all(programs(changed, after), Path(scratch))
+        shown = run_all(programs(changed, after), Path(scratch), XLA_FLAGS=EIGHT_DEVICES)
     wrong: Counter[str] = Counter()
     for name, one in changed.items():
         pair = shown[f"{name}/before"], shown[f"{name}/after"]
@@ -70,12 +70,12 @@ def main() -> int:
 
 
 def programs(changed: dict[str, Made], after: dict[str, dict[str, str]]) -> list[Program]:
-    """Each changed program twice."""
+    """Each changed program, or its reference, and what the fix made of it."""
     observing = ROOT / "tests" / "fixers" / "observing.py"
     return [
-        Program(f"{name}/{when}", observing, "fixes", files=one.run_with(files))
+        Program(f"{name}/{when}", observing, "fixes", files=files)
         for name, one in changed.items()
-        for when, files in (("before", one.files), ("after", after[name]))
+        for when, files in (("before", one.before), ("after", one.run_with(after[name])))
     ]
 
 

@@ -127,8 +127,17 @@ def split_before(source: FixSource, use: ir.Expr) -> list[Edit]:
     if isinstance(before, ir.Assign) and (split := _advance(before, use.id, imports)) is not None:
         line = f"{use.id}, {subkey} = {source.slice(split.func)}({use.id})"
         return [Edit(before.start, before.end, line), Edit(use.start, use.end, subkey)]
-    line = f"{use.id}, {subkey} = {imports.spell('jax.random.split')}({use.id})"
+    line = f"{use.id}, {subkey} = {_spelled_split(source, use, imports)}({use.id})"
     return [source.insert_before(statement, [line]), Edit(use.start, use.end, subkey), *imports.edits]
+
+
+def _spelled_split(source: FixSource, use: ir.Expr, imports: Imports) -> str:
+    """``split`` as the call spells its module that uses the key: ``jax.random.split`` beside ``jax.random.normal``."""
+    above = source.parent(source.parent(use))
+    function = above.func if isinstance(above, ir.Call) else None
+    if isinstance(function, ir.Attribute) and imports.resolve(function.value) == "jax.random":
+        return f"{source.slice(function.value)}.split"
+    return imports.spell(_SPLIT)
 
 
 def _is_something_else(source: FixSource, use: ir.Name) -> bool:

@@ -37,6 +37,15 @@ _BY_POSITION = ("fun", "axis_name")
 _GUARD = re.compile(r"^if +\(?__name__ *== *['\"]__main__['\"]", re.MULTILINE)
 _SETTING = re.compile(r"XLA_FLAGS|_VISIBLE_DEVICES|jax_platform|JAX_PLATFORM|jax_num_cpu_devices|config_with_absl")
 """What has an effect only before JAX knows its devices."""
+_DEVICE_COUNT = re.compile(r"(?:host_platform_device_count=|jax_num_cpu_devices\W+)(\d+)")
+"""How many devices a file asks for."""
+_OF_SHAPES = frozenset(
+    {f"{module}.{name}" for module in ("jax.numpy", "numpy") for name in ("ones", "zeros", "full", "arange")}
+)
+_OF_ROWS = frozenset(
+    {f"{module}.{name}" for module in ("jax.numpy", "numpy") for name in ("array", "asarray", "stack")}
+)
+"""Functions whose first argument shows the length of the result: by a number, and by its rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +53,8 @@ class Pmap:
     """One use. replaced: the call ``jax.pmap(f, …)``, or the decorator. operand: ``f``; None for a decorator, which is
     applied to ``definition``. axes: 0 or None for each positional argument, None where all of them are mapped. calls: edits
     that make arguments by keyword positional where the mapped function is called. donated: the numbers of ``donate_argnums``
-    that stay, where these edits change them: what ``pmap`` gets by keyword is not donated."""
+    that stay, where these edits change them: what ``pmap`` gets by keyword is not donated. length: the number of devices
+    that its calls use; None where they use all, or it is unknown."""
 
     replaced: ir.Expr
     operand: ir.Expr | None
@@ -53,6 +63,7 @@ class Pmap:
     axes: tuple[int | None, ...] | None
     calls: tuple[Edit, ...] = ()
     donated: tuple[int, ...] | None = None
+    length: int | None = None
 
 
 def pmap_at(source: FixSource, node: ir.Node) -> Pmap:
@@ -80,7 +91,7 @@ def pmap_at(source: FixSource, node: ir.Node) -> Pmap:
     _check_program(source)
     found = with_positional_calls(source, found)
     _check_import(source, found)
-    return found
+    return _with_length(source, found)
 
 
 # --- its form --------------------------------------------------------------------------------------
@@ -217,7 +228,8 @@ def with_positional_calls(source: FixSource, found: Pmap) -> Pmap:
     edits: list[Edit] = []
     counts: set[int] = set()
     for call in _calls_of(source, found):
-        _check_length(found, call)
+        if "devices" not in found.options and "axis_size" not in found.options:
+            _check_length(call)
         keywords = [argument for argument in call.args if argument.keyword or argument.star == 2]
         counts.add(len(call.args))
         if keywords:
@@ -230,10 +242,8 @@ def with_positional_calls(source: FixSource, found: Pmap) -> Pmap:
     return replace(found, calls=tuple(edits), axes=found.axes + (0,) * (min(counts) - len(found.axes)))
 
 
-def _check_length(found: Pmap, call: ir.Call) -> None:
+def _check_length(call: ir.Call) -> None:
     """``pmap`` uses as many devices as the mapped axis has entries, a mesh has all of them."""
-    if "devices" in found.options or "axis_size" in found.options:
-        return
     for argument in call.args:
         index = argument.value.index if isinstance(argument.value, ir.Subscript) else None
         first = index.elts[0] if isinstance(index, ir.Tuple) and index.elts else index
@@ -242,6 +252,55 @@ def _check_length(found: Pmap, call: ir.Call) -> None:
                 "no automatic fix, because a call may pass fewer rows than there are devices; "
                 "pass `devices=` to the map first"
             )
+
+
+def _with_length(source: FixSource, found: Pmap) -> Pmap:
+    """The use, with the number of its devices where a call shows it and no setting asks for as many.
+
+    Raises:
+        Declined: two calls show different numbers.
+    """
+    if "devices" in found.options or "axis_size" in found.options:
+        return found
+    lengths = {
+        length
+        for call in _calls_of(source, found)
+        for at, argument in enumerate(call.args)
+        if found.axes is None or at >= len(found.axes) or found.axes[at] is not None
+        if (length := _length(source, argument.value)) is not None
+    }
+    if len(lengths) > 1:
+        raise Declined("no automatic fix, because calls use different numbers of devices; write one map for each")
+    asked = {int(number) for number in _DEVICE_COUNT.findall(source.text)}
+    return found if lengths <= asked else replace(found, length=lengths.pop())
+
+
+def _length(source: FixSource, node: ir.Expr) -> int | None:
+    """The length of the first axis of an array, where the text shows it."""
+    if isinstance(node, ir.Name):
+        bound = _bound(source, node)
+        node = bound[0] if len(bound) == 1 else node
+    if not isinstance(node, ir.Call) or not node.args:
+        return None
+    first = node.args[0].value
+    if isinstance(node.func, ir.Attribute) and node.func.attr == "reshape":
+        name = Imports(source, node).resolve(node.func)
+        first = node.args[1].value if name is not None and len(node.args) > 1 else first
+        return _number(first.elts[0] if isinstance(first, (ir.Tuple, ir.List)) and first.elts else first)
+    name = load().canonical(Imports(source, node).resolve(node.func) or "")
+    if name.endswith(".arange") and sum(not argument.keyword for argument in node.args) > 1:
+        return None
+    if name in _OF_SHAPES:
+        return _number(first.elts[0] if isinstance(first, (ir.Tuple, ir.List)) and first.elts else first)
+    if name in _OF_ROWS and isinstance(first, (ir.Tuple, ir.List)):
+        return None if any(isinstance(row, ir.Starred) for row in first.elts) else len(first.elts)
+    return _number(node.args[1].value) if name == "jax.random.split" and len(node.args) > 1 else None
+
+
+def _number(node: ir.Expr) -> int | None:
+    if isinstance(node, ir.Constant) and isinstance(node.value, int) and node.value > 0:
+        return int(node.value)
+    return None
 
 
 def _positional(source: FixSource, found: Pmap, call: ir.Call, keywords: list[ir.Argument]) -> list[Edit]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import (
     INDEX_FIRST,
     NEGATIVE,
@@ -60,6 +61,8 @@ def fix(event: Store, source: FixSource) -> Fix | None:
     else:
         return None
     array = rebindable(source, target.value)
+    if _is_used_as_dict(source, target.value):
+        return None
     if _is_for_numpy(source, statement):
         return None
     if is_kernel(source, target) or isinstance(target.index, (ir.List, ir.Comprehension)):
@@ -74,6 +77,22 @@ def fix(event: Store, source: FixSource) -> Fix | None:
     fix = Fix(message, "safe", (Edit(statement.start, statement.end, text),))
     fix = _decided(fix, source, target, statement)
     return decided(fix, safe=not _has_traced_bound(event.index), otherwise=WRAPS)
+
+
+def _is_used_as_dict(source: FixSource, node: ir.Expr) -> bool:
+    """The function asks the name for items, as a dict has them, although a caller passes an array."""
+    around = source.functions(node)
+    return (
+        isinstance(node, ir.Name)
+        and bool(around)
+        and any(
+            isinstance(part, ir.Attribute)
+            and part.attr in ("items", "keys", "values", "setdefault")
+            and isinstance(part.value, ir.Name)
+            and part.value.id == node.id
+            for part in walk(around[0])
+        )
+    )
 
 
 def _has_traced_bound(index: Value | None) -> bool:

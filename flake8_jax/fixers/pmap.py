@@ -22,6 +22,8 @@ from flake8_jax.knowledge.history import Support, load_histories
 from flake8_jax.semantics.events.events import NameUse
 
 _NEW, _OLD = "jax.shard_map", "jax.experimental.shard_map.shard_map"
+_FIRST = (0, 4, 3)
+"""The first release with ``jax.experimental.shard_map`` (JAX's changelog)."""
 
 
 @fixer("pmap")
@@ -71,6 +73,10 @@ def _library(source: FixSource, site: Pmap) -> _Library:
     imports = Imports(source, site.replaced)
     if _has(support, _NEW):
         return _Library(imports, support, imports.spell(_NEW), "check_vma")
+    if support.lowest is not None and support.lowest < _FIRST:
+        raise Declined(
+            "no automatic fix, because the project supports releases of JAX without shard_map; require jax>=0.4.3"
+        )
     return _Library(imports, support, _spell_old(source, imports, site.replaced.start), "check_rep")
 
 
@@ -262,6 +268,6 @@ def _devices(source: FixSource, site: Pmap, library: _Library) -> str:
     text = f"{library.spell('jax.devices')}({source.argument(backend) if backend is not None else ''})"
     size = site.options.get("axis_size")
     if size is None:
-        return text
+        return text if site.length is None else f"{text}[:{site.length}]"
     gap = "" if isinstance(size, (ir.Name, ir.Constant)) else " "
     return f"{text}[:{gap}{source.argument(size)}]"

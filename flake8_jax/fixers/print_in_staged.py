@@ -91,8 +91,6 @@ class _Template:
     fields: dict[str, str] = field(default_factory=dict)
     nodes: list[ir.Expr] = field(default_factory=list)
     kept: list[tuple[int, int]] = field(default_factory=list)
-    quote: str = ""
-    raw: bool = False
 
     def plain(self, text: str) -> None:
         """Add text as the literal's value has it."""
@@ -205,7 +203,8 @@ class _Template:
         text = "".join(self.parts)
         if not _opens_with_field(text):
             raise Refused
-        return f'"{text.replace("{" + _NAMELESS, "{") if self.is_nameless() else text}"'
+        shown = text.replace("{" + _NAMELESS, "{") if self.is_nameless() else text
+        return self.source.quoted(shown) if not {"'", '"'} & set(shown) else f'"{shown}"'
 
     def arguments(self) -> str:
         """The values, each behind a comma."""

@@ -11,6 +11,8 @@ input     an expression for ``x``: arrays of JAX and NumPy, dtypes from bool to 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import importlib.util
 import io
 import json
 import random
@@ -23,6 +25,8 @@ from flake8_jax.cli import main
 from flake8_jax.fixers._announced import May, all_announced
 
 HEAD = "import jax\nimport jax.numpy as jnp\nimport numpy as np\n"
+EIGHT_DEVICES = "--xla_force_host_platform_device_count=8"
+"""What ``XLA_FLAGS`` holds where programs run: maps need devices."""
 INPUTS = (
     "jnp.array([0.5, -1.5, 2.0])",
     "np.array([0.5, -1.5, 2.0])",
@@ -85,6 +89,12 @@ class Site:
     first: tuple[str, ...] = ()
     """The contexts of which the first is one, where not any will do."""
     inputs: tuple[str, ...] = INPUTS
+    reference: str = ""
+    """A body that does what this one means, where this one raises in every context."""
+    head: str = ""
+    """What its file begins with."""
+    needs: str = ""
+    """A library that it imports and that may be missing."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +106,13 @@ class Made:
     name: str
     files: dict[str, str]
     meant: str = ""
+    reference: dict[str, str] | None = None
+    """The files of a program that does what this one means, where this one raises."""
+
+    @property
+    def before(self) -> dict[str, str]:
+        """The files to compare the fixed program with."""
+        return self.run_with(self.files) if self.reference is None else self.reference
 
     def run_with(self, files: dict[str, str]) -> dict[str, str]:
         """The files to run, before or after the fix."""
@@ -105,15 +122,21 @@ class Made:
 def drawn(sites: Sequence[Site], count: int, seed: int) -> Iterator[Made]:
     """Programs at random, each site as often as the others."""
     choose = random.Random(seed)
+    runnable = [site for site in sites if not site.needs or importlib.util.find_spec(site.needs) is not None]
     for number in range(count):
-        site = sites[number % len(sites)]
+        site = runnable[number % len(runnable)]
         others = choose.sample(sorted(OTHERS), choose.choice((0, 0, 1, 1, 2)))
         inputs = [choose.choice(site.inputs) for _ in range(1 + len(others))]
         staged = choose.choice(site.first or (EAGER if site.eager else ("jit", "jit", *STAGED)))
         form = choose.choice(FORMS)
         name = "-".join([str(number), form, staged, *others])
         contexts = [staged, *others]
-        yield Made(site.rule, name, _files(site, form, contexts, inputs), _meant(site, form, contexts, inputs))
+        files = _files(site, form, contexts, inputs)
+        if site.reference:
+            plain = dataclasses.replace(site, body=site.reference)
+            yield Made(site.rule, name, files, reference=_files(plain, form, contexts, inputs))
+        else:
+            yield Made(site.rule, name, files, _meant(site, form, contexts, inputs))
 
 
 def _meant(site: Site, form: str, contexts: Sequence[str], inputs: Sequence[str]) -> str:
@@ -137,7 +160,7 @@ def _files(site: Site, form: str, contexts: Sequence[str], inputs: Sequence[str]
     name = _name(form)
     text = _definition(site, form)
     if form == "module":
-        files["module.py"] = f"{HEAD}\n\n{text}"
+        files["module.py"] = f"{site.head}{HEAD}\n\n{text}"
         text = "from module import target\n"
     parts = [text]
     if "without-jit" in contexts:
@@ -155,7 +178,7 @@ def _files(site: Site, form: str, contexts: Sequence[str], inputs: Sequence[str]
     for number, (context, value) in enumerate(zip(contexts, inputs, strict=True)):
         call = calls[context].replace("TARGET", name)
         parts.append(f"def case_{number}():\n    value = {value}\n    return {call}, value\n")
-    files["main.py"] = HEAD + imports + "\n\n" + "\n\n".join(parts)
+    files["main.py"] = site.head + HEAD + imports + "\n\n" + "\n\n".join(parts)
     return files
 
 

@@ -89,12 +89,81 @@ _SHAPES = (
     "n = jnp.max(jnp.array([x.ndim, 2]))\nreturn jnp.zeros((n,)) + jnp.sum(x)",
 )
 
+_ANY = ("jit", "vmap", "eager", "stored")
+
+
+def _requires(release: str) -> str:
+    """The metadata of a script that is for a release of JAX and newer ones."""
+    return f'# /// script\n# dependencies = ["jax>={release}"]\n# ///\n'
+
+
+_STATIC_LISTS = (
+    ("static_argnums=1", "v.sum(axes)", "x, {}", "[0]", "(0,)"),
+    ("static_argnames='axes'", "v.sum(axes)", "x, axes={}", "[0, -1]", "(0, -1)"),
+    ("static_argnames='axes'", "jnp.zeros(axes) + jnp.sum(v)", "x, axes={}", "[2, 3]", "(2, 3)"),
+    ("static_argnames='axes'", "v * 2 if isinstance(axes, list) else v", "x, axes={}", "[1]", "(1,)"),
+    ("static_argnames='axes'", "v * len(axes) + axes[0]", "x, axes={}", "[5, x.ndim]", "(5, x.ndim)"),
+)
+
+
+def _static_lists(given: str, shown: str, call: str, value: str) -> str:
+    return (
+        f"import functools\n\n@functools.partial(jax.jit, {given})\ndef f(v, axes):\n    return {shown}\n\n"
+        f"return f({call.format(value)})"
+    )
+
+
+_REMOVED = (
+    ("return jax.tree_map(lambda v: v * 2, {'a': x})", "return jax.tree.map(lambda v: v * 2, {'a': x})"),
+    ("from jax import tree_map\n\nreturn tree_map(jnp.sin, [x, x])", "return jax.tree.map(jnp.sin, [x, x])"),
+    ("return jax.tree_leaves((x, {'b': x}))", "return jax.tree.leaves((x, {'b': x}))"),
+    ("leaves, tree = jax.tree_flatten((x, x))\nreturn jax.tree_unflatten(tree, leaves[::-1])", "return x, x"),
+    ("return jnp.clip(x, a_min=0, a_max=1)", "return jnp.clip(x, min=0, max=1)"),
+    ("return jnp.clip(x, a_max=1)", "return jnp.clip(x, max=1)"),
+    ("return jnp.trapz(x)", "from jax.scipy.integrate import trapezoid\n\nreturn trapezoid(x)"),
+    ("return jnp.row_stack((x, x))", "return jnp.vstack((x, x))"),
+    ("return jnp.in1d(x, jnp.arange(2))", "return jnp.isin(x, jnp.arange(2)).ravel()"),
+    ("return jnp.msort(x)", "return jnp.sort(x, axis=0)"),
+    ("return jax.ops.index_update(x, 0, 1)", "return jnp.asarray(x).at[0].set(1)"),
+    (
+        "y: jax.random.KeyArray = jax.random.key(0)\nreturn jax.random.normal(y) + x",
+        "return jax.random.normal(jax.random.key(0)) + x",
+    ),
+    ("return jnp.cumproduct(x), jnp.alltrue(x > 0)", "return jnp.cumprod(x), jnp.all(x > 0)"),
+)
+_DEPRECATED = (
+    "from jax.experimental.pjit import pjit\n\nreturn pjit(lambda v: v * 2)(x)",
+    "from jax.experimental import pjit\n\nreturn pjit.pjit(jnp.sin)(x), x",
+    "return x * jax.host_count()",
+)
+_TOO_NEW = (
+    "return jax.tree.map(lambda v: v * 2, {'a': x, 'b': None})",
+    "return jax.tree.leaves((x, [x]))",
+    "return jnp.concat([x, x])",
+    "return jnp.acos(jnp.clip(x, -1, 1)), jnp.permute_dims(x, range(x.ndim))",
+    "from jax import tree\n\nreturn tree.map(jnp.sin, (x, x))",
+)
+_CALLED_WITHOUT = ("@jax.jit(static_argnames='n')\ndef f(v, n):\n    return v * n\n\nreturn f(x, n=2)",)
+
 SAFE = (
     *(Site("JAX203", f"return {line}") for line in _NUMPY.split("\n") if line),
     *(Site("JAX505", body) for body in _ITEM_ASSIGNMENT),
     *(Site("JAX205", body) for body in _PRINT),
     *(Site("JAX204", body) for body in _WAITS),
     *(Site("JAX105", body) for body in _SHAPES),
+    *(
+        Site(
+            "JAX403",
+            _static_lists(given, shown, call, bad),
+            reference=_static_lists(given, shown, call, good),
+            first=_ANY,
+        )
+        for given, shown, call, bad, good in _STATIC_LISTS
+    ),
+    *(Site("JAX801", body, reference=reference, first=_ANY) for body, reference in _REMOVED),
+    *(Site("JAX802", body, first=_ANY) for body in _DEPRECATED),
+    *(Site("JAX803", body, first=_ANY, head=_requires("0.4.20")) for body in _TOO_NEW),
+    *(Site("JAX803", body, first=_ANY, head=_requires("0.4.30")) for body in _CALLED_WITHOUT),
 )
 
 # --- rules with unsafe fixes -------------------------------------------------------------------------
@@ -268,6 +337,57 @@ _FORMULAS = (
 )
 _NAN = ("return x == np.nan", "return (x != float('nan')).any()")
 _INTEGERS = ("return jax.grad(lambda v: v * 1.5)(3) + x",)
+_BUFFERS = (
+    "f = jax.jit(lambda v: v * 2)\nbuffer = np.zeros(100, np.float32)\nout = []\nfor k in range(3):\n    buffer[:] = k\n"
+    "    out.append(f(buffer))\nreturn out, x",
+    "f = jax.jit(lambda v, w: v * 2 + jnp.sum(w))\nbuffer = np.zeros(100, np.float32)\ny = f(buffer, x)\nbuffer[0] += 1\n"
+    "return y, buffer",
+    "buffer = np.zeros((2, 50), np.float32)\ny = jnp.asarray(buffer[1])\nbuffer += 1\nreturn y + 1, buffer",
+)
+_MAPS = (
+    "return jax.pmap(lambda v: v * 2)(jnp.stack([x] * 8))",
+    "return jax.pmap(lambda v: jax.lax.psum(v, 'i'), axis_name='i')(np.stack([x] * 8))",
+    "return jax.pmap(lambda s, v: (v * s, s), in_axes=(None, 0))(2.0, jnp.stack([x] * 8))",
+    "import functools\n\n@functools.partial(jax.pmap, axis_name='i', donate_argnums=0)\ndef step(w, v):\n"
+    "    g = jax.grad(lambda w: jnp.sum((w * jnp.ones(3) - jnp.sum(v)) ** 2))(w)\n    return w - 0.1 * jax.lax.pmean(g, 'i')\n\n"
+    "return step(jnp.ones((8, 3)), jnp.stack([x] * 8))",
+    "f = jax.pmap(lambda k, v: jax.random.normal(k, v.shape) + v)\nreturn f(jax.random.split(jax.random.key(0), 8), jnp.stack([x] * 8))",
+    "f = jax.pmap(lambda v: {'sum': jnp.sum(v), 'at': jax.lax.axis_index('i'), 'none': None}, axis_name='i')\n"
+    "return f(jnp.stack([x] * 8))",
+    "def f(v, w):\n    return jax.lax.cond(jnp.sum(v) > 1, jnp.sin, jnp.cos, v * w)\n\ng = jax.pmap(f)\n"
+    "return g(w=jnp.arange(8.0), v=jnp.stack([x] * 8))",
+    "f = jax.pmap(lambda v: v[::-1], devices=jax.devices()[:2])\nreturn f(jnp.stack([x, x]))",
+    "f = jax.pmap(lambda v: jax.lax.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1] * 2), (0, v))[1])\n"
+    "return f([jnp.stack([x] * 8)][0])",
+    "f = jax.pmap(lambda v: jax.lax.all_gather(jnp.mean(v), 'i'), 'i')\nreturn f(jnp.stack([x] * 8))",
+    "f = jax.pmap(lambda v, n: v * n, static_broadcasted_argnums=1)\nreturn f(jnp.stack([x] * 8), 3)",
+)
+_MESH = "from jax.sharding import Mesh, NamedSharding\nfrom jax.sharding import PartitionSpec as P\n\nmesh = Mesh(jax.devices()[:1], ('data',))\n"
+_AXES = (
+    "y = jnp.ones((2, 3))\nreturn jax.device_put(y, NamedSharding(mesh, P({}))) + jnp.sum(x)",
+    "y = jnp.ones((2, 3))\nreturn jax.device_put(y, NamedSharding(mesh, P(None, ({},)))) + jnp.sum(x)",
+)
+_CLOCKS = (
+    "y = f(x)\ntook = time.perf_counter() - start\nreturn y, took >= 0",
+    "f(x)\ntook = time.perf_counter() - start\nprint(took >= 0)\nreturn x",
+    "y = x\nfor _ in range(3):\n    y = f(y)  # a step\nend = time.perf_counter()\ntook = end - start\nreturn y, took >= 0",
+    "out = []\nout.append(f(x))\ntook = time.perf_counter() - start\nreturn out, took >= 0",
+    "y = f(x)\nif jnp.ndim(x) > 1:\n    y = f(y)\ntook = time.perf_counter() - start  # seconds\nreturn y, took >= 0",
+    "out = f(x), time.perf_counter() - start\nreturn out[0], out[1] >= 0",
+    "pair = f(x), {'y': f(x + 1)}\ntook = time.perf_counter() - start\nreturn pair, took >= 0",
+    "f(x).block_until_ready()\n(y, _), n = (f(x), x), 3\ntook = time.perf_counter() - start\nreturn y, n, took >= 0",
+)
+_CLOCK = "import time\n\nf = jax.jit(lambda v: v * 2)\nf(x).block_until_ready()\nstart = time.perf_counter()\n"
+_SETTINGS = (
+    "y = jnp.ones(3)\njax.config.update('jax_platform_name', 'cpu')  # here\nreturn jnp.sum(x) + y",
+    "# How many\nn = len(jax.devices())\n# The platform\njax.config.update('jax_platform_name', 'cpu')\nreturn x * n",
+    "y = jnp.ones(3)\nname = 'cpu'\njax.config.update('jax_platform_name', name)\nreturn jnp.sum(x) + y",
+    "import os\n\ny = jnp.ones(3)\nos.environ['XLA_FLAGS'] = os.environ.get('XLA_FLAGS', '')\nreturn jnp.sum(x) + y",
+)
+_POOLS = (
+    "import flax.linen as nn\n\nreturn nn.max_pool(jnp.ones((1, 8, 8, 2)) * jnp.sum(x), (2, 2))",
+    "import flax.linen as nn\n\nreturn nn.avg_pool(jnp.ones((1, 9, 2)) * jnp.sum(x), window_shape=(3,), padding='SAME')",
+)
 
 UNSAFE = (
     *(Site("JAX101", body) for body in _BRANCHES),
@@ -295,4 +415,13 @@ UNSAFE = (
     *(Site("JAX703", body) for body in _FORMULAS),
     *(Site("JAX704", body) for body in _NAN),
     *(Site("JAX708", body, eager=True) for body in _INTEGERS),
+    *(Site("JAX514", body, needs="flax") for body in _POOLS),
+    *(Site("JAX516", body, eager=True) for body in _BUFFERS),
+    *(Site("JAX601", body, eager=True) for body in _MAPS),
+    *(
+        Site("JAX603", _MESH + body.format("'dta'"), reference=_MESH + body.format("'data'"), first=_ANY)
+        for body in _AXES
+    ),
+    *(Site("JAX901", _CLOCK + body, eager=True) for body in _CLOCKS),
+    *(Site("JAX903", body, eager=True, inputs=("np.ones(3)", "np.zeros((2, 0))")) for body in _SETTINGS),
 )

@@ -11,9 +11,11 @@ import pytest
 from support.jax_programs import Program, Runner, run_all
 
 from fixers.comparing import changed, differences, lost_comments, unannounced
-from fixers.contexts import HEAD, Made, announced, drawn, fixed
+from fixers.contexts import EIGHT_DEVICES, HEAD, Made, announced, drawn, fixed
 from fixers.sites import SAFE, UNSAFE
+from flake8_jax.fixers import all_fixers
 from flake8_jax.fixers._announced import May
+from flake8_jax.rules import all_rules
 
 OBSERVING = Path(__file__).with_name("observing.py")
 
@@ -35,9 +37,10 @@ def test_safe_fixes_in_every_context(tmp_path: Path) -> None:
         [
             observed(f"{name}/{when}", files)
             for name, (made, after) in fixes.items()
-            for when, files in (("before", made.files), ("after", after))
+            for when, files in (("before", made.before), ("after", made.run_with(after)))
         ],
         tmp_path,
+        XLA_FLAGS=EIGHT_DEVICES,
     )
     trouble = []
     for name, (made, after) in fixes.items():
@@ -60,11 +63,12 @@ def test_unsafe_fixes_change_what_they_announce(tmp_path: Path) -> None:
     assert len(fixes) >= 25, "too few fixes to say anything of them"
     shown = run_all(
         [
-            observed(f"{name}/{when}", made.run_with(files))
+            observed(f"{name}/{when}", files)
             for name, (made, after, _) in fixes.items()
-            for when, files in (("before", made.files), ("after", after))
+            for when, files in (("before", made.before), ("after", made.run_with(after)))
         ],
         tmp_path,
+        XLA_FLAGS=EIGHT_DEVICES,
     )
     trouble = []
     for name, (made, after, may) in fixes.items():
@@ -72,6 +76,11 @@ def test_unsafe_fixes_change_what_they_announce(tmp_path: Path) -> None:
         found += [line for file, text in made.files.items() for line in lost_comments(text, after[file])]
         trouble += [f"{made.rule} {name}\n{after['main.py']}\n{line}" for line in found]
     assert trouble == []
+
+
+def test_every_fixer_has_programs() -> None:
+    codes = {rule.name: rule.code for rule in all_rules()}
+    assert {codes[name] for name in all_fixers()} == {site.rule for site in (*SAFE, *UNSAFE)}
 
 
 SPOILED = {
