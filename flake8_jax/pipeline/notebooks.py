@@ -217,9 +217,11 @@ def _parsed(data: str) -> dict[str, Any]:
     try:
         found = json.loads(data)
     except json.JSONDecodeError as error:
-        raise NotebookError(f"the notebook is not valid JSON: {error.msg} (line {error.lineno})") from error
+        raise NotebookError(
+            f"jaxlint skips this notebook, which is not valid JSON: {error.msg} (line {error.lineno})"
+        ) from error
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, a list in a list in a list …
-        raise NotebookError(f"the notebook cannot be read: {error}") from error
+        raise NotebookError(f"jaxlint skips this notebook, which cannot be read: {error}") from error
     if not isinstance(found, dict) or not isinstance(found.get("cells"), list):
         raise NotebookError("this is not a notebook of format version 4; open it in Jupyter and save it")
     return found

@@ -117,10 +117,11 @@ def array_item_assignment(event: Store) -> Report | None:
     update = _UPDATES.get(event.op, "set")
     is_mask = event.index is not None and holds_traced_mask(event.index)
     advice = "jnp.where(mask, …)" if is_mask else f".at[…].{update}(…)"
-    base = quote(context, event.at.value) if isinstance(event.at, ir.Subscript) else ""
-    owner = f"{base} is a JAX array" if base else "this is a JAX array"
-    message = f"This assigns to {subject}, but {owner}, which is immutable; use {advice}"
-    if not _is_declared(event.base):
+    base = quote(context, event.at.value) if isinstance(event.at, ir.Subscript) else "it"
+    is_declared, item = _is_declared(event.base), f"an item of {base}" if "…" in subject else subject
+    owner = f"{'it' if '…' in subject else base} is {'annotated as ' * is_declared}a JAX array"
+    message = f"This assigns to {item}, but {owner}, which is immutable; use {advice}"
+    if not is_declared:
         return Report(event.at, message)
     return None if _uses_refs(context) else Report(event.at, message, "warning", preview=True, unless=TAKES_ITEMS)
 

@@ -117,7 +117,8 @@ def removed_api(event: ApiUse) -> Report | None:
     change = event.change
     if event.verdict == "never-there":
         home = elsewhere(event)
-        message = f"{history_of(event).title} has no {subject(event)}{home}"
+        remedy = home or ", so this raises; check the name and the library"
+        message = f"{history_of(event).title} has no {subject(event)}{remedy}"
         level: Level | None = "info" if event.postponed else None if home else "warning"
         return Report(Span(event.start, event.end), message, level=level, preview=not home)
     if event.verdict != "removed" or change is None or change.removed is None:
