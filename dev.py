@@ -47,7 +47,9 @@ def main() -> int:
         return 2
     if arguments.command == "test":
         if not rest:
-            say("running the fast tests: about three minutes on two cores; `dev.py test -n auto` runs all, in some twenty")
+            say(
+                "running the fast tests: about three minutes on two cores; `dev.py test -n auto` runs all, in some twenty"
+            )
         return run([programs["pytest"], *(rest or FAST)])
     say("jaxlint examples/")
     status = run([programs["jaxlint"], "examples/"])

@@ -139,6 +139,7 @@ ON_HOST = Announced(
     "callers outside tracing get a Python number in double precision",
     May.DTYPE | May.KIND | May.VALUES | May.ROUNDING,
 )
+BY_ZERO = Announced("an integer divided by zero gives another number", May.VALUES)
 NO_EMPTY = Announced("an empty array is an error", May.RAISE)
 ARRAYS_ONLY = Announced("it takes only arrays and fewer options", May.DTYPE | May.KIND | May.RAISE | May.ROUNDING)
 ONE_SHAPE = Announced("the elements must be numbers or arrays of one shape", May.RAISE)

@@ -193,7 +193,11 @@ def test_standard_input(
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("{", "this notebook, which is not valid JSON"), ("[]", "of format version 4"), ('{"worksheets": []}', "version 4")],
+    [
+        ("{", "this notebook, which is not valid JSON"),
+        ("[]", "of format version 4"),
+        ('{"worksheets": []}', "version 4"),
+    ],
 )
 def test_what_is_no_notebook(folder: Path, capsys: pytest.CaptureFixture[str], text: str, said: str) -> None:
     (folder / "a.ipynb").write_text(text)
