@@ -136,7 +136,7 @@ def key_used_after_split(event: KeyUse) -> Report | None:
     ):
         return None
     if any(event.callees):
-        return by_convention(event, f"{gets_again(event)}; take one more key from that split")
+        return by_convention(event, f"{gets_again(event)}; take one more key from that split and use it here")
     if (passed := passed_before(event)) is not None:
         message = f"{passed}, which split it, so this split may return the same keys; pass a new key there"
         return Report(event.at, message, level=level_of_use(event), uses=uses_of(event))

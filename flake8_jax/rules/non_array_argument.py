@@ -322,10 +322,16 @@ def _not_converted(event: LibraryCall) -> Report | None:
     subject = quote(event.context, found.node, "the argument")
     # What a call gives in a tuple are results of their own, as of `init, apply = …`.
     results = isinstance(found.value, TupleValue) and isinstance(found.node, ir.Call)
-    is_written_out = isinstance(found.node, (ir.List, ir.Tuple))
+    is_written_out = isinstance(found.node, (ir.List, ir.Tuple)) or _holds_numbers(found.value)
     one_array = "convert it with jnp.asarray" if is_written_out else "make it one array first, such as with jnp.stack"
     remedy = "take the result that you mean out of it" if results else one_array
     return Report(found.node, f"{subject} is {found.kind}, but jnp.{short}() takes only arrays; {remedy}")
+
+
+def _holds_numbers(value: Value) -> bool:
+    """A list or tuple of Python numbers."""
+    elements = value.elts if isinstance(value, TupleValue) else value.known() if isinstance(value, ListValue) else None
+    return bool(elements) and all(isinstance(e, Const) and type(e.value) in (int, float) for e in elements or ())
 
 
 def _is_module(value: Value) -> bool:
