@@ -90,6 +90,26 @@ def twice(x):
     noise = make(jax.random.key(0))
     {use}
 """
+HELD = """import jax
+
+
+class Walk:
+    def __init__(self, key):
+        self.key = key
+
+    def step(self):
+        self.key, subkey = jax.random.split(self.key)
+        return jax.random.normal(subkey, (3,))
+
+
+def both(key):
+    first = Walk(key)
+    total = sum(first.step() for _ in range(9))
+    second = Walk(key)
+    for _ in range(9):
+        total += second.step()
+    return total
+"""
 CARRIED = """import jax
 
 
@@ -165,6 +185,11 @@ def train(key, x):
             "JAX302",
             CAPTURED.format(use="for _ in range(9):\n        x = noise(x)\n    return x"),
             ["`noise` captures the key `key` (line 5)", "make it a parameter and pass a new key in each iteration"],
+        ),
+        (
+            "JAX301",
+            HELD,
+            ["`second.key` was already split in `step` (called on line 15)", "pass each call its own key"],
         ),
         (
             "JAX303",

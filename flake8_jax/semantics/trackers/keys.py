@@ -672,12 +672,17 @@ def _intent_of(m: Machine, key: Value, usage: Usage, collision: Collision, level
 
 
 def _report_level(m: Machine, key: Value, path: tuple[Place, ...], earlier: Use) -> int | None:
-    """The place on the path where the two uses part; further in where an object holds the key, which uses it there."""
+    """The place on the path where the two uses part; further in where an object holds the key, which uses it there,
+    unless both uses are one place of a method."""
     level = parting(path, earlier.path)
     if level is None or path[level].node is earlier.path[level].node:
         return level
     limit = min(len(path), len(earlier.path))
-    while level < limit - 1 and _held_by_receiver(m, level, key):
+    while (
+        level < limit - 1
+        and _held_by_receiver(m, level, key)
+        and path[level + 1].node is not earlier.path[level + 1].node
+    ):
         level += 1
     return level
 
