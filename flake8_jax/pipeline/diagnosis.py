@@ -23,6 +23,7 @@ from flake8_jax.settings.options import Settings
 from flake8_jax.settings.resolver import place_of
 from flake8_jax.settings.selection import SelectorError, codes_of, enabled, fixable_codes, off_in_tests
 from flake8_jax.settings.tables import ConfigError
+from flake8_jax.syntax.errors import UNSUPPORTED
 from flake8_jax.syntax.noqa import Directive, Noqa, directives, noqa_row, remove_codes
 
 
@@ -194,7 +195,10 @@ def syntax_diagnostic(path: str, text: str, problem: Problem) -> Diagnostic:
     rule = INVALID_SYNTAX
     level, message = rule.level, problem.message
     if text:
-        message = f"jaxlint skips this {'cell' if path.endswith(SUFFIX) else 'file'}, which does not parse: {message}"
+        skipped = f"jaxlint skips this {'cell' if path.endswith(SUFFIX) else 'file'}"
+        message = f"{skipped}, which does not parse: {message}"
+        if problem.message.endswith(UNSUPPORTED):
+            level, message = "warning", f"{skipped}, though Python runs it: {problem.message}"
     if path.endswith(SUFFIX) and is_one_word(text, row):
         level = "info"  # ``stop``, ``assert``: where "Run all" is to end
     if _OTHER_SHEBANG.match(text):

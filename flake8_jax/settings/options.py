@@ -27,7 +27,8 @@ FILE_NAMES = ("jaxlint.toml", "pyproject.toml")
 DEFAULT_EXCLUDE = (
     ".bzr", ".direnv", ".eggs", ".git", ".git-rewrite", ".hg", ".ipynb_checkpoints", ".jaxlint_cache", ".mypy_cache",
     ".nox", ".pants.d", ".pyenv", ".pytest_cache", ".pytype", ".ruff_cache", ".svn", ".tox", ".venv", ".vscode",
-    "__pycache__", "__pypackages__", "_build", "buck-out", "build", "dist", "node_modules", "site-packages", "venv",
+    ".virtual_documents", "__pycache__", "__pypackages__", "_build", "buck-out", "build", "dist", "node_modules",
+    "site-packages", "venv",
 )  # fmt: skip
 
 DEFAULT_TEST_FILES = ("test*.py", "*_test.py", "conftest.py", "tests/")

@@ -8,6 +8,9 @@ internal    something wrong with this package; it names the node so that it can 
 
 from __future__ import annotations
 
+UNSUPPORTED = "not supported by LibCST"
+"""How the message ends of a SyntaxProblem with what is valid Python, which LibCST does not read."""
+
 
 class SourceError(Exception):
     """The bytes of a file cannot be decoded. ``row`` is 1-based; ``remedy`` is an imperative sentence."""

@@ -32,7 +32,7 @@ from flake8_jax.core.stack import StackError, on_stack
 from flake8_jax.syntax import scopes
 from flake8_jax.syntax.chains import Chain, NestingError, StandIns, chains_in, outline
 from flake8_jax.syntax.cursor import Cursor
-from flake8_jax.syntax.errors import LoweringError, MisplacedStatement, SyntaxProblem
+from flake8_jax.syntax.errors import UNSUPPORTED, LoweringError, MisplacedStatement, SyntaxProblem
 from flake8_jax.syntax.statements import statements
 
 __all__ = ["LoweringError", "SyntaxProblem", "line_starts", "lower", "parse_tree"]
@@ -88,7 +88,7 @@ def parse_tree(text: str) -> cst.Module:
     def work() -> cst.Module:
         longest = max(_chains(text, starts), key=lambda chain: len(chain.cuts), default=None)
         if longest is not None and len(longest.cuts) > _LONGEST_PLAIN_CHAIN:
-            raise _problem("this long expression is not supported by LibCST", starts, longest.start)
+            raise _problem(f"this long expression is {UNSUPPORTED}", starts, longest.start)
         return _parse(text, starts)
 
     try:
@@ -173,7 +173,7 @@ def _lower(text: str, starts: list[int]) -> ir.Module:
             raise reason from error
         longest = max(found, key=lambda chain: len(chain.cuts))
         if len(longest.cuts) > _LONGEST_PLAIN_CHAIN:
-            raise _problem("this long expression is not supported by LibCST", starts, longest.start) from error
+            raise _problem(f"this long expression is {UNSUPPORTED}", starts, longest.start) from error
     return _lowered(text, starts, _parse(text, starts), None)
 
 
@@ -263,7 +263,7 @@ def _unsupported(error: cst.ParserSyntaxError) -> SyntaxProblem:
     """For valid Python that LibCST does not know. Its message has the place; its row attribute is one too high."""
     match = _native_place.search(error.message)
     row, column = (int(match[1]), int(match[2])) if match else (error.raw_line, error.raw_column + 1)
-    return SyntaxProblem("this syntax is not supported by LibCST", row, column)
+    return SyntaxProblem(f"this syntax is {UNSUPPORTED}", row, column)
 
 
 def _unsupported_statement(text: str, starts: list[int]) -> SyntaxProblem:
@@ -274,8 +274,8 @@ def _unsupported_statement(text: str, starts: list[int]) -> SyntaxProblem:
         try:
             cst.parse_module(text[bounds[row - 1] : bounds[last]])
         except _PARSE_ERRORS:
-            return SyntaxProblem("this statement is not supported by LibCST", row, 1)
-    return SyntaxProblem("this file is not supported by LibCST", 1, 1)
+            return SyntaxProblem(f"this statement is {UNSUPPORTED}", row, 1)
+    return SyntaxProblem(f"this file is {UNSUPPORTED}", 1, 1)
 
 
 def _python_problem(text: str) -> SyntaxProblem | None:

@@ -24,6 +24,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import DEFECTS, traceback_of
 from flake8_jax.semantics.domain.arguments import Arguments, CallingContext
 from flake8_jax.semantics.domain.classes import find_in_class, mro_of
+from flake8_jax.semantics.domain.code import statement_at
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope, is_test_file
 from flake8_jax.semantics.domain.signatures import underlying
 from flake8_jax.semantics.domain.stack import Link
@@ -124,7 +125,7 @@ def _run_pending(m: Machine, is_entered: Callable[[ModuleScope], bool]) -> None:
     while roots or functions or classes or partials:
         for tv, node, scope, chain, staged in roots:
             wanted = (
-                (not tv.called and not staged and not _is_never_named(m, tv))
+                (not tv.called and not staged and not _is_never_named(m, tv) and not _is_never_read(node, chain[-1].fn))
                 if chain
                 else _is_wanted(m, is_entered, scope, tv)
             )
@@ -160,6 +161,19 @@ def _is_never_named(m: Machine, value: Value) -> bool:
         m.worklist.named_in[id(around)] = _named_in(around)
     names, decorators = m.worklist.named_in[id(around)]
     return fn.name not in names and decorators.get(id(fn), transforms) == transforms
+
+
+def _is_never_read(made: Any, function: ir.Function | None) -> bool:
+    """What a transform returns is bound to a variable of the function, and no code there reads it."""
+    statement = statement_at(function.body, made) if function is not None else None
+    if function is None or not isinstance(statement, ir.Assign) or statement.value is not made:
+        return False
+    names = {target.id for target in statement.targets if isinstance(target, ir.Name)}
+    if len(names) < len(statement.targets) or not names.isdisjoint((*function.global_names, *function.nonlocal_names)):
+        return False
+    bound = {id(target) for target in statement.targets}
+    nodes = (node for one in function.body for node in walk(one))
+    return not any(isinstance(node, ir.Name) and node.id in names and id(node) not in bound for node in nodes)
 
 
 def _named_in(function: ir.Function) -> tuple[frozenset[str], dict[int, int]]:

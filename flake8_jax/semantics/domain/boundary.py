@@ -84,10 +84,8 @@ def to_tracers(value: Value, level: Level, *, mapped: bool = False, depth: int =
     if isinstance(value, Instance) and value.cls.traits >= {"pytree", "static_attributes"}:
         return filter_in(value, level, mapped=mapped, depth=depth, room=room)
     inside = map_leaves(value, inner)
-    if isinstance(value, Instance) and inside is not value:
-        if value.cls.leaf_names is not None:
-            _keep_leaves(value, inside, value.cls.leaf_names)
-        elif value.cls.has_unknown_base:
+    if isinstance(value, Instance) and inside is not value and value.cls.leaf_names is None:
+        if value.cls.has_unknown_base:
             _forget_undeclared(value, inside)
     return inside
 
@@ -122,13 +120,6 @@ def filter_in(value: Value, level: Level, *, mapped: bool = False, depth: int = 
     if depth == 0 or isinstance(value, (Unknown, Const, Static)) or not room.enter(value):
         return value
     return map_leaves(value, lambda v: filter_in(v, level, mapped=mapped, depth=depth - 1, room=room))
-
-
-def _keep_leaves(value: Instance, inside: Value, leaves: frozenset[str]) -> None:
-    """A flatten function says what the leaves are; it is not known what an unflatten function makes of the rest."""
-    for name in value.slots:
-        if name not in leaves and name not in value.cls.static_names:
-            inside.slots[name] = Unknown(name)  # type: ignore[attr-defined]
 
 
 def _forget_undeclared(value: Instance, inside: Value) -> None:

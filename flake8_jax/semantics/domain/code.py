@@ -219,6 +219,13 @@ def blocks(statement: Any) -> list[ir.Stmt]:
     return found
 
 
+def all_statements(body: Iterable[ir.Stmt]) -> Iterator[ir.Stmt]:
+    """All statements of a body, those of its blocks as well, in the order of the text; none of other functions."""
+    for statement in body:
+        yield statement
+        yield from all_statements(blocks(statement))
+
+
 def functions_of(tree: ir.Module) -> list[tuple[ir.Function, int, int]]:
     """Every function of a module with the offsets of its ``def`` (or lambda) and of its first decorator."""
     found: list[tuple[ir.Function, int, int]] = []

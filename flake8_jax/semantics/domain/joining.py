@@ -11,7 +11,7 @@ Joining makes new values and changes neither operand.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.dispatching import dispatched_in
@@ -218,7 +218,18 @@ def _join_lists(a: ListValue, b: ListValue, depth: int, room: Room | None) -> Va
     if a.is_tuple != b.is_tuple:
         return None
     element = join(any_element(a, depth - 1, room), any_element(b, depth - 1, room), depth - 1, room)
-    return ListValue(None, element, is_tuple=a.is_tuple, made_in=joint_allocation(a.made_in, b.made_in))
+    joint = ListValue(None, element, is_tuple=a.is_tuple, made_in=joint_allocation(a.made_in, b.made_in))
+    return _declared_as(b, _declared_as(a, joint))
+
+
+_Container = TypeVar("_Container", ListValue, DictValue)
+
+
+def _declared_as(value: _Container, made: _Container) -> _Container:
+    """If only an annotation says what the value is, the same holds of what is made of it."""
+    if value.slots.get("declared"):
+        made.slots["declared"] = True
+    return made
 
 
 def _join_functions(a: FunctionValue, b: FunctionValue, depth: int, room: Room | None) -> Value | None:
@@ -401,13 +412,14 @@ def _rebuild_list(value: ListValue, f: Callable[[Value], Value], made_in: int) -
     known = value.known()
     if known is not None:
         return ListValue(tuple(f(v) for v in known), is_tuple=value.is_tuple, made_in=made_in)
-    return ListValue(None, f(any_element(value)), is_tuple=value.is_tuple, made_in=made_in)
+    return _declared_as(value, ListValue(None, f(any_element(value)), is_tuple=value.is_tuple, made_in=made_in))
 
 
 def _rebuild_dict(value: DictValue, f: Callable[[Value], Value], made_in: int) -> Value:
     rest = value.slots.get("*")
     items = {k: f(v) for k, v in value.items()}
-    return DictValue(items, f(rest) if rest is not None else None, is_open=value.slots["open"], made_in=made_in)
+    made = DictValue(items, f(rest) if rest is not None else None, is_open=value.slots["open"], made_in=made_in)
+    return _declared_as(value, made)
 
 
 def _rebuild_instance(value: Instance, f: Callable[[Value], Value], made_in: int) -> Value:
@@ -415,9 +427,16 @@ def _rebuild_instance(value: Instance, f: Callable[[Value], Value], made_in: int
         return value
     made = Instance(value.cls, exact=value.exact, level=value.level, made_in=made_in)
     made.complete = value.complete
+    leaves = value.cls.leaf_names
     for name, v in value.slots.items():
-        if not _is_remembered(value.cls, name):
-            made.slots[name] = v if name in value.cls.static_names else f(v)
+        if _is_remembered(value.cls, name):
+            continue
+        if name in value.cls.static_names:
+            made.slots[name] = v
+        elif leaves is None or name in leaves:
+            made.slots[name] = f(v)
+        else:
+            made.slots[name] = Unknown(name)  # it is not known what an unflatten function makes of it
     return made
 
 

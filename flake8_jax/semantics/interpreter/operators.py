@@ -21,6 +21,7 @@ from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.boundary import moved_key
 from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.sequences import combined
 from flake8_jax.semantics.domain.sizes import joint_size, shape_source
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
@@ -91,12 +92,6 @@ _FOLD: dict[str, Callable[[Any, Any], Any]] = {
 COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 _NUMBERS = (bool, int, float, complex)
 BIG = 1 << 53
-MAX_ELEMENTS = 256
-"""So many elements of a sum of sequences, or items of merged dicts, are known one by one."""
-
-
-MAX_REPEATED = 64
-"""So many elements of a sequence that is repeated are known one by one."""
 
 
 def result_level(m: Machine, values: Iterable[Value], *, library: bool = False) -> Level:
@@ -237,7 +232,7 @@ def binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Val
     if Instance in kinds:
         found = call_operator(m, frame, node, left, op, right)
         return found if found is not None else Unknown("operator")
-    made = _container_binary(m, left, op, right)
+    made = combined(left, op, right, m.path.mode.trace)
     return made if made is not None else _host_binary(m, frame, node, left, op, right)
 
 
@@ -251,19 +246,6 @@ def _text_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, righ
         return Static("str", tuple(v for v in shown if isinstance(v, (Array, Tree))))
     held = (*getattr(left, "holds", ()), *getattr(right, "holds", ())) if _is_text(right) else ()
     return Static("str", held) if held else None
-
-
-def _container_binary(m: Machine, left: Value, op: str, right: Value) -> Value | None:
-    """``+`` and ``*`` of sequences, ``|`` of dicts; None for anything else."""
-    if op == "|" and isinstance(left, DictValue) and isinstance(right, DictValue):
-        return _merged_dict(m, left, right)
-    if op not in ("+", "*"):
-        return None
-    if op == "+" and isinstance(left, TupleValue) and isinstance(right, TupleValue):
-        return _tuple_of(left.elts + right.elts)
-    if isinstance(left, (ListValue, TupleValue)) or isinstance(right, (ListValue, TupleValue)):
-        return _sequence_binary(m, left, op, right)
-    return None
 
 
 def _host_length(left: Value, right: Value) -> int | None:
@@ -424,63 +406,6 @@ def _fold(a: Any, op: str, b: Any) -> Value:
     if (isinstance(value, int) and abs(value) > BIG) or (isinstance(value, str) and len(value) > 200):
         return Static(joining.const_kind(value))
     return Const(value)
-
-
-def _sequence_binary(m: Machine, left: Value, op: str, right: Value) -> Value:
-    sequence, other = (left, right) if isinstance(left, (ListValue, TupleValue)) else (right, left)
-    if op == "*":
-        return _repeated(m, sequence, other)
-    elements = known_elements(sequence)
-    if isinstance(other, Static) and other.kind == "shape" and elements is not None and all(map(_is_static, elements)):
-        return other
-    more = known_elements(other)
-    if elements is None or more is None:
-        return ListValue(None, _any(sequence, other), is_tuple=_is_tuple(sequence), made_in=m.path.mode.trace)
-    joined = elements + more if sequence is left else more + elements
-    if len(joined) > MAX_ELEMENTS:
-        return ListValue(None, joining.join_all(joined), is_tuple=_is_tuple(sequence), made_in=m.path.mode.trace)
-    return TupleValue(joined) if _is_tuple(sequence) else ListValue(joined, made_in=m.path.mode.trace)
-
-
-def _repeated(m: Machine, sequence: Value, times: Value) -> Value:
-    """``[x] * n``: element by element where that is not too many."""
-    elements = known_elements(sequence)
-    if isinstance(times, Const) and isinstance(times.value, int) and elements is not None:
-        if times.value >= 0 and times.value * len(elements) <= MAX_REPEATED:
-            repeated = elements * times.value
-            return TupleValue(repeated) if _is_tuple(sequence) else ListValue(repeated, made_in=m.path.mode.trace)
-    any_element = joining.join_all(elements) if elements else None
-    return ListValue(None, any_element, is_tuple=_is_tuple(sequence), made_in=m.path.mode.trace)
-
-
-def _is_tuple(sequence: Value) -> bool:
-    return isinstance(sequence, TupleValue) or (isinstance(sequence, ListValue) and sequence.is_tuple)
-
-
-def _tuple_of(elements: tuple[Value, ...]) -> Value:
-    """A tuple; of very many elements it is only known what they may be."""
-    if len(elements) <= MAX_ELEMENTS:
-        return TupleValue(elements)
-    return ListValue(None, joining.join_all(elements), is_tuple=True)
-
-
-def _any(a: Value, b: Value) -> Value | None:
-    found = [joining.join_all(e) for e in (known_elements(a), known_elements(b)) if e]
-    unknown = [v for v in (a, b) if known_elements(v) is None]
-    return Unknown("element") if unknown else joining.join_all(found) if found else None
-
-
-def _merged_dict(m: Machine, left: DictValue, right: DictValue) -> DictValue:
-    items = {**dict(left.items()), **dict(right.items())}
-    rests = [v for v in (left.slots.get("*"), right.slots.get("*")) if v is not None]
-    if len(items) > MAX_ELEMENTS:
-        return DictValue({}, joining.join_all([*items.values(), *rests]), is_open=True, made_in=m.path.mode.trace)
-    return DictValue(
-        items,
-        joining.join_all(rests) if rests else None,
-        is_open=left.slots["open"] or right.slots["open"],
-        made_in=m.path.mode.trace,
-    )
 
 
 def _percent_format(m: Machine, frame: Frame, node: Any, left: Value, right: Value) -> None:

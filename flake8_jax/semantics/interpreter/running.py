@@ -256,16 +256,37 @@ def _generalizations(m: Machine, func: FunctionValue, made: Invocation) -> Itera
 
 
 def _deciding(m: Machine, fn: ir.Function) -> frozenset[str]:
-    """The parameters that a test of the function reads, or one of a function in it."""
+    """The parameters that a test of the function reads, or one of a function in it: themselves, or a number that is computed of
+    them (``n = max(int(n), 1)``)."""
     found = m.program.deciding.get(id(fn))
     if found is None:
         tested: set[str] = set()
+        computed: list[tuple[set[str], set[str]]] = []
         for statement in fn.body:
             for node in walk(statement):
                 if isinstance(node, (ir.If, ir.While, ir.IfExp, ir.Assert)):
                     tested.update(names_read(node.test))
+                elif isinstance(node, ir.Assign) and _is_number_of(node.value):
+                    targets = {part.id for target in node.targets for part in walk(target) if isinstance(part, ir.Name)}
+                    computed.append((targets, names_read(node.value)))
+        while more := {n for targets, read in computed if not targets.isdisjoint(tested) for n in read - tested}:
+            tested |= more
         found = m.program.deciding[id(fn)] = frozenset(tested & {parameter.name for parameter in fn.params})
     return found
+
+
+_OF_NUMBERS = frozenset({"abs", "bool", "float", "int", "max", "min", "round"})
+
+
+def _is_number_of(value: ir.Expr) -> bool:
+    """The expression computes a number of others, with operators and functions of Python alone."""
+    return all(
+        isinstance(
+            node, (ir.Name, ir.Constant, ir.BinOp, ir.UnaryOp, ir.BoolOp, ir.Compare, ir.IfExp, ir.Tuple, ir.Argument)
+        )
+        or (isinstance(node, ir.Call) and isinstance(node.func, ir.Name) and node.func.id in _OF_NUMBERS)
+        for node in walk(value)
+    )
 
 
 def _is_last_pass(m: Machine) -> bool:

@@ -15,6 +15,7 @@ from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments, bind_parameters
 from flake8_jax.semantics.domain.boundary import track_rows
 from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.signatures import CALLABLES
 from flake8_jax.semantics.domain.trees import leaf_of, listed_leaves
 from flake8_jax.semantics.domain.values import (
     CONCRETE,
@@ -35,6 +36,7 @@ from flake8_jax.semantics.domain.values import (
     Static,
     Tree,
     TupleValue,
+    UnionValue,
     Unknown,
     Value,
     copy_with_new_identity,
@@ -227,14 +229,26 @@ def _with_nodes(tree: Value, known: dict[int, Value], made_in: int, depth: int =
     )
 
 
+MAX_REDUCED = 16
+"""A reduction of so many known elements is followed element by element."""
+
+
 @library("functools.reduce")
 def _reduce(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if len(args.values) < 2:
         return Unknown("reduce")
+    known = known_elements(args.values[1])
+    if known is not None and 0 < len(known) <= MAX_REDUCED:
+        so_far, *others = (*args.values[2:3], *known)
+        for element in others:
+            so_far = call(m, frame, node, args.values[0], Arguments([so_far, element]))
+        return so_far
     make_element = iterated(m, frame, node, args.values[1], "no-events", None)
     if make_element is None:
         return args.values[2] if len(args.values) > 2 else Unknown("reduce")
     start = args.values[2] if len(args.values) > 2 else make_element()
+    if isinstance(start, (*CALLABLES, UnionValue)):
+        return Unknown("reduce")  # functions of which each calls the one before: it is not known which
     first = call(m, frame, node, args.values[0], Arguments([start, make_element()]))
     return call(m, frame, node, args.values[0], Arguments([joining.join(start, first), make_element()]))
 

@@ -27,13 +27,13 @@ Limitations: a result that is bound to a name of the module and never read count
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.boundary import SEED
-from flake8_jax.semantics.domain.code import below, called_name, last_name, names_read, statement_at
+from flake8_jax.semantics.domain.code import all_statements, below, called_name, last_name, names_read, statement_at
 from flake8_jax.semantics.domain.equal_draws import is_copy, states_equal_draws
 from flake8_jax.semantics.domain.scopes import is_test_file
 from flake8_jax.semantics.domain.values import (
@@ -41,6 +41,7 @@ from flake8_jax.semantics.domain.values import (
     Array,
     Const,
     HostArray,
+    Instance,
     Opaque,
     Room,
     Static,
@@ -51,6 +52,7 @@ from flake8_jax.semantics.domain.values import (
     held_by,
 )
 from flake8_jax.semantics.trackers.clocks import CLOCKS
+from flake8_jax.semantics.trackers.iterations import Iteration, is_step, is_update, iteration_around
 from flake8_jax.semantics.trackers.key_alternatives import are_alternatives
 from flake8_jax.semantics.trackers.key_children import is_split
 from flake8_jax.semantics.trackers.key_meetings import are_reported_apart
@@ -77,7 +79,7 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
     body = here.function.body if here.function is not None else here.scope.tree.body
     if _is_said(body, here) or _is_said(body, there):
         return "same-data"
-    standing = _standing_of(key, here, there, advances=in_loop and _is_step(body, here.node))
+    standing = _standing_of(key, here, there, advances=in_loop and is_step(body, here.node, here.scope))
     if standing:
         return standing
     if in_loop:
@@ -113,11 +115,11 @@ def _intent_in_loop(body: list[ir.Stmt], here: Place, draws: Drawn) -> Intent:
     statement = statement_at(body, here.node)
     if _is_discarded(statement, here, body) or _is_awaited_only(statement, body, here.scope) or _is_timed(body, here):
         return "discarded"
-    if draws == "shuffles" and shuffles_each(body, here.node) and not _is_step(body, here.node):
+    if draws == "shuffles" and shuffles_each(body, here.node) and not is_step(body, here.node, here.scope):
         return "paired"
-    if elements_are_compared(body, here) or only_decides(body, here) or _calls_each(body, here.node):
+    if elements_are_compared(body, here) or only_decides(body, here) or _calls_each(body, here.node, here.scope):
         return "same-data"
-    if draws in ("shuffles", "places") and here.function is not None and not _is_step(body, here.node):
+    if draws in ("shuffles", "places") and here.function is not None and not is_step(body, here.node, here.scope):
         if not _EVALUATING.isdisjoint(words_of(here.function.name)):
             return "evaluation"  # the order in which it sees the data, or which part
     return "evaluation" if _is_evaluation(body, here) else ""
@@ -128,16 +130,17 @@ _STAYING = frozenset(["eval", "evaluation", "evaluate", "test", "valid", "valida
 """Words in the name of a key that stays the same on purpose while a loop runs."""
 
 
-def _calls_each(body: list[ir.Stmt], node: Any) -> bool:
+def _calls_each(body: list[ir.Stmt], node: Any, scope: ModuleScope) -> bool:
     """``for f in functions: f(*args)``: several functions get the same data."""
-    loops = [one for one in _statements(body) if isinstance(one, ir.For) and one.start <= node.start < one.end]
+    loops = [one for one in all_statements(body) if isinstance(one, ir.For) and one.start <= node.start < one.end]
     if not loops or not isinstance(node, ir.Call) or not isinstance(node.func, ir.Name):
         return False
     changed = {part.id for part in parts_of_target(loops[-1].target) if isinstance(part, ir.Name)}
     if node.func.id not in changed:
         return False
-    for statement in _statements(loops[-1].body):
-        changed |= _changed_by(statement)
+    iteration = Iteration(list(all_statements(loops[-1].body)), scope)
+    for statement in iteration.statements:
+        changed |= iteration.changed_by(statement)
     return all(changed.isdisjoint(names_read(argument.value)) for argument in node.args)
 
 
@@ -145,17 +148,17 @@ def _is_evaluation(body: list[ir.Stmt], here: Place) -> bool:
     """The loop goes on without the result; and it gives the function what it changes from iteration to iteration, or the
     name of the key says that it stays."""
     node = here.node
-    if not isinstance(node, ir.Call) or is_update(body, node):
+    if not isinstance(node, ir.Call) or is_update(body, node, here.scope):
         return False
     read = {name for argument in node.args for name in names_read(argument.value)}
     if any(is_of_key(name) and not _STAYING.isdisjoint(words_of(name)) for name in read):
         return True
-    inside = _statements_of_loop(body, node)
-    if here.link is None or here.link.fn is None or not inside or len(inside) > LONG_LOOP:
+    iteration, statement = iteration_around(body, node, here.scope), statement_at(body, node)
+    if here.link is None or here.link.fn is None or iteration is None or statement is None or iteration.is_long:
         return False
-    carried = _carried_by(inside)
-    changing = _reached_by(carried, inside)
-    return not changing.isdisjoint(read) and carried.isdisjoint(_reached_from(statement_at(body, node), inside))
+    carried = iteration.carried()
+    changing = iteration.reached_by(carried)
+    return not changing.isdisjoint(read) and carried.isdisjoint(iteration.reached_from(statement))
 
 
 def _is_said(body: list[ir.Stmt], place: Place) -> bool:
@@ -239,6 +242,10 @@ def _holds(value: Value | None, key: Value, room: Room | None = None) -> bool:
 # --- two arrays that belong together ----------------------------------------------------------------------------
 
 
+_MOVING = frozenset({"crop", "flip", "rotate", "shift", "augment", "augmentation"})
+"""Words in the name of a function that moves all of an image."""
+
+
 def _is_paired(body: list[ir.Stmt], here: Place, there: Place, *, in_place: bool) -> bool:
     """Calls of one function that differ in one variable use this key, and so does another key for these two variables.
 
@@ -257,10 +264,14 @@ def _is_paired(body: list[ir.Stmt], here: Place, there: Place, *, in_place: bool
     places = tuple(_stored_in(statement_at(body, place.node), place) for place in (there, here))
     if in_place and places == pair:
         return True
+    if places[0] == places[1] and places[0] in one[1:] and not _MOVING.isdisjoint(words_of(one[0])):
+        return True  # two images of one tree are cropped in the same way
     if not all(name.isidentifier() for name in pair):
         return False
     patterns = [
-        _pattern(s.value, text) for s in _statements(body) if isinstance(s, ir.Assign) and isinstance(s.value, ir.Call)
+        _pattern(s.value, text)
+        for s in all_statements(body)
+        if isinstance(s, ir.Assign) and isinstance(s.value, ir.Call)
     ]
     rest = [{others for p in patterns if p is not None and (others := _others(p, name))} for name in pair]
     ours = _variables(_others(one, pair[0]))
@@ -280,7 +291,7 @@ def _is_bound_once(body: list[ir.Stmt], key: Value, here: Place, there: Place) -
         or _passes_key(there, key)
     ):
         return False
-    made = [s.value for s in _statements(body) if isinstance(s, ir.Assign) and name in _bound_by(s)[0]]
+    made = [s.value for s in all_statements(body) if isinstance(s, ir.Assign) and name in _bound_by(s)[0]]
     return len(made) == 1 and isinstance(made[0], ir.Call) and called_name(made[0].func, here.scope) == "partial"
 
 
@@ -369,6 +380,8 @@ def _same_data(key: Value, here: Place, there: Place, around: Link | None) -> bo
     captures = captures and not (_passes_key(here, key) or _passes_key(there, key))
     others = {name: value for name, value in now.bound.items() if not _holds(value, key)}
     unlike = [name for name, value in others.items() if not _is_same(value, then.bound[name])]
+    if len(unlike) == 1 and _are_modes(others[unlike[0]], then.bound[unlike[0]]):
+        return True
     if len(unlike) == 1 and _are_switches(others[unlike[0]], then.bound[unlike[0]]):
         # ``rmse(model, x, key, lesion=False)`` beside ``lesion=True``
         return any(isinstance(v, Opaque) or _has_arrays(v) for name, v in others.items() if name not in unlike)
@@ -407,6 +420,16 @@ def _are_switches(one: Value, other: Value) -> bool:
     """Two settings of one argument: flags, or names of modes."""
     kinds = {type(v.value) for v in (one, other) if isinstance(v, Const)}
     return isinstance(one, Const) and isinstance(other, Const) and kinds in ({bool}, {str})
+
+
+def _are_modes(one: Value, other: Value) -> bool:
+    """``Net(training=True)`` and ``Net(training=False)``: one network, which has the same parameters in both modes."""
+    if not (isinstance(one, Instance) and isinstance(other, Instance)) or one.cls is not other.cls:
+        return False
+    if one.slots.keys() != other.slots.keys():
+        return False
+    unlike = [(value, other.slots[name]) for name, value in one.slots.items() if not _is_same(value, other.slots[name])]
+    return bool(unlike) and all(isinstance(v, Const) and type(v.value) is bool for pair in unlike for v in pair)
 
 
 def _captures_arrays(key: Value, function: ir.Function, around: Link | None) -> bool:
@@ -454,14 +477,6 @@ def _has_arrays(value: Value, depth: int = 4) -> bool:
 # --- statements ------------------------------------------------------------------------------------------------
 
 
-def _statements(body: Iterable[ir.Stmt]) -> Iterator[ir.Stmt]:
-    """All statements of a body, those of its blocks as well, in the order of the text; none of other functions."""
-    for statement in body:
-        yield statement
-        for block in _blocks_of(statement):
-            yield from _statements(block)
-
-
 def _blocks_of(statement: ir.Stmt) -> list[list[ir.Stmt]]:
     """The blocks of a compound statement, those of functions and classes left out."""
     if isinstance(statement, (ir.FunctionDef, ir.ClassDef)):
@@ -504,13 +519,13 @@ def _is_never_read(statement: ir.Stmt | None, body: list[ir.Stmt]) -> bool:
     names, others = _bound_by(statement)
     if not names or others or statement is None:
         return False
-    loops = [one for one in _statements(body) if isinstance(one, (ir.For, ir.While))]
+    loops = [one for one in all_statements(body) if isinstance(one, (ir.For, ir.While))]
     if any(loop.start <= statement.start < loop.end for loop in loops):
         return False
     functions = [node for one in body for node in walk(one) if isinstance(node, (ir.FunctionDef, ir.Lambda))]
     if any(not names.isdisjoint(_names_in(function)) for function in functions):
         return False
-    return all(one.end <= statement.end or names.isdisjoint(names_read(one)) for one in _statements(body))
+    return all(one.end <= statement.end or names.isdisjoint(names_read(one)) for one in all_statements(body))
 
 
 def _names_in(node: Any) -> set[str]:
@@ -525,7 +540,7 @@ def _takes_the_place_of(second: ir.Stmt | None, first: ir.Stmt | None, body: lis
         return False
     if first is second or not names.isdisjoint(names_read(second.value)):  # type: ignore[union-attr]
         return False
-    between = [one for one in _statements(body) if first.end <= one.start < second.start]
+    between = [one for one in all_statements(body) if first.end <= one.start < second.start]
     return not any(_reads_before(one, names, second.start) for one in between)
 
 
@@ -550,7 +565,7 @@ def _is_input_of_timing(statement: ir.Stmt | None, body: list[ir.Stmt], scope: M
     names, others = _bound_by(statement)
     if not names or others or statement is None:
         return False
-    readers = [one for one in _statements(body) if one.start > statement.end and _names_in(one) & names]
+    readers = [one for one in all_statements(body) if one.start > statement.end and _names_in(one) & names]
     timed = {id(one) for one in _timed_alone(body, scope) if is_wait(one, scope, body)}
     return bool(readers) and all(id(one) in timed for one in readers)
 
@@ -583,11 +598,11 @@ def _is_template(statement: ir.Stmt | None, body: list[ir.Stmt], scope: ModuleSc
     if not names or others or statement is None or not any(reader in scope.text for reader in _TEMPLATES):
         return False
     templates: set[int] = set()
-    for one in _statements(body):
+    for one in all_statements(body):
         given = {id(node) for call in walk(one) for node in _templates_in(call, scope)}
         templates |= given
         if given and _bound_by(one)[0] >= names:
-            before = [other for other in _statements(body) if other.start >= statement.end]
+            before = [other for other in all_statements(body) if other.start >= statement.end]
             only = {
                 id(node) for node in walk(one) if isinstance(node, ir.Name) and node.id in names
             } <= given | _stored(body)
@@ -606,7 +621,7 @@ def _templates_in(node: Any, scope: ModuleScope) -> Iterator[ir.Expr]:
 
 def _timed_alone(body: list[ir.Stmt], scope: ModuleScope) -> Iterator[ir.Stmt]:
     """The statements that stand alone between two readings of a clock."""
-    for block in (body, *(block for one in _statements(body) for block in _blocks_of(one))):
+    for block in (body, *(block for one in all_statements(body) for block in _blocks_of(one))):
         for before, middle, after in zip(block, block[1:], block[2:]):
             if _reads_clock(before, scope) and _reads_clock(after, scope):
                 yield middle
@@ -625,13 +640,13 @@ def _is_awaited_only(statement: ir.Stmt | None, body: list[ir.Stmt], scope: Modu
     names = {t.id for target in statement.targets for t in parts_of_target(target) if isinstance(t, ir.Name)}
     if len(names) < sum(1 for target in statement.targets for _ in parts_of_target(target)):
         return False
-    awaited = _mentions([one for one in _statements(body) if is_wait(one, scope, body)], names)
+    awaited = _mentions([one for one in all_statements(body) if is_wait(one, scope, body)], names)
     return bool(awaited) and _mentions(body, names) <= awaited | _stored(body)
 
 
 def _stored(body: list[ir.Stmt]) -> set[int]:
     """The identities of the nodes that assignments store into."""
-    assigned = [target for one in _statements(body) if isinstance(one, ir.Assign) for target in one.targets]
+    assigned = [target for one in all_statements(body) if isinstance(one, ir.Assign) for target in one.targets]
     return {id(part) for target in assigned for part in parts_of_target(target)}
 
 
@@ -652,7 +667,9 @@ def _mentions(body: list[ir.Stmt], names: set[str]) -> set[int]:
 def _is_overwritten(statement: ir.Stmt | None, body: list[ir.Stmt], scope: ModuleScope) -> bool:
     """Other results take the place of what the statement binds, before anything but a wait looks at them: a warm-up."""
     names, others = _bound_by(statement)
-    around = [body, *(block for one in _statements(body) for block in _blocks_of(one))] if names and not others else []
+    around = (
+        [body, *(block for one in all_statements(body) for block in _blocks_of(one))] if names and not others else []
+    )
     block = next((one for one in around if statement in one), [])
     for later in block[block.index(statement) + 1 :] if statement in block else ():
         if is_wait(later, scope, body):
@@ -683,7 +700,7 @@ def _gives_result(link: Link | None) -> bool:
     """What is called returns something: a function that returns nothing is called for its effects."""
     if link is None or link.fn is None:
         return True
-    return any(isinstance(s, ir.Return) and s.value is not None for s in _statements(link.fn.body))
+    return any(isinstance(s, ir.Return) and s.value is not None for s in all_statements(link.fn.body))
 
 
 def _feeds(first: ir.Stmt, call: Any) -> bool:
@@ -696,85 +713,3 @@ def _feeds(first: ir.Stmt, call: Any) -> bool:
         return False
     names = {t.id for target in targets for t in parts_of_target(target) if isinstance(t, ir.Name)}
     return any(isinstance(node, ir.Name) and node.id in names for node in walk(call))
-
-
-LONG_LOOP = 100
-"""A loop of more statements than that computes something of its own."""
-
-
-def _is_step(body: list[ir.Stmt], node: Any) -> bool:
-    """What a loop draws at ``node`` goes into what its next iteration starts from."""
-    inside = _statements_of_loop(body, node)
-    if not inside or len(inside) > LONG_LOOP:
-        return bool(inside)
-    return bool(_reached_from(statement_at(body, node), inside) & _carried_by(inside))
-
-
-def _carried_by(inside: list[ir.Stmt]) -> set[str]:
-    """The variables that an iteration reads before it binds them."""
-    carried: set[str] = set()
-    bound: set[str] = set()
-    for one in inside:
-        carried |= _read_by(one) - bound
-        bound |= _changed_by(one)
-    return carried & bound
-
-
-def is_update(body: list[ir.Stmt], node: Any) -> bool:
-    """What a loop computes at ``node`` goes into what the next iteration computes it of: ``state = step(state, batch, key)``.
-    An evaluation, whose results are only gathered, is none."""
-    inside = _statements_of_loop(body, node)
-    if not inside or len(inside) > LONG_LOOP or not isinstance(node, ir.Call):
-        return False
-    read = {name for argument in node.args for name in names_read(argument.value)}
-    return bool(_reached_from(statement_at(body, node), inside) & read)
-
-
-def _statements_of_loop(body: list[ir.Stmt], node: Any) -> list[ir.Stmt]:
-    """The simple statements of the outermost loop around a node; none where there is no such loop."""
-    loop = next(
-        (s for s in _statements(body) if isinstance(s, (ir.For, ir.While)) and s.start <= node.start < s.end), None
-    )
-    if loop is None or statement_at(body, node) is None:
-        return []
-    return [s for s in _statements(loop.body) if isinstance(s, (ir.Assign, ir.AugAssign, ir.AnnAssign, ir.ExprStmt))]
-
-
-def _reached_from(statement: ir.Stmt | None, inside: list[ir.Stmt]) -> set[str]:
-    """The variables that what a statement computes goes into, up to the end of the iteration."""
-    if statement is None:
-        return set()
-    return _reached_by(_changed_by(statement), [following for following in inside if following.start > statement.start])
-
-
-def _reached_by(names: set[str], statements: list[ir.Stmt]) -> set[str]:
-    """These variables, and those that statements compute of them."""
-    reached = set(names)
-    for statement in statements:
-        if reached & _read_by(statement):
-            reached |= _changed_by(statement)
-    return reached
-
-
-def _changed_by(statement: ir.Stmt) -> set[str]:
-    """The names that a statement binds, or changes what they hold: the receiver of a method too."""
-    if isinstance(statement, ir.Assign):
-        targets = [t for target in statement.targets for t in parts_of_target(target)]
-    elif isinstance(statement, (ir.AnnAssign, ir.AugAssign)):
-        targets = [statement.target]
-    elif isinstance(statement, ir.ExprStmt) and isinstance(statement.value, ir.Call):
-        targets = [statement.value.func.value] if isinstance(statement.value.func, ir.Attribute) else []
-    else:
-        targets = []
-    return {target.id for target in targets if isinstance(target, ir.Name)}
-
-
-def _read_by(statement: ir.Stmt) -> set[str]:
-    if isinstance(statement, ir.ExprStmt) and isinstance(statement.value, ir.Call):
-        call = statement.value
-        return {name for argument in call.args for name in names_read(argument.value)}
-    if isinstance(statement, ir.AugAssign):
-        return names_read(statement.value) | names_read(statement.target)
-    return (
-        names_read(statement.value) if isinstance(statement, (ir.Assign, ir.AnnAssign)) and statement.value else set()
-    )

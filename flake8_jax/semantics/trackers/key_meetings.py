@@ -69,6 +69,11 @@ _HOLDING = (ir.Name, ir.Tuple, ir.List, ir.Dict, ir.Set, ir.Starred, ir.Subscrip
 _HOLDING_PARTS = (ir.Slice, ir.FormattedValue, ir.Compare)
 
 
+def is_reporting(name: str) -> bool:
+    """A function or method of this name shows or writes what it gets."""
+    return not _REPORTING.isdisjoint(words_of(name))
+
+
 class _NotApartError(Exception):
     """Both draws meet, or a value of one of them escapes."""
 
@@ -209,7 +214,7 @@ class _Flow:
             self._bind(receiver, together | self.origins.get(receiver.id, 0))
             return
         together = _one(*given)
-        if not _REPORTING.isdisjoint(words_of(name)) or self._is_of_library(value.func):
+        if is_reporting(name) or self._is_of_library(value.func):
             self.reported |= together | self._of(value.func)
             return
         changed = [a.value for a in value.args if isinstance(a.value, ir.Name)] if together else []

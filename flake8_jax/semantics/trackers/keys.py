@@ -54,10 +54,11 @@ from flake8_jax.semantics.events.events import Intent, KeyEffect, KeyUse, Shared
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 from flake8_jax.semantics.trackers.dead_draws import is_dead_draw, is_thrown_away
+from flake8_jax.semantics.trackers.iterations import is_update
 from flake8_jax.semantics.trackers.key_caches import is_filled_once
 from flake8_jax.semantics.trackers.key_children import are_apart, are_apart_by_chance, gives_nothing, is_other_child
 from flake8_jax.semantics.trackers.key_choices import exclude
-from flake8_jax.semantics.trackers.key_intent import Drawn, intent_of, is_default, is_same_start, is_update
+from flake8_jax.semantics.trackers.key_intent import Drawn, intent_of, is_default, is_same_start
 from flake8_jax.semantics.trackers.key_making import track_drawn
 from flake8_jax.semantics.trackers.key_names import NamesOfBodies, body_around, names_bound
 from flake8_jax.semantics.trackers.key_paths import is_captured, is_key, may_be_key, steps_to
@@ -609,7 +610,7 @@ def _emit_collision(m: Machine, key: Value, usage: Usage, collision: Collision) 
     if level is None:
         return
     here, there = _step(path, level), _step(earlier.path, level)
-    if usage.folds and not usage.conventional and not is_update(body_around(here), here.node):
+    if usage.folds and not usage.conventional and not is_update(body_around(here), here.node, here.scope):
         return  # an evaluation, whose masks may be alike, or be none
     carried = earlier.carried or (here.node is there.node and _comes_back(m, path, level, earlier, key))
     in_loop, draws = here.node is there.node and not carried, usage.draws and earlier.draws

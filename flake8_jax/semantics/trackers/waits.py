@@ -8,13 +8,14 @@ Limitations: functions that are methods, or that wait for what another function 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, Final
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
-from flake8_jax.semantics.domain.code import blocks, last_name
+from flake8_jax.semantics.domain.code import all_statements, last_name
 from flake8_jax.semantics.domain.scopes import ModuleScope
+from flake8_jax.semantics.domain.signatures import underlying
 from flake8_jax.semantics.domain.values import FunctionValue
 
 WAIT: Final = "block_until_ready"
@@ -44,11 +45,12 @@ def _function_of(name: str, scope: ModuleScope, body: Iterable[ir.Stmt]) -> ir.F
         if isinstance(statement, ir.FunctionDef) and statement.function.name == name:
             return statement.function
     value = scope.slots.get(name)
-    return value.fn if isinstance(value, FunctionValue) else None
+    inner = underlying(value) if value is not None else None
+    return inner.fn if isinstance(inner, FunctionValue) else None
 
 
 def _only_waits(function: ir.Function) -> bool:
-    simple = [one for one in _all_statements(function.body) if not isinstance(one, (ir.If, ir.For, ir.Try, ir.Pass))]
+    simple = [one for one in all_statements(function.body) if not isinstance(one, (ir.If, ir.For, ir.Try, ir.Pass))]
     does = [one for one in simple if not _is_docstring(one)]
     return any(_names_wait(one) for one in does) and all(
         _names_wait(one)
@@ -57,12 +59,6 @@ def _only_waits(function: ir.Function) -> bool:
         and (_names_wait(one) or isinstance(one.value, (ir.Name, ir.Constant, type(None))))
         for one in does
     )
-
-
-def _all_statements(body: Iterable[ir.Stmt]) -> Iterator[ir.Stmt]:
-    for statement in body:
-        yield statement
-        yield from _all_statements(blocks(statement))
 
 
 def _is_docstring(statement: ir.Stmt) -> bool:

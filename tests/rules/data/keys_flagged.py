@@ -1,5 +1,6 @@
 """Keys used twice, in the ways of real code."""
 
+import functools
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -207,3 +208,18 @@ def episode(key):
 
 
 # reuses keys: episode(jr.key(0))
+
+
+def noise(key, shape):
+    def add(x):
+        return x + jr.normal(key, shape)
+
+    return add
+
+
+def composed(key):
+    add = noise(key, (3,))
+    return functools.reduce(lambda f, g: lambda x: f(g(x)), [add, add])(jnp.ones(3))  # expect: key-reuse
+
+
+# reuses keys: composed(jr.key(0))

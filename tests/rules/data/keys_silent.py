@@ -1,5 +1,6 @@
 """Keys used once each, in the ways of real code."""
 
+import functools
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -247,3 +248,27 @@ def data_of(key):
 
 
 # keeps keys: data_of(jr.key(0))
+
+
+def noise(key, shape):
+    def add(x):
+        return x + jr.normal(key, shape)
+
+    return add
+
+
+def chained(*functions):
+    def join(f, g):
+        def both(x):
+            return f(g(x))
+
+        return both
+
+    return functools.reduce(join, reversed(functions))
+
+
+def composed(key):
+    return chained(jnp.sin, noise(key, (3,)), jnp.cos)(jnp.ones(3))
+
+
+# keeps keys: composed(jr.key(0))
