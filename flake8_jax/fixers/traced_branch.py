@@ -29,6 +29,8 @@ _ASKS = re.compile(
     r"(?:^|[._])(?:(?:is|in|under|inside|within)_)+(?:jit|jitted|jitting|tracing|traced?|tracer|staged|staging)\Z"
 )
 """Names of functions that tell whether JAX traces: ``in_jit``, ``_is_under_jit``, ``compat.is_tracing``."""
+_STATIC = re.compile(r"\bis\b|\b(?:isinstance|hasattr|callable|len)\(|\.(?:ndim|shape|dtype|size)\b")
+"""What a test asks of a value that a tracer answers."""
 
 _PLAIN = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.Return, ir.ExprStmt, ir.Argument, ir.Tuple, ir.List, ir.Dict)
 
@@ -60,6 +62,8 @@ def _converted(source: FixSource, root: ir.Node, traced: ir.Node) -> Fix | None:
         loop = source.place(above).owner
         if isinstance(loop, ir.While) and isinstance(above.body[0], ir.Break):
             return convert_while(source, loop)
+        if _is_behind_another(source, above, traced):
+            return None
         return convert_if(source, above, traced)
     if isinstance(above, ir.While):
         return convert_while(source, above)
@@ -68,6 +72,29 @@ def _converted(source: FixSource, root: ir.Node, traced: ir.Node) -> Fix | None:
     if not isinstance(root, (ir.BoolOp, ir.UnaryOp, ir.Compare)):
         return None
     return _value(source, root, traced)
+
+
+def _is_behind_another(source: FixSource, branch: ir.If, traced: ir.Node) -> bool:
+    """An ``elif`` behind a test of the same values that has to stay: the function raises there, whatever follows."""
+    above = source.parent(branch)
+    if not isinstance(above, ir.If) or above.orelse != [branch] or _STATIC.search(source.slice(above.test)):
+        return False
+    if not _values(source, above.test) & _values(source, branch.test):
+        return False
+    try:
+        convert_if(source, above, traced)
+    except Refused:
+        return True
+    return False
+
+
+def _values(source: FixSource, test: ir.Expr) -> set[str]:
+    """The variables and attributes that a test reads, without what it calls."""
+    imports = Imports(source, test)
+    called = {id(part) for call in _calls(test) for part in walk(call.func)}
+    names = [node for node in walk(test) if isinstance(node, (ir.Name, ir.Attribute)) and id(node) not in called]
+    inner = {id(node.value) for node in names if isinstance(node, ir.Attribute)}
+    return {source.slice(node) for node in names if id(node) not in inner and imports.resolve(node) is None}
 
 
 def _is_beside_staged_code(source: FixSource, root: ir.Node) -> bool:
