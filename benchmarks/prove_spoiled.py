@@ -36,7 +36,7 @@ def main() -> int:
     accepted, refused, spoiled = 0, 0, 0
     with ProcessPoolExecutor(args.jobs) as pool:
         for (program, spoil), judged in zip(tasks, pool.map(judged_in_folder, *zip(*tasks))):
-            wrong = judged.accepted == (spoil is not None)
+            wrong = judged.accepted == (spoil is not None) and (spoil is not None or program.is_decided)
             accepted += wrong and spoil is not None
             refused += wrong and spoil is None
             spoiled += spoil is not None

@@ -119,7 +119,7 @@ def asked_of(item: Diagnostic, text: str, recorded: dict[str, list[Function]]) -
         item.finding.name, spot, targets_of(item), cases_for(item, recorded), formula_of(item, text),
         statement=rows_around(text, spot.first, spot.last),
         chain=tuple((step.path, step.row) for step in item.finding.evidence if not step.path.endswith(SUFFIX)),
-        name=name_of(item, text),
+        name=name_of(item, text), column=item.column,
     )  # fmt: skip
 
 

@@ -303,7 +303,8 @@ def _closeness(amounts: Mapping[str, Any]) -> str:
         all_ = amounts["unseen"] + amounts["results"]
         parts.append(f"{amounts['unseen']} of {_results(all_)} could not be compared")
     if amounts["noisy"]:
-        parts.append(f"{_results(amounts['noisy'])} that differ from run to run were left out")
+        differ = "differs" if amounts["noisy"] == 1 else "differ"
+        parts.append(f"{_results(amounts['noisy'])} that {differ} from run to run left out")
     assert parts and settled >= 0
     return ", ".join(parts[:1]) + "".join(f"; {part}" for part in parts[1:])
 

@@ -109,6 +109,19 @@ def _raised(seen: Seen) -> Verdict:
     )
 
 
+def unless_it_works(judge: Judge, why: str) -> Judge:
+    """The same, of what other releases do: that nothing is raised here refutes nothing. Warnings of JAX are named."""
+
+    def unclear(o: Observations) -> Verdict:
+        verdict = judge(o)
+        if verdict.verdict != "refuted":
+            return verdict
+        warnings_ = [seen["message"] for seen in o.through("warnings") if seen["name"] == "DeprecationWarning"]
+        return _unclear(f"{verdict.reason}: {why}" + (f", and warns: {warnings_[0][:160]}" if warnings_ else ""))
+
+    return unclear
+
+
 _GENERIC = {
     "TypeError", "ValueError", "IndexError", "KeyError", "AttributeError", "AssertionError", "NameError", "RuntimeError",
     "ZeroDivisionError", "NotImplementedError",

@@ -48,7 +48,8 @@ class Asked(msgspec.Struct, frozen=True):
     of the calls that lead there. targets: what to call where no command is given, the best first,
     and whether to call it under ``jax.jit``, because the finding is true only where it is traced; cases: texts of inputs.
     formula: the text of the finding, and what its fix would make of it. every: call all targets, also after one that
-    reached it. name: the text of the finding, where that is a name."""
+    reached it. name: the text of the finding, where that is a name. column: where it begins in its first row, from 1; 0 for
+    anywhere."""
 
     rule: str
     spot: Spot
@@ -59,6 +60,7 @@ class Asked(msgspec.Struct, frozen=True):
     statement: frozenset[int] = frozenset()
     chain: tuple[tuple[str, int], ...] = ()
     name: str = ""
+    column: int = 0
 
 
 Cells = Mapping[str, Sequence[tuple[int, str, bool]]]
@@ -318,6 +320,7 @@ def observation_request(asked: Sequence[Asked], workload: Workload, mode: str, l
                 "formula": one.formula if one.rule == "unstable-expression" else None,
                 "unjit": _mode(one) == "keys",
                 "name": one.name if one.rule == "captured-constant" else "",
+                "column": one.column,
             }
             for number, one in enumerate(asked)
         ] + [

@@ -1,7 +1,9 @@
 """Fixes spoiled on purpose, for ``jaxlint prove``: programs that run on JAX, and what is done to the fixed text.
 
 Each program has findings whose fixes are right; ``spoils`` has what a wrong fix might have done besides or instead. So
-``prove`` has to accept the fixes of every program as they are, and none of the spoiled ones.
+``prove`` has to accept the fixes of every program as they are (where it can know), and none of the spoiled ones.
+
+Limitations: no program for ``flax_collections``, which needs Flax.
 
 spoil   what is spoiled, a part of the fixed text, and what stands in its place.
 """
@@ -20,11 +22,13 @@ class Spoil(NamedTuple):
 
 
 class Spoiled(NamedTuple):
-    """A program, by the rule or the kind of fix that it is about."""
+    """A program, by the rule or the kind of fix that it is about. is_decided: ``prove`` can tell what the
+    results should be."""
 
     name: str
     text: str
     spoils: tuple[Spoil, ...]
+    is_decided: bool = True
 
 
 PROGRAMS = (
@@ -275,7 +279,7 @@ import jax.numpy as jnp
 
 def train(w):
     total = 0.0
-    for i in range(3):
+    for i in range(6):
         step = jax.jit(lambda a: a * 0.5 + 1.0)
         w = step(w)
         total = total + w.sum()
@@ -850,5 +854,201 @@ def main():
 main()
 """,
         (Spoil("dropped", "    y = work(x)\n    jax.block", "    y = x\n    jax.block"),),
+    ),
+    Spoiled(
+        "late-configuration",
+        """\
+import os
+
+import jax
+import jax.numpy as jnp
+
+
+def main():
+    x = jnp.arange(4.0)
+    os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=1"
+    return x * 2.0
+
+
+print(main())
+""",
+        (
+            Spoil("constant", "x * 2.0", "x * 2.5"),
+            Spoil("order", "jnp.arange(4.0)", "jnp.arange(4.0)[::-1]"),
+            Spoil("other variable", '"XLA_FLAGS"', '"JAX_ENABLE_X64"'),
+        ),
+    ),
+    Spoiled(
+        "static-arg-mismatch",
+        """\
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+
+
+@partial(jax.jit, static_argnames=("sizes",))
+def grow(x, size):
+    return jnp.zeros(size) + x
+
+
+print(grow(jnp.float32(2.0), 3))
+""",
+        (
+            Spoil("sign", "+ x", "- x"),
+            Spoil("shape", "jnp.zeros(size)", "jnp.zeros((1, size))"),
+        ),
+        is_decided=False,
+    ),
+    Spoiled(
+        "unknown-mesh-axis",
+        """\
+import jax
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()[:1]).reshape(1, 1), ("data", "model"))
+
+
+def place(x):
+    return jax.device_put(x, NamedSharding(mesh, P(None, "modle")))
+
+
+print(place(np.ones((2, 2))))
+""",
+        (
+            Spoil("constant", "device_put(x,", "device_put(x * 2,"),
+            Spoil("shape", "device_put(x,", "device_put(x[0],"),
+            Spoil("axis", '"model")))', '"data")))'),
+        ),
+        is_decided=False,
+    ),
+    Spoiled(
+        "pmap",
+        """\
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+
+
+@partial(jax.pmap, axis_name="batch")
+def step(params, batch):
+    gradient = jax.grad(lambda p: jnp.mean((batch - p) ** 2))(params)
+    gradient = jax.lax.pmean(gradient, "batch")
+    return params - 0.1 * gradient
+
+
+def main():
+    params = jnp.ones((1, 4))
+    for number in range(3):
+        params = step(params, jnp.zeros((1, 4)) + number)
+    return params
+
+
+if __name__ == "__main__":
+    print(main())
+""",
+        (
+            Spoil("constant", "0.1 * gradient", "0.2 * gradient"),
+            Spoil("dropped map", "@jax.vmap\n", ""),
+            Spoil("sign", "params - 0.1", "params + 0.1"),
+            Spoil("shape", "jnp.zeros((1, 4)) + number", "jnp.zeros((1, 1)) + number"),
+        ),
+    ),
+    Spoiled(
+        "late-bound-closure",
+        """\
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def moment(order, x):
+    branches = [lambda v: jnp.mean(v**p) for p in (1, 2, 3)]
+    return jax.lax.switch(order, branches, x)
+
+
+print([float(moment(order, jnp.array([1.0, 2.0]))) for order in range(3)])
+""",
+        (
+            Spoil("constant", "p=p", "p=2"),
+            Spoil("function", "jnp.mean", "jnp.sum"),
+            Spoil("order", "(1, 2, 3)", "(3, 2, 1)"),
+        ),
+        is_decided=False,
+    ),
+    Spoiled(
+        "overwritten-host-buffer",
+        """\
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+@jax.jit
+def score(batch):
+    return jnp.sum(batch @ batch)
+
+
+def stream(values, n=64):
+    buffer = np.zeros((n, n), np.float32)
+    scores = []
+    for value in values:
+        buffer[:] = value
+        scores.append(score(buffer))
+    return scores
+
+
+print([float(s) for s in stream([1.0, 2.0, 3.0])])
+""",
+        (
+            Spoil("constant", "buffer.copy()", "buffer.copy() * 2"),
+            Spoil("shape", "buffer.copy()", "buffer.copy()[:8, :8]"),
+            Spoil("dropped", "        buffer[:] = value\n", ""),
+        ),
+        is_decided=False,
+    ),
+    Spoiled(
+        "where-on-static",
+        """\
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def normalize(x):
+    return jnp.where(x.ndim == 1, jnp.log(x), x * 3.0)
+
+
+print(normalize(jnp.ones(3) * 2.0), normalize(jnp.ones((2, 2))))
+""",
+        (
+            Spoil("order", "jnp.log(x) if x.ndim == 1 else x * 3.0", "x * 3.0 if x.ndim == 1 else jnp.log(x)"),
+            Spoil("condition", "x.ndim == 1", "x.ndim == 2"),
+            Spoil("constant", "x * 3.0", "x * 3.1"),
+        ),
+    ),
+    Spoiled(
+        "too-new-api",
+        """\
+# /// script
+# dependencies = ["jax>=0.4.30"]
+# ///
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit(static_argnames="n")
+def tiled(x, n):
+    return jnp.tile(x, n) * 2.0
+
+
+print(tiled(jnp.ones(2), n=3))
+""",
+        (
+            Spoil("constant", "* 2.0", "* 2.1"),
+            Spoil("shape", "jnp.tile(x, n)", "jnp.tile(x, n)[1:]"),
+        ),
     ),
 )

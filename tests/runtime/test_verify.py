@@ -488,3 +488,23 @@ def test_what_happened_just_before_a_program_is_killed_counts(tmp_path: Path) ->
     used, unseen = found.verdicts
     assert used.verdict == "confirmed", used
     assert unseen.verdict == "inconclusive" and "not seen to run; it was killed by SIGKILL" in unseen.reason, unseen
+
+
+ROWS = """
+never = list(map(lambda x: print(x), []))
+three = list(map(lambda x: x + 1, [1, 2, 3]))
+def short(x): return x + 1
+class Box: size = len("ä"); get = lambda self: self.size
+"""
+
+
+def test_a_function_in_a_row_is_distinguished_from_the_row(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(ROWS.strip("\n"))
+    main, limits = str(tmp_path / "main.py"), Limits(seconds=200)
+    workload = Workload(("python", "main.py"), (str(tmp_path),), str(tmp_path), sys.executable, "cpu", limits)
+    places = {(1, 28): 0, (1, 1): 1, (2, 28): 3, (2, 9): 1, (3, 22): 0, (3, 1): 1, (4, 12): 1, (4, 48): 0}
+    asked = [Asked("discarded-result", Spot(main, row, row), column=column) for row, column in places]
+    found = verify(asked, workload)
+    said = [verdict.reason for verdict in found.verdicts]
+    words = {0: "did not run", 1: "it ran once", 3: "it ran 3 times"}
+    assert all(words[count] in reason for reason, count in zip(said, places.values())), said

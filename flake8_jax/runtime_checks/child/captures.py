@@ -44,6 +44,28 @@ def is_sampled(index: int) -> bool:
     return index % stride == 0
 
 
+Settings = dict[str, Any]
+
+
+def settings() -> Settings:
+    """The variables of the environment, and the settings of JAX once it has been imported."""
+    config = getattr(sys.modules.get("jax"), "config", None)
+    found: Settings = {f"os.environ[{name!r}]": value for name, value in os.environ.items()}
+    return found | {f"jax.config.{name}": value for name, value in getattr(config, "values", {}).items()}
+
+
+def _changes(before: Settings, after: Settings) -> Settings:
+    """Those that are new, another value, or gone (None)."""
+    return {
+        name: after.get(name)
+        for name in sorted({*before, *after})
+        if before.get(name, _ABSENT) != after.get(name, _ABSENT)
+    }
+
+
+_ABSENT = object()
+
+
 class Ledger:
     """Notes the calls. ``names``: qualified names by number and path, for functions that carry no probe."""
 
@@ -66,6 +88,7 @@ class Ledger:
         self._modules: dict[int, dict[str, Any]] = {}
         self.added: dict[int, list[str]] = {}
         self._open: list[int] = []
+        self._begin = settings()
         self._busy = False
         self._errors: list[BaseException] = []
         self._process = os.getpid()
@@ -77,6 +100,10 @@ class Ledger:
         jax.monitoring.register_event_duration_secs_listener(self._duration)
         for name in ("jit", "pmap"):
             setattr(jax, name, self._staging(getattr(jax, name)))
+
+    def settle(self) -> None:
+        """What is set from here on, the program has set."""
+        self._begin = settings()
 
     def _staging(self, real: Any) -> Any:
         @functools.wraps(real)
@@ -126,10 +153,11 @@ class Ledger:
             }
             self.entered[number] = 1
             self.counts[number] = 1
+            kept.update(_changes(self._begin, settings()))
             outputs = self._quietly(lambda kept=kept: self._snapshots.take(kept))  # type: ignore[misc]
             self.calls.append(
-                {"function": number, "index": 0, "depth": 0, "inputs": [], "outputs": outputs, "state": [], "raised": None,
-                 "seconds": 0.0, "compiling": 0.0}
+                {"function": number, "index": 0, "depth": 0, "inputs": [], "outputs": outputs, "state": [],
+                 "settings": [], "raised": None, "seconds": 0.0, "compiling": 0.0}
             )  # fmt: skip
 
     def _is_users(self, cls: type) -> bool:
@@ -213,9 +241,11 @@ class Ledger:
         sampled = is_sampled(index)
         call: dict[str, Any] = {
             "function": number, "index": index, "depth": len(self._open), "inputs": [], "outputs": [], "state": [],
-            "raised": None,
+            "settings": [], "raised": None,
         }  # fmt: skip
+        before: Settings = {}
         if sampled:
+            before = settings()
             call["inputs"] = self._quietly(lambda: self._snapshots.take((arguments, keywords)))
         self._open.append(number)
         begun, spent, compiled = time.perf_counter(), self.overhead, self.compiling
@@ -236,7 +266,13 @@ class Ledger:
         self.timings.append((number, call["seconds"], call["compiling"]))
         if sampled:
             call["outputs"] = self._quietly(lambda: self._snapshots.take(result))
+            changes = _changes(before, settings())
             call["state"] = self._quietly(lambda: self._changed(call["inputs"], (arguments, keywords)))
+            call["settings"] = [
+                {**leaf, "path": name + leaf["path"]}
+                for name, value in changes.items()
+                for leaf in self._snapshots.take(value)
+            ]
             self.calls.append(call)
         return result
 

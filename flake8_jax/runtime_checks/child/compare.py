@@ -208,6 +208,10 @@ class Comparing:
 
     def _shorter(self, found: _Found, name: str, ours: list[Leaf], theirs: list[Leaf]) -> None:
         """The first part that is not as it was explains best why there are others."""
+        if name == "settings":
+            one = min({leaf["path"] for leaf in ours} ^ {leaf["path"] for leaf in theirs}, default="a setting")
+            found.add(Distance("differs", structural=True, changed=True), f"{one} is set with or without the fix only")
+            return
         for a, b in zip(ours, theirs):
             if a["path"] == b["path"]:
                 single = self._leaf(a, b, Around)
@@ -282,11 +286,13 @@ class _Calls:
                 self.wide = found[0], found[1]
 
     def sides(self) -> Iterator[tuple[str, list[Leaf], list[Leaf], list[Leaf] | None]]:
-        """Results, and what was left of the arguments if either call changed them."""
+        """Results, what was left of the arguments if either call changed them, and settings that either did."""
         one, two, repeated = self.one, self.two, self.repeated
         yield "result", one["outputs"], two["outputs"], None if repeated is None else repeated["outputs"]
         if one["state"] or two["state"]:
             yield "argument", _state(one), _state(two), None if repeated is None else _state(repeated)
+        if one["settings"] or two["settings"]:
+            yield "settings", one["settings"], two["settings"], None if repeated is None else repeated["settings"]
 
     def around(self, name: str, place: int) -> Around:
         comparing = self.comparing
@@ -295,7 +301,8 @@ class _Calls:
             return Around(scale=scale, tried=comparing.wide is not None, allowed=comparing.allowed)
         runs = comparing.wide
         assert runs[0] is not None and runs[1] is not None
-        leaves = [(call["outputs"] if name == "result" else _state(call)) for call in self.wide]
+        parts = {"result": lambda call: call["outputs"], "settings": lambda call: call["settings"], "argument": _state}
+        leaves = [parts[name](call) for call in self.wide]
         if any(place >= len(side) for side in leaves):
             return Around(scale=scale, tried=True, allowed=comparing.allowed)
         pair = runs[0].numbers(leaves[0][place]), runs[1].numbers(leaves[1][place])
@@ -355,9 +362,11 @@ def _raised(one: dict[str, Any] | None, two: dict[str, Any] | None) -> Distance:
 
 
 def _place(name: str, path: str) -> str:
-    """``result['w']``; of arguments, their number, or the name of one that was given by name."""
+    """``result['w']``; of arguments, their number, or the name of one that was given by name; the name of a setting."""
     if name == "result":
         return f"result{path}"
+    if name == "settings":
+        return path
     if path.startswith("[0]["):
         number, _, rest = path[4:].partition("]")
         return f"argument {int(number) + 1}{rest}" if number.isdigit() else f"argument{path}"

@@ -40,6 +40,7 @@ def run(request: dict[str, Any], channel: Channel) -> None:
             formula=formula_pair(w) if "formula" in w else None,
             unjit=w.get("unjit", False),
             name=w.get("name", ""),
+            column=w.get("column", 0),
         )
         for w in request["watches"]
     ]

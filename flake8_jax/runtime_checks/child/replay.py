@@ -157,6 +157,7 @@ class _Importing:
             self._ledger.install(module)
             for change in self._changes:
                 change(module)
+            self._ledger.settle()
             self.seconds += time.perf_counter() - begun
 
         return executing

@@ -33,6 +33,7 @@ from flake8_jax.runtime_checks.child.tracing import ABSTRACT, EAGER, is_ambient,
 MOST = 500  # of the exceptions kept
 _DEPTH = 12  # of their stacks
 _RETURNING = ("RETURN_VALUE", "RETURN_CONST", "YIELD_VALUE", "RETURN_GENERATOR")
+_COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 _PASSING = (StopIteration, StopAsyncIteration, GeneratorExit)
 
 
@@ -45,7 +46,9 @@ class Watch:
     counts their bytes, in the visit at which it is most; before: the variables at the last visit, by run. formula: of the
     rows, and a better one; apart: how far they lay from each other at most, in as many visits as were compared.
     unjit: what it shows is to be seen without jit (see ``switching``). name: a name in the rows; constant: bytes of the largest
-    array that it stood for while a program was traced; was_tracer: it was a tracer then."""
+    array that it stood for while a program was traced; was_tracer: it was a tracer then. column: where the finding begins in
+    its first row, from 1, or 0; owner: the function, class or module whose code stands there, by the name that its code has: a
+    lambda in the row may never run, and may run more often than the row does. Empty for any."""
 
     number: int
     path: str
@@ -71,6 +74,12 @@ class Watch:
     name: str = ""
     constant: int = 0
     was_tracer: bool = False
+    column: int = 0
+    owner: str = ""
+
+    def is_of(self, code: CodeType) -> bool:
+        """Whether this code is what the finding is about, where several share its row."""
+        return not self.owner or code.co_name == self.owner or code.co_name in _COMPREHENSIONS
 
     def report(self) -> dict[str, Any]:
         """As JSON data; of the runs, how often the busiest one came by, and how many there were."""
@@ -115,13 +124,16 @@ class Watcher:
         self._by_path: dict[str, list[Watch]] = {}
         for watch in watches:
             self._by_path.setdefault(watch.path, []).append(watch)
-        trees = {path: _tree_of(path, (texts or {}).get(path)) for path in self._by_path}
+        sources = {path: _source_of(path, (texts or {}).get(path)) for path in self._by_path}
+        trees = {path: _tree_of(source) for path, source in sources.items()}
         self._loops = {path: loops_in(tree) for path, tree in trees.items()}
         self._statements = {path: statements_in(tree) for path, tree in trees.items()}
         self._begun: dict[FrameType, dict[int, tuple[int, set[int]]]] = {}
         self._entering = bool(watches)
         for watch in watches:
             watch.body = self._loops[watch.path].get(watch.first)
+            if watch.column:
+                watch.owner = owner_at(trees[watch.path], sources[watch.path], watch.first, watch.column)
         self._watched: dict[int, tuple[CodeType, bool]] = {}
         self.raised: list[dict[str, Any]] = []
         self._last_seen: BaseException | None = None
@@ -231,7 +243,7 @@ class Watcher:
     def _visit(self, frame: FrameType) -> None:
         self._count_inside(frame)
         is_new = False
-        for watch in self._begins(frame, self._at(frame)):
+        for watch in self._begins(frame, [watch for watch in self._at(frame) if watch.is_of(frame.f_code)]):
             state = trace_state()
             is_new = is_new or state not in watch.visits
             if state == ABSTRACT and self.switch is not None and watch.unjit:
@@ -361,15 +373,46 @@ def _alike(old: Any, new: Any) -> bool:
     return arrays and old.shape == new.shape and old.dtype == new.dtype and old.ndim > 0
 
 
-def _tree_of(path: str, text: str | None) -> ast.AST:
-    """The syntax of a file; that of an empty one where this Python cannot read it. text: what is run of a notebook."""
+def _source_of(path: str, text: str | None) -> bytes:
+    """The text of a file, in UTF-8 as a rule; empty where it cannot be read. text: what is run of a notebook."""
+    if text is not None:
+        return text.encode()
     try:
-        if text is not None:
-            return ast.parse(text)
         with open(path, "rb") as file:
-            return ast.parse(file.read())
-    except (OSError, SyntaxError, ValueError):
+            return file.read()
+    except OSError:
+        return b""
+
+
+def _tree_of(source: bytes) -> ast.AST:
+    """The syntax of a file; that of an empty one where this Python cannot read it."""
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError):
         return ast.Module([], [])
+
+
+def owner_at(tree: ast.AST, source: bytes, row: int, column: int) -> str:
+    """The name that the code has which stands at a place (column from 1); empty in the head of a function or class."""
+    line = source.decode(errors="replace").split("\n")[row - 1 : row]
+    place = (row, len(line[0][: column - 1].encode()) if line else column - 1)
+    found = "<module>"
+    nodes = [node for node in ast.walk(tree) if isinstance(node, _OWNERS) and _holds(node, place)]
+    for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset)):
+        if isinstance(node, ast.Lambda):
+            found = "<lambda>" if _holds(node.body, place) else found
+        else:
+            found = node.name if any(_holds(statement, place) for statement in node.body) else ""
+    return found
+
+
+_OWNERS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+def _holds(node: ast.expr | ast.stmt, place: tuple[int, int]) -> bool:
+    first = min((node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))))
+    start = (node.lineno, node.col_offset) if first == node.lineno else (first, 0)
+    return start <= place < (node.end_lineno or node.lineno, node.end_col_offset or 0)
 
 
 def statements_in(tree: ast.AST) -> dict[int, int]:
