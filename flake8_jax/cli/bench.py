@@ -167,7 +167,14 @@ def _work(side: Side, most: Peak | None) -> list[str]:
         return []
     limit = [f" of {rate(value, unit)}" if value else "" for value, unit in _limits(most)]
     source = f" ({most.source})" if most else ""
-    return [f"    work        {rate(flops, 'FLOP/s')}{limit[0]} and {rate(moved, 'B/s')}{limit[1]}{source}"]
+    beyond = any(value < done for (value, _), done in zip(_limits(most), (flops, moved)) if value)
+    note = [
+        "                That is above the maximum: the data is in a cache, or the machine was busy when it was measured."
+    ]
+    return [
+        f"    work        {rate(flops, 'FLOP/s')}{limit[0]} and {rate(moved, 'B/s')}{limit[1]}{source}",
+        *(note if beyond else []),
+    ]
 
 
 def _limits(most: Peak | None) -> list[tuple[float, str]]:

@@ -368,7 +368,7 @@ class Runs:
         take = Snapshots(store, lambda cls: cls.__module__ == __name__).take
         data = [
             {"function": 0, "index": number, "depth": 0, "raised": None, "inputs": take(((given,), {})),
-             "outputs": take(result), "state": []}
+             "outputs": take(result), "state": [], "settings": []}
             for number, (given, result) in enumerate(calls)
         ]  # fmt: skip
         said = {"calls": data, "counts": {"0": len(calls)}, "entered": {"0": entered or len(calls)}, "printed": ""}

@@ -309,11 +309,17 @@ def executables() -> list[Any]:
 
 
 def compiled_since(known: Sequence[Any], function: Function) -> Any:
-    """Of the programs that are not among those ``known``, the function's own, or the one that needs the most memory."""
-    new = [made for made in executables() if not any(made is other for other in known)]
-    own = f"jit_{getattr(function.call, '__name__', '')}"
-    named = [made for made in new if any(re.sub(r"\W", "_", module.name) == own for module in made.hlo_modules())]
-    return max(named or new, key=lambda made: peak(memory_of(made)), default=None)
+    """Of the programs that are not among those ``known``, the function's own, or the one that needs the most memory. Where none
+    is its own, since it was compiled before: that program, if there is one only."""
+    made = executables()
+    new = [one for one in made if not any(one is other for other in known)]
+    name = getattr(function.call, "__name__", "")
+    own = {f"jit_{name}", f"pmap_{name}"}
+    named = [one for one in made if any(re.sub(r"\W", "_", module.name) in own for module in one.hlo_modules())]
+    mine = [one for one in new if any(one is other for other in named)]
+    if named and not mine:
+        return named[0] if len(named) == 1 else None
+    return max(mine or new, key=lambda one: peak(memory_of(one)), default=None)
 
 
 def memory_of(compiled: Any) -> dict[str, int]:
