@@ -109,17 +109,21 @@ def _raised(seen: Seen) -> Verdict:
     )
 
 
-def unless_it_works(judge: Judge, why: str) -> Judge:
-    """The same, of what other releases do: that nothing is raised here refutes nothing. Warnings of JAX are named."""
+def unless_it_works(judge: Judge, why: str, state: str = "") -> Judge:
+    """The same, of what other releases do: that nothing is raised here (in a state of tracing) refutes nothing. Warnings that
+    it will be are named."""
 
     def unclear(o: Observations) -> Verdict:
         verdict = judge(o)
-        if verdict.verdict != "refuted":
+        if verdict.verdict != "refuted" or (state and not o.visits(state)):
             return verdict
-        warnings_ = [seen["message"] for seen in o.through("warnings") if seen["name"] == "DeprecationWarning"]
-        return _unclear(f"{verdict.reason}: {why}" + (f", and warns: {warnings_[0][:160]}" if warnings_ else ""))
+        said = [seen["message"] for seen in o.through("warnings") if seen["name"] in _OF_LATER_RELEASES]
+        return _unclear(f"{verdict.reason}: {why}" + (f", and warns: {said[0][:160]}" if said else ""))
 
     return unclear
+
+
+_OF_LATER_RELEASES = ("DeprecationWarning", "FutureWarning")
 
 
 _GENERIC = {

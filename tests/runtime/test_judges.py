@@ -59,6 +59,13 @@ def test_the_same_error_beside_the_line(
         assert found.reason.startswith(f"line {row} of the same ") and found.details["exception"]["type"] == BOOL[0]
 
 
+@pytest.mark.parametrize("rule", ["removed-api", "traced-hash"])
+def test_a_release_that_is_older_refutes_nothing(rule: str) -> None:
+    found = judge(None, rule=rule)
+    assert found.verdict == "inconclusive" and "this release" in found.reason, found
+    assert judge(None, rule=rule, visits=0).reason == "the line did not run"
+
+
 def test_another_error_on_the_line_comes_first() -> None:
     found = judge(("KeyError", "'w'"), (FILE, 10, "f"))
     assert (found.verdict, found.reason) == ("blocked", "another error comes first: KeyError: 'w'")
