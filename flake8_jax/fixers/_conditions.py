@@ -47,7 +47,7 @@ from flake8_jax.fixers._staging import holds_surely_a_tracer, is_surely_array, i
 from flake8_jax.fixers._unchanged import stays_the_same
 from flake8_jax.knowledge.history import Change
 from flake8_jax.semantics.domain.values import Array, Const, HostArray, Static, Value
-from flake8_jax.semantics.events.events import ApiUse
+from flake8_jax.semantics.events.events import ApiUse, LibraryCall
 
 __all__ = [
     "Use",
@@ -78,6 +78,7 @@ __all__ = [
     "may_be_meant",
     "may_be_traced_alone",
     "may_be_tree",
+    "never_divides_by_zero",
     "runs_only_traced",
     "selects_each_item_once",
     "stays_the_same",
@@ -128,6 +129,15 @@ def is_array_or_number(value: Value) -> bool:
     return isinstance(value, (Array, HostArray)) or (
         isinstance(value, Static) and value.kind in ("int", "float", "bool")
     )
+
+
+def never_divides_by_zero(event: LibraryCall) -> bool:
+    """The call divides no integers with a remainder, or by a number that is not 0. NumPy gives 0 for a divisor of 0, and JAX
+    does not (JAX 0.10)."""
+    if event.name not in ("numpy.floor_divide", "numpy.divmod"):
+        return True
+    divisor = event.at.args[1].value if len(event.at.args) > 1 else None
+    return isinstance(divisor, ir.Constant) and isinstance(divisor.value, (int, float)) and bool(divisor.value)
 
 
 def evaluates_in_any_order(index: ir.Expr, value: ir.Expr, imports: Imports) -> bool:

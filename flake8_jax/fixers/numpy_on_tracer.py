@@ -9,7 +9,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Fix
 from flake8_jax.fixers._announced import ARRAYS_ONLY, BY_ZERO, JAX_DTYPES, NO_EMPTY, decided
-from flake8_jax.fixers._conditions import holds_surely_a_tracer, is_called_by_name
+from flake8_jax.fixers._conditions import holds_surely_a_tracer, is_called_by_name, never_divides_by_zero
 from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._equivalents import equivalent_call
 from flake8_jax.fixers._imports import Imports
@@ -61,16 +61,8 @@ def fix(event: LibraryCall, source: FixSource) -> Fix | None:
     elif event.name.rpartition(".")[2] in _WIDE or not holds_surely_a_tracer(source, call):
         fix = decided(fix, safe=False, otherwise=JAX_DTYPES)
     fix = decided(fix, safe=made.takes_empty, otherwise=NO_EMPTY)
-    fix = decided(fix, safe=not _may_divide_by_zero(event), otherwise=BY_ZERO)
+    fix = decided(fix, safe=never_divides_by_zero(event), otherwise=BY_ZERO)
     return with_consequences(source, call, fix)
-
-
-def _may_divide_by_zero(event: LibraryCall) -> bool:
-    """The call divides integers with a remainder, where NumPy gives 0 for a divisor of 0 and JAX does not (JAX 0.10)."""
-    if event.name not in ("numpy.floor_divide", "numpy.divmod"):
-        return False
-    divisor = event.at.args[1].value if len(event.at.args) > 1 else None
-    return not (isinstance(divisor, ir.Constant) and isinstance(divisor.value, (int, float)) and divisor.value)
 
 
 def _is_for_a_debugger(event: LibraryCall, source: FixSource) -> bool:

@@ -204,7 +204,9 @@ class _Template:
         if not _opens_with_field(text):
             raise Refused
         shown = text.replace("{" + _NAMELESS, "{") if self.is_nameless() else text
-        return self.source.quoted(shown) if not {"'", '"'} & set(shown) else f'"{shown}"'
+        if "'" in shown:
+            return f'"{shown}"'
+        return self.source.quoted(shown) if '"' not in shown else "'" + shown.replace('\\"', '"') + "'"
 
     def arguments(self) -> str:
         """The values, each behind a comma."""
