@@ -9,6 +9,7 @@ from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._keys import place
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.boundary import NOT_TRAINING, SEED
+from flake8_jax.semantics.domain.code import all_statements, statement_at
 from flake8_jax.semantics.domain.equal_draws import mentions_equal_draws
 from flake8_jax.semantics.domain.values import Array, Const, External
 from flake8_jax.semantics.events.events import Context, LibraryCall, RepeatedSeed
@@ -203,7 +204,7 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
         return None
     if not isinstance(event.args[0], Const) or not event.nodes or not _is_literal(event.nodes[0], context):
         return None
-    if _is_idle(event.at, context.inner):
+    if _is_idle(event.at, context.inner) or (not context.staged and _leaves_loop(event.at, context.inner)):
         return None
     each, advice = "iteration", "make the key before the loop and split it in each iteration"
     if context.staged:
@@ -216,6 +217,14 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
         None if _counts(event, context.inner) else "info",
         given=DRAWN,
     )
+
+
+def _leaves_loop(node: ir.Node, fn: ir.Function) -> bool:
+    """The statement returns from the function in the first iteration that it runs in."""
+    if not isinstance(statement_at(fn.body, node), ir.Return):
+        return False
+    loops = [one for one in all_statements(fn.body) if isinstance(one, (ir.For, ir.While))]
+    return any(loop.start <= node.start < loop.end for loop in loops)
 
 
 def _counts(event: LibraryCall, fn: ir.Function) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from flake8_jax.core import ir
-from flake8_jax.core.registry import Report, Subscription, rule
+from flake8_jax.core.registry import Candidate, Report, Subscription, rule
 from flake8_jax.rules._host_use import is_converted
+from flake8_jax.rules._merging import first_of_each, place_of
 from flake8_jax.rules._tracers import contains_tracer, quote
 from flake8_jax.rules._wording import spelled
 from flake8_jax.semantics.domain.values import is_tracer
@@ -14,7 +15,18 @@ _SYNCHRONISING = frozenset({"block_until_ready", "copy_to_host_async"})
 _WAITING = _SYNCHRONISING | {"device_get"}
 
 
-@rule("JAX204", "warning", fixable="sometimes", only=Subscription(where=frozenset({"staged"}), arrays=True))
+def _once_in_a_function(candidates: list[Candidate]) -> list[Candidate]:
+    """A function that waits for each of its steps does so for one reason."""
+    return first_of_each(candidates, lambda c: (place_of(c.event.context, c.start), type(c.event)))
+
+
+@rule(
+    "JAX204",
+    "warning",
+    fixable="sometimes",
+    only=Subscription(where=frozenset({"staged"}), arrays=True),
+    settle=_once_in_a_function,
+)
 def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     """`jax.device_get`, `block_until_ready` or `copy_to_host_async` is used on a traced value.
 

@@ -119,6 +119,8 @@ def _intent_in_loop(body: list[ir.Stmt], here: Place, draws: Drawn) -> Intent:
         return "paired"
     if elements_are_compared(body, here) or only_decides(body, here) or _calls_each(body, here.node, here.scope):
         return "same-data"
+    if _is_sweep(body, here) and not is_step(body, here.node, here.scope):
+        return "same-data"
     if draws in ("shuffles", "places") and here.function is not None and not is_step(body, here.node, here.scope):
         if not _EVALUATING.isdisjoint(words_of(here.function.name)):
             return "evaluation"  # the order in which it sees the data, or which part
@@ -142,6 +144,38 @@ def _calls_each(body: list[ir.Stmt], node: Any, scope: ModuleScope) -> bool:
     for statement in iteration.statements:
         changed |= iteration.changed_by(statement)
     return all(changed.isdisjoint(names_read(argument.value)) for argument in node.args)
+
+
+def _is_sweep(body: list[ir.Stmt], here: Place) -> bool:
+    """``for rate in jnp.linspace(0, 1, 20): cost(rate, x, key)``: a function of the project at the values of one parameter,
+    which common random numbers compare."""
+    node = here.node
+    if here.link is None or here.link.fn is None or not isinstance(node, ir.Call):
+        return False
+    around = [one for one in all_statements(body) if isinstance(one, ir.For) and one.start <= node.start < one.end]
+    target = around[-1].target if around else None
+    if not isinstance(target, ir.Name) or not any(
+        isinstance(a.value, ir.Name) and a.value.id == target.id for a in node.args
+    ):
+        return False
+    values: ir.Expr = around[-1].iter
+    if isinstance(values, ir.Name):
+        bound = [one for one in all_statements(body) if isinstance(one, ir.Assign) and values.id in _bound_by(one)[0]]
+        values = bound[0].value if len(bound) == 1 else values
+    return _is_grid(values, here.scope)
+
+
+_GRIDS = frozenset({"linspace", "logspace", "geomspace"})
+
+
+def _is_grid(values: ir.Expr, scope: ModuleScope) -> bool:
+    """The values of a real parameter: ``linspace(…)``, ``arange(1, 2, 0.1)``, ``[0.1, 0.5]``."""
+    if isinstance(values, ir.Call) and called_name(values.func, scope) in _GRIDS:
+        return True
+    if isinstance(values, ir.Call) and called_name(values.func, scope) == "arange":
+        return any(isinstance(part, ir.Constant) and type(part.value) is float for part in walk(values))
+    listed = values.elts if isinstance(values, (ir.List, ir.Tuple)) else []
+    return len(listed) > 1 and all(isinstance(one, ir.Constant) and type(one.value) is float for one in listed)
 
 
 def _is_evaluation(body: list[ir.Stmt], here: Place) -> bool:

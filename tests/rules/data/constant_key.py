@@ -188,3 +188,13 @@ def mapped(n):
 def waits(x):
     list(map(jax.block_until_ready, [x, x]))  # expect: sync-in-staged
     return x
+
+
+def waits_before_it_leaves(steps, only_once):
+    for _ in range(steps):
+        if only_once:
+            return jax.random.normal(jax.random.key(0), ()).block_until_ready()
+    return None
+
+
+# runs: waits_before_it_leaves(3, True)
