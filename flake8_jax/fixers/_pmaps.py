@@ -426,7 +426,9 @@ def _check_import(source: FixSource, found: Pmap) -> None:
     if source.path.endswith(".ipynb") or _GUARD.search(source.text):
         if not _SETTING.search(source.text, found.replaced.end):
             return
-    raise Declined("no automatic fix, because it is created at import; create it in the function that uses it")
+    raise Declined(
+        "no automatic fix, because this line runs at import, when JAX must not look for devices yet; move it into a function"
+    )
 
 
 _COUNT = r"(?:jax|xla_bridge)\.(?:process|host)_count\(\)"

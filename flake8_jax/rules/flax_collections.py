@@ -111,8 +111,8 @@ def flax_collections(event: LibraryCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not find statistics that the caller of a loss function drops. It does not model modules that jaxlint does not
-    know, `sow`, and optimizers that update all variables.
+    The rule does not find statistics that the caller of a loss function drops. It finds nothing in modules that jaxlint does
+    not know, in what `sow` stores, or where an optimizer updates all variables, statistics included.
 
     ## Fix safety
 

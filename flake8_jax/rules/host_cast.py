@@ -91,7 +91,7 @@ def host_cast(event: LibraryCall) -> Report | None:
     ## Fix safety
 
     Unsafe. `float(x)` becomes `x.astype(float)`, likewise for `int`, `bool` and `complex`. The result is an array: its
-    dtype decides promotion and overflow, and a value that Python rejects does not raise.
+    dtype decides promotion and overflow. Where Python raises an error, as for `int(nan)`, the array has some number.
 
     ## How it is verified
 

@@ -13,8 +13,8 @@ def shared_key_in_vmap(event: SharedKey) -> Report | None:
     """A function under `vmap` or `pmap` draws from a PRNG key that all batch elements share.
 
     The rule is opt-in: none of the judged findings in public code was a mistake, because shared keys are a common way
-    to compare members of a population under equal conditions. With `--preview`, the rule also covers unknown functions
-    (see JAX301).
+    to compare members of a population under equal conditions. With `--preview`, a call of a function
+    that jaxlint does not know (`env.reset(key)`) also counts as a draw, as on the page of JAX301.
 
     ## Why is this bad?
 

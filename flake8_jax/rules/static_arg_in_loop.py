@@ -95,8 +95,8 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not know how many values an unknown iterable has. It does not see jitted functions that a library
-    calls, as in `library.run(jitted_step)`.
+    The rule reports no loop over an iterable if it cannot see how many values that has. It does not see jitted
+    functions that a library calls, as in `library.run(jitted_step)`.
 
     ## Fix safety
 

@@ -168,7 +168,7 @@ def _report(event: Computation, singular: Recipe | None, level: Level | None, *,
     shown = {"/": "the division", "**": "the power", "*": "the product"}.get(singular.name, f"`{singular.name}`")
     if singular.function is event.context.inner and isinstance(singular.node, (ir.Call, ir.BinOp)):
         shown = quote(event.context, singular.node, shown)
-    wrong = f"`{event.name}` masks {shown}, but the gradient of the masked elements is still NaN"
+    wrong = f"`{event.name}` masks {shown}, but the gradient there is still NaN (0 times inf or NaN)"
     what = "divisor" if singular.name == "/" else "operand"
     remedy = f"first replace the {what} of those elements with another `where`"
     return Report(event.at, f"{wrong}; {remedy}", level, preview, unless=STOPPED)
