@@ -86,7 +86,8 @@ def array_item_assignment(event: Store) -> Report | None:
     assignment cannot select an item twice. Otherwise it is unsafe: other references keep the old values, and a caller
     may pass a NumPy array. With a traced mask, `x[x < 0] = 0` becomes `x = jnp.where(x < 0, 0, x)`, which is unsafe:
     the result of an integer array and a float is a float array. jaxlint offers no fix if nothing reads `x` afterwards,
-    for `m.T`, for fields of frozen classes, NamedTuples and properties, and in Pallas kernels.
+    in Pallas kernels, and for an array that cannot get a new value: a transpose (`x.T[0] = 1`), a property, or a field of
+    a NamedTuple or of a frozen class.
 
     ## How it is verified
 

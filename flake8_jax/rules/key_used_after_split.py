@@ -26,7 +26,7 @@ def key_used_after_split(event: KeyUse) -> Report | None:
     """The code draws from a PRNG key, or splits it again, after it was split.
 
     With `--preview`, the rule also reports a key that is split and then passed to an unknown function (see JAX301), and
-    `fold_in(key, i)` beside `split(key, n)`, which returns `split(key, n)[i]` again.
+    `fold_in(key, i)` beside `split(key, n)`: `fold_in` gives the key that `split` returned as `split(key, n)[i]`.
 
     ## Why is this bad?
 

@@ -67,8 +67,9 @@ def nan_comparison(event: NanComparison) -> Report | None:
 
     ## Fix safety
 
-    `x == jnp.nan` becomes `jnp.isnan(x)`, and `x != jnp.nan` becomes `~jnp.isnan(x)`. The fix is unsafe: the comparison is
-    True for NaN afterwards, as intended, so the program computes something else. `isnan` raises for None or a string.
+    `x == jnp.nan` becomes `jnp.isnan(x)`, and `x != jnp.nan` becomes `~jnp.isnan(x)`. The fix is unsafe: before it,
+    the first was False and the second True for every `x`, so the program computes something else. `isnan` raises an
+    error for None or a string.
 
     ## How it is verified
 

@@ -33,7 +33,7 @@ def traced_branch(event: TruthTest) -> Report | None:
     """Python tests the truth value of a tracer.
 
     With `--preview`, the rule also covers losses, activations and densities that the project does not call, and methods
-    of pytree classes that hold arrays, unless the test checks an argument.
+    of pytree classes that hold arrays. It leaves out code that only checks an argument: `if n <= 0: raise …`.
 
     ## Why is this bad?
 

@@ -88,8 +88,9 @@ def traced_range(event: LibraryCall) -> Report | None:
     ## Fix safety
 
     Unsafe. A body that only rebinds names becomes `jax.lax.fori_loop`. The names then hold arrays of fixed shape and
-    dtype, and the loop has no reverse-mode gradient. If the bound is a parameter of a function that is jitted in the
-    same file, jaxlint adds the parameter to `static_argnames`; JAX then compiles for every value.
+    dtype, and the loop has no reverse-mode gradient. For other bodies, if the bound is a parameter of a function that
+    is jitted in the same file, jaxlint instead adds the parameter to `static_argnames`. JAX then compiles for every
+    value.
 
     ## How it is verified
 

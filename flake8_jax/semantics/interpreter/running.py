@@ -261,16 +261,17 @@ def _deciding(m: Machine, fn: ir.Function) -> frozenset[str]:
     found = m.program.deciding.get(id(fn))
     if found is None:
         tested: set[str] = set()
-        computed: list[tuple[set[str], set[str]]] = []
+        computed: list[tuple[int, set[str], set[str]]] = []
         for statement in fn.body:
             for node in walk(statement):
                 if isinstance(node, (ir.If, ir.While, ir.IfExp, ir.Assert)):
                     tested.update(names_read(node.test))
                 elif isinstance(node, ir.Assign) and _is_number_of(node.value):
                     targets = {part.id for target in node.targets for part in walk(target) if isinstance(part, ir.Name)}
-                    computed.append((targets, names_read(node.value)))
-        while more := {n for targets, read in computed if not targets.isdisjoint(tested) for n in read - tested}:
-            tested |= more
+                    computed.append((node.start, targets, names_read(node.value)))
+        for _, targets, read in sorted(computed, key=lambda one: one[0], reverse=True):  # from the tests back
+            if not targets.isdisjoint(tested):
+                tested |= read
         found = m.program.deciding[id(fn)] = frozenset(tested & {parameter.name for parameter in fn.params})
     return found
 

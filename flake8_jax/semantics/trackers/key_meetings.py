@@ -1,17 +1,17 @@
 """Two draws from one key that never meet: the code reports each by itself, and nothing is computed of both.
 
-``print(loss(plain, key))`` beside ``print(loss(averaged, key))`` shows two numbers; that they hang on the same draws makes
-neither of them wrong.
+``print(loss(plain, key))`` beside ``print(loss(averaged, key))`` shows two numbers. Both depend on the same
+draws, and neither is wrong for that.
 
 Vocabulary
 ----------
-origins     which of the two draws a value hangs on: 1, 2, 3 for both, or 0.
+origins     which of the two draws a value depends on: 1, 2, 3 for both, or 0.
 meet        a computation reads values of both draws. A container that holds both computes nothing.
 report      to print, log, plot or save a value, or to check it: nothing comes back. A plot of both at once looks at both.
 escape      a value goes where it is not followed: it is returned, or stored in an attribute or a global variable, or a
             function reads it that was defined before.
 
-The statements are followed in the order of the text, the bodies of loops twice. What runs under a test hangs on the test.
+The statements are followed in the order of the text, the bodies of loops twice. What runs under a test depends on the test.
 
 Limitations: methods of objects, which may keep what they get, taint the object; what a function does with the other objects
 it gets is taken for a change if its result is thrown away.
@@ -34,29 +34,17 @@ from flake8_jax.semantics.trackers.key_names import parts_of_target, words_of
 FIRST: Final = 1
 SECOND: Final = 2
 BOTH: Final = FIRST | SECOND
+MAX_FOLLOWED: Final = 5000
+"""So many statements are followed; the body of a loop counts each time."""
 
-_TEXTS = frozenset(
-    {"print", "display", "log", "info", "debug", "warning", "write", "writerow", "dump", "save", "savez"}
-)
+_TEXTS = frozenset({
+    "print", "display", "log", "info", "debug", "warning", "write", "writerow", "dump", "save", "savez",
+})  # fmt: skip
 """Functions and methods that write what they get, each value by itself."""
-_REPORTING = frozenset(
-    {
-        "plot",
-        "plots",
-        "scatter",
-        "hist",
-        "imshow",
-        "bar",
-        "contour",
-        "draw",
-        "show",
-        "scalar",
-        "scalars",
-        "image",
-        "video",
-    }
-    | {"visualize", "render", "report", "display", "print", "log", "save", "savefig", "write", "dump", "title"}
-)
+_REPORTING = frozenset({
+    "plot", "plots", "scatter", "hist", "imshow", "bar", "contour", "draw", "show", "scalar", "scalars", "image", "video",
+    "visualize", "render", "report", "display", "print", "log", "save", "savefig", "write", "dump", "title",
+})  # fmt: skip
 """Words in the name of a function or method that shows or writes what it gets."""
 _GATHERING = frozenset({"append", "extend", "add", "insert", "update", "setdefault", "appendleft"})
 """Methods of containers that store what they get."""
@@ -75,11 +63,11 @@ def is_reporting(name: str) -> bool:
 
 
 class _NotApartError(Exception):
-    """Both draws meet, or a value of one of them escapes."""
+    """Both draws meet, a value of one of them escapes, or the code is too long to say."""
 
 
 def are_reported_apart(body: list[ir.Stmt], first: Place, second: Place) -> bool:
-    """The code reports something of each of the two draws, and nothing that it computes hangs on both."""
+    """The code reports something of each of the two draws, and nothing that it computes depends on both."""
     if first.scope is not second.scope or first.function is not second.function or first.node is second.node:
         return False
     function = first.function
@@ -104,10 +92,14 @@ class _Flow:
     origins: dict[str, int] = field(default_factory=dict)
     captured: set[str] = field(default_factory=set)
     reported: int = 0
+    followed: int = 0
 
     def follow(self, body: Iterable[ir.Stmt], condition: int = 0) -> None:
         """Go through statements. condition: the draws that decide whether they run. Raises _NotApartError."""
         for statement in body:
+            self.followed += 1
+            if self.followed > MAX_FOLLOWED:
+                raise _NotApartError
             self._run(statement, condition)
 
     def _run(self, statement: ir.Stmt, condition: int) -> None:
