@@ -30,7 +30,15 @@ def judge(program: Spoiled, spoil: Spoil | None, folder: Path) -> Judged:
     (folder / ".git").mkdir()
     (folder / "main.py").write_text(program.text, encoding="utf-8")
     printed, said = io.StringIO(), io.StringIO()
-    options = ["--no-cache", "--select", "ALL", "--quiet", "--output-format", "json", "main.py"]
+    options = ["--preview"] * program.is_preview + [
+        "--no-cache",
+        "--select",
+        "ALL",
+        "--quiet",
+        "--output-format",
+        "json",
+        "main.py",
+    ]
     with _inside(folder), _spoiled(spoil), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(said):
         status = prove.run([*options, "--", "python", "main.py"])
     assert status in (0, 1), said.getvalue()
