@@ -192,6 +192,9 @@ def _report(
     context = event.context
     if context.presumed and not derived:
         return None
+    if node is None and not any(event.nodes) and isinstance(event, LibraryCall):
+        given = f"`{event.name.replace('jax.numpy.', 'jnp.')}` with a traced `{parameter}`, which must be static"
+        return Report(at, f"{callee(context, event.at)} calls {given}; pass a function that takes only arrays")
     subject = quote(context, node, traced_argument(event, f"An argument of {callee(context, event.at)}"))
     if derived:
         message = f"{subject} is computed with jnp from static shapes, so it is traced under jit; use math or NumPy"

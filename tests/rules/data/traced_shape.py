@@ -256,3 +256,11 @@ def eager(n):
 
 
 # runs: eager(3)
+
+
+@jax.jit
+def reduced(tree):
+    return jax.tree_util.tree_reduce(jnp.sum, tree)  # expect: traced-shape
+
+
+# raises TypeError: reduced({"a": jnp.ones(3), "b": jnp.ones(3)})
