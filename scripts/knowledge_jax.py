@@ -238,13 +238,14 @@ def jax_nn() -> Writer:
         parameters = signature_parameters(getattr(initializers, name))
         assert parameters is not None
         signature = written_parameters(parameters, {})
-        writer.functions[f"jax.nn.initializers.{name}"] = (
-            f"{signature} -> instance(jax.nn.initializers.Initializer); pure"
-        )
+        made = "ConstantInitializer" if name == "constant" else "Initializer"
+        writer.functions[f"jax.nn.initializers.{name}"] = f"{signature} -> instance(jax.nn.initializers.{made}); pure"
     for name in ("zeros", "ones"):
         writer.functions[f"jax.nn.initializers.{name}"] = "key: read, shape: shape, dtype, out_sharding -> array; pure"
         # Flax has them as factories.
-        writer.functions[f"jax.nn.initializers.{name}_init"] = "-> instance(jax.nn.initializers.Initializer); pure"
+        writer.functions[f"jax.nn.initializers.{name}_init"] = (
+            "-> instance(jax.nn.initializers.ConstantInitializer); pure"
+        )
     writer.namespaces = {
         "jax.nn": '{ returns = "array", pure = true }',
         "jax.nn.initializers": '{ returns = "unknown", pure = true }',

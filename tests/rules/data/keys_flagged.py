@@ -223,3 +223,11 @@ def composed(key):
 
 
 # reuses keys: composed(jr.key(0))
+
+
+def starts(key, shape):
+    wide = jax.nn.initializers.normal(1.0)
+    return wide(key, shape) + wide(key, shape)  # expect: key-reuse
+
+
+# reuses keys: starts(jr.key(0), (3,))

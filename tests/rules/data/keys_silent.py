@@ -272,3 +272,11 @@ def composed(key):
 
 
 # keeps keys: composed(jr.key(0))
+
+
+def starts(key, shape):
+    zeros, half = jax.nn.initializers.zeros, jax.nn.initializers.constant(0.5)
+    return zeros(key, shape), half(key, shape), half(key, shape)
+
+
+# keeps keys: starts(jr.key(0), (3,))
