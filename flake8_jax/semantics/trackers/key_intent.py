@@ -414,7 +414,8 @@ def _same_data(key: Value, here: Place, there: Place, around: Link | None) -> bo
     captures = captures and not (_passes_key(here, key) or _passes_key(there, key))
     others = {name: value for name, value in now.bound.items() if not _holds(value, key)}
     unlike = [name for name, value in others.items() if not _is_same(value, then.bound[name])]
-    if len(unlike) == 1 and _are_modes(others[unlike[0]], then.bound[unlike[0]]):
+    modes = [name for name in unlike if _are_modes(others[name], then.bound[name])]
+    if modes and all(name in modes or isinstance(others[name], (Const, Static)) for name in unlike):
         return True
     if len(unlike) == 1 and _are_switches(others[unlike[0]], then.bound[unlike[0]]):
         # ``rmse(model, x, key, lesion=False)`` beside ``lesion=True``
@@ -462,7 +463,9 @@ def _are_modes(one: Value, other: Value) -> bool:
         return False
     if one.slots.keys() != other.slots.keys():
         return False
-    unlike = [(value, other.slots[name]) for name, value in one.slots.items() if not _is_same(value, other.slots[name])]
+    pairs = [(value, other.slots[name]) for name, value in one.slots.items()]
+    # What is unknown of both comes from one ``**config``, as far as is known.
+    unlike = [(a, b) for a, b in pairs if not (_is_same(a, b) or (isinstance(a, Unknown) and isinstance(b, Unknown)))]
     return bool(unlike) and all(isinstance(v, Const) and type(v.value) is bool for pair in unlike for v in pair)
 
 

@@ -24,6 +24,19 @@ def both_modes(seed):
     return jax.tree.map(jnp.add, params, eval_params)
 
 
+def init_for(model, random_key, steps, config):
+    params_key, dropout_key = jax.random.split(random_key)
+    params = model.init({"params": params_key, "dropout": dropout_key}, jnp.ones((2, 3)))["params"]
+    return params, config["rate"] / steps
+
+
+def both_modes_of_a_configuration(seed, config, train_set, eval_set):
+    key = jax.random.key(seed)
+    state = init_for(Net(training=True, **config), key, len(train_set), config)
+    eval_state = init_for(Net(training=False, **config), key, len(eval_set), config)  # info: key-reuse
+    return state, eval_state
+
+
 def two_widths(seed):
     key = jax.random.key(seed)
     params = init_state(Net(width=4), key)
