@@ -102,11 +102,12 @@ def binding_error(function: FunctionValue, args: Arguments) -> str:
     if args.star is not None or args.double_star is not None or args.unknown_rest or _is_open(function, args):
         return ""
     named = {p.name for p in params if p.kind in ("positional", "kwonly")}
-    error = _missing_argument(function, args, named) or _surplus_argument(params, args)
-    if error or any(p.kind == "kwarg" for p in params):
+    is_open = any(p.kind == "kwarg" for p in params)
+    unknown = "" if is_open else next((name for name in kwargs if name not in named), "")
+    error = _missing_argument(function, args, named, unknown) or _surplus_argument(params, args)
+    if error or not unknown:
         return error
-    unknown = next((name for name in kwargs if name not in named), "")
-    return f"has no parameter `{unknown}`, so the call raises TypeError; remove it or check the name" if unknown else ""
+    return f"has no parameter `{unknown}`, so the call raises TypeError; remove it or check the name"
 
 
 def _is_open(function: FunctionValue, args: Arguments) -> bool:
@@ -120,14 +121,16 @@ def _by_position(params: list[ir.Parameter]) -> list[str]:
     return [p.name for p in params if p.kind in ("positional", "posonly")]
 
 
-def _missing_argument(function: FunctionValue, args: Arguments, named: set[str]) -> str:
-    """A parameter without a default gets no value."""
+def _missing_argument(function: FunctionValue, args: Arguments, named: set[str], unknown: str) -> str:
+    """A parameter without a default gets no value. unknown: a keyword in the call that no parameter has, maybe for this one."""
     params = function.fn.params
     positional = _by_position(params)
     given = {*positional[: len(args.values)], *(named & args.kwargs.keys())}
     takers = {*named, *positional}
     required = [p.name for p in params if p.name in takers and p.default is None and p.name not in function.defaults]
     missing = next((name for name in required if name not in given), "")
+    if missing and unknown:
+        return f"has no parameter `{unknown}`, so the call raises TypeError; pass `{missing}` instead"
     written = [name for name in required if name != "self"]
     if missing and len(written) > 1:
         passed = sum(name in given for name in written)
