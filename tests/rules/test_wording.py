@@ -162,6 +162,17 @@ def train(key, x):
             ["its first argument is an array, which cannot be called"],
         ),
         (
+            "JAX706",
+            "import jax\n\n\n@jax.jit\ndef step(x, batch, rng):\n    return x + batch\n\n\nstep(1.0, 2.0, dropout_rng=3)\n",
+            ["has no parameter `dropout_rng`, so the call raises TypeError; pass `rng` instead"],
+        ),
+        (
+            "JAX105",
+            "import jax\nimport jax.numpy as jnp\n\n\n@jax.jit\ndef total(tree):\n"
+            "    return jax.tree.reduce(jnp.sum, tree)\n",
+            ["`jax.tree.reduce` calls `jnp.sum` with a traced `axis`", "pass a function that takes only arrays"],
+        ),
+        (
             "JAX803",  # a table of releases in steps has 0.4.20 without it, and 0.4.27 with it
             '# /// script\n# dependencies = ["jax>=0.4.24"]\n# ///\nimport jax\n\nx = jax.NamedSharding\n',
             ["`jax.NamedSharding` needs JAX 0.4.27, but the project allows JAX 0.4.24; require jax>=0.4.27"],
