@@ -1,6 +1,6 @@
 """Requirements of JAX and of the libraries around it, as packaging files and scripts (PEP 723) write them.
 
-Limitations: environment markers, several bounds on one library, git references.
+Limitations: environment markers, several bounds on one library, the release that a git reference stands for.
 """
 
 from __future__ import annotations
@@ -58,6 +58,13 @@ _INSTALLS = re.compile(r"\b(?:pip3?|conda|mamba|uv)\b.{0,100}?\b(?:install|add)\
 _NAMED = re.compile(rf"""(?<![\w./:-]){_NAME}(?:\[[^\]\n]{{0,500}}\])?(?=["'`\s@,;]|$)""", re.IGNORECASE)
 # NVIDIA's images of JAX (``FROM nvcr.io/nvidia/jax:23.10-py3``) hold the JAX of their month.
 _IMAGE = re.compile(r"^\s{0,20}(?:FROM|image:)\s{1,20}[\w./-]{0,200}\bjax:\d", re.MULTILINE | re.IGNORECASE)
+# ``git+https://github.com/someone/flax.git@branch#egg=flax``
+_GIT = re.compile(
+    rf"""\bgit\+\w{{2,9}}://[^\s"'/]{{1,100}}[/:]([\w.-]{{1,100}})/{_NAME}(?:\.git)?(@[\w./-]{{1,100}})?(?![\w.-])""",
+    re.IGNORECASE,
+)
+_OWNERS = frozenset({"google", "jax-ml", "deepmind", "google-deepmind", "patrick-kidger", "pyro-ppl"})
+"""Who has the repositories of the libraries themselves: their newest commit is newer than the newest release."""
 _SCRIPT_START = re.compile(r"^# /// script[^\S\n]*$", re.MULTILINE)
 _SCRIPT_END = re.compile(r"^# ///[^\S\n]*$", re.MULTILINE)
 _RELEASE = r"[0-9]{1,18}(?:\.[0-9]{1,18}){1,8}"
@@ -111,6 +118,10 @@ def required(text: str) -> Iterator[tuple[str, str]]:
         library = library_of(exported[1])
         if library is not None:
             yield library, f"=={exported[2]}"
+    for reference in _GIT.finditer(text):
+        library = library_of(reference[2])
+        if library is not None and (reference[3] or reference[1].lower() not in _OWNERS):
+            yield library, COMPUTED
     yield from _wheels(text)
 
 

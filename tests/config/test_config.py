@@ -189,6 +189,8 @@ def test_inline_pairs_are_checked() -> None:
         ("setup.cfg", "[options]\ninstall_requires =\n    numpy>=1.2\n    jax >= 0.4.30, < 0.8\n", ">=0.4.30,<0.8"),
         ("setup.py", "setup(install_requires=['jaxlib>=0.4', \"jax[cpu]>=0.4.20\"])\n", ">=0.4.20"),
         ("setup.py", "setup(install_requires=[f'jax=={VERSION}', 'numpy'])\n", "===?"),
+        ("requirements.txt", "git+https://git@github.com/someone/jax.git@old-branch#egg=jax\n", "===?"),
+        ("requirements.txt", "jax @ git+https://github.com/jax-ml/jax@0123abc\n", "===?"),
         ("setup.py", "setup(install_requires=['jax<' + NEWEST, 'numpy'])\n", "===?"),
         ("setup.py", "setup(install_requires=['jax>=0.4,<' + NEWEST])\n", "===?"),
         ("setup.py", "V = '0.2.27'\nsetup(install_requires=[f'jax >= {V},<0.4.0'])\n", ">=0.2.27,<0.4.0"),
