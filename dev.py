@@ -48,7 +48,7 @@ def main() -> int:
     if arguments.command == "test":
         if not rest:
             say(
-                "running the fast tests: about three minutes on two cores; `dev.py test -n auto` runs all, in some twenty"
+                "running the fast tests: about eight minutes on two cores; `dev.py test -n auto` runs all, in some twenty"
             )
         return run([programs["pytest"], *(rest or FAST)])
     say("jaxlint examples/")

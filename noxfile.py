@@ -30,7 +30,7 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run the tests that need neither JAX nor an editor: about three minutes."""
+    """Run the tests that need neither JAX nor an editor: about eight minutes."""
     _run(session, "pytest", "-q", "-n", "auto", "-m", "not slow")
 
 
