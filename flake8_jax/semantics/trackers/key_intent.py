@@ -408,24 +408,26 @@ def _same_data(key: Value, here: Place, there: Place, around: Link | None) -> bo
         return False
     if now.bound is None or then.bound is None or now.bound.keys() != then.bound.keys():
         return False
-    # The gradient of a function beside its value: two results, and the same numbers in both.
-    differ = here.staged is not there.staged
-    captures = same_arrays = _captures_arrays(key, now.fn, around)
-    captures = captures and not (_passes_key(here, key) or _passes_key(there, key))
-    others = {name: value for name, value in now.bound.items() if not _holds(value, key)}
-    unlike = [name for name, value in others.items() if not _is_same(value, then.bound[name])]
-    modes = [name for name in unlike if _are_modes(others[name], then.bound[name])]
-    if modes and all(name in modes or isinstance(others[name], (Const, Static)) for name in unlike):
+    pairs = [(value, then.bound[name]) for name, value in now.bound.items() if not _holds(value, key)]
+    unlike = [(one, other) for one, other in pairs if not _is_same(one, other)]
+    alike = [one for one, other in pairs if (one, other) not in unlike]
+    if _is_one_in_two_modes(unlike):
         return True
-    if len(unlike) == 1 and _are_switches(others[unlike[0]], then.bound[unlike[0]]):
-        # ``rmse(model, x, key, lesion=False)`` beside ``lesion=True``
-        return any(isinstance(v, Opaque) or _has_arrays(v) for name, v in others.items() if name not in unlike)
-    for name, value in others.items():
-        if name in unlike:
-            differ = differ or captures or not isinstance(value, (Const, Static))
-        elif _has_arrays(value):
-            same_arrays = True
-    return same_arrays and differ
+    if len(unlike) == 1 and _are_switches(*unlike[0]):  # ``rmse(model, x, key, lesion=False)`` beside ``lesion=True``
+        return any(isinstance(value, Opaque) or _has_arrays(value) for value in alike)
+    captures = _captures_arrays(key, now.fn, around)
+    if not captures and not any(map(_has_arrays, alike)):
+        return False
+    if here.staged is not there.staged:
+        return True  # the gradient of a function beside its value: two results, and the same numbers in both
+    looks_up = captures and not (_passes_key(here, key) or _passes_key(there, key))
+    return any(looks_up or not isinstance(one, (Const, Static)) for one, _ in unlike)
+
+
+def _is_one_in_two_modes(unlike: list[tuple[Value, Value]]) -> bool:
+    """Two calls differ in the mode of a network, and in numbers: ``init(Net(training=True), key, steps)``."""
+    others = [one for one, other in unlike if not _are_modes(one, other)]
+    return len(others) < len(unlike) and all(isinstance(one, (Const, Static)) for one in others)
 
 
 def is_same_start(key: Value, one: tuple[Place, ...], other: tuple[Place, ...]) -> bool:

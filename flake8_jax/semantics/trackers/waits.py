@@ -50,15 +50,14 @@ def _function_of(name: str, scope: ModuleScope, body: Iterable[ir.Stmt]) -> ir.F
 
 
 def _only_waits(function: ir.Function) -> bool:
-    simple = [one for one in all_statements(function.body) if not isinstance(one, (ir.If, ir.For, ir.Try, ir.Pass))]
-    does = [one for one in simple if not _is_docstring(one)]
-    return any(_names_wait(one) for one in does) and all(
-        _names_wait(one)
-        if isinstance(one, ir.ExprStmt)
-        else isinstance(one, ir.Return)
-        and (_names_wait(one) or isinstance(one.value, (ir.Name, ir.Constant, type(None))))
-        for one in does
-    )
+    around = (ir.If, ir.For, ir.Try, ir.Pass)
+    simple = [one for one in all_statements(function.body) if not isinstance(one, around) and not _is_docstring(one)]
+    return any(map(_names_wait, simple)) and all(_names_wait(one) or _gives_back(one) for one in simple)
+
+
+def _gives_back(statement: ir.Stmt) -> bool:
+    """The statement returns a variable, a constant or nothing."""
+    return isinstance(statement, ir.Return) and isinstance(statement.value, (ir.Name, ir.Constant, type(None)))
 
 
 def _is_docstring(statement: ir.Stmt) -> bool:
