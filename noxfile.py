@@ -47,6 +47,13 @@ def tests_all(session: nox.Session) -> None:
 
 
 @nox.session
+def spoiled(session: nox.Session) -> None:
+    """Count how many fixes with a mistake `jaxlint prove` accepts: about an hour on two cores."""
+    session.install("-e", ".[dev]")
+    session.run("python", "benchmarks/prove_spoiled.py", *session.posargs)
+
+
+@nox.session
 def docs(session: nox.Session) -> None:
     """Run the commands that the documentation shows, and compare what they print."""
     _run(session, "python", "scripts/consoles.py")

@@ -19,7 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT)]
 
-from runtime.spoiled_fixes import PROGRAMS, Spoil, Spoiled  # noqa: E402
+from runtime.spoiled.kinds import Spoil, Spoiled  # noqa: E402
+from runtime.spoiled_fixes import PROGRAMS  # noqa: E402
 from runtime.spoiling import Judged, judge  # noqa: E402
 
 

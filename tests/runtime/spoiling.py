@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
 
-from runtime.spoiled_fixes import Spoil, Spoiled
+from runtime.spoiled.kinds import Spoil, Spoiled
 
 from flake8_jax.cli import prove
 from flake8_jax.core.report import Change
