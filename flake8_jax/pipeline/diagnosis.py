@@ -195,8 +195,12 @@ def syntax_diagnostic(path: str, text: str, problem: Problem) -> Diagnostic:
     rule = INVALID_SYNTAX
     level, message = rule.level, problem.message
     if text:
-        skipped = f"jaxlint skips this {'cell' if path.endswith(SUFFIX) else 'file'}"
-        message = f"{skipped}, which does not parse: {message}"
+        unit = "cell" if path.endswith(SUFFIX) else "file"
+        skipped = f"jaxlint skips this {unit}"
+        remedy = (
+            "" if _PLACEHOLDER in path else "; correct it" + (" or add the file to `exclude`" if unit == "file" else "")
+        )
+        message = f"{skipped}, because it is not valid Python: {message}{remedy}"
         if problem.message.endswith(UNSUPPORTED):
             level, message = "warning", f"{skipped}, though Python runs it: {problem.message}"
     if path.endswith(SUFFIX) and is_one_word(text, row):

@@ -7,12 +7,15 @@ import re
 from bisect import bisect_right
 from dataclasses import replace
 
+from flake8_jax.core import ir
 from flake8_jax.core.cells import SUFFIX, Rows
 from flake8_jax.core.findings import Level, Step
+from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Candidate, Report
 from flake8_jax.rules._meetings import Meetings
 from flake8_jax.rules._tracers import LONGEST_QUOTE, quote
 from flake8_jax.rules._wording import callee
+from flake8_jax.semantics.domain.code import path_of
 from flake8_jax.semantics.domain.values import Site, canonical_key
 from flake8_jax.semantics.events.events import Context, KeyUse
 
@@ -122,7 +125,7 @@ def first_use(event: KeyUse) -> str:
     reached = event.earlier
     assert reached is not None
     first, when = event.first or reached, " in the previous iteration" if is_iterated(event) else ""
-    if not event.first_in or _is_inside(first, reached):
+    if not event.first_in or is_inside(first, reached):
         return f"{at_place(reached, event.context)}{when}"
     name = name_of(event.first_in, _called_at(reached))
     if not name:
@@ -157,7 +160,26 @@ def own_keys(event: KeyUse) -> str:
     if key_on_line(event) is not None:
         return "pass each call its own key"
     line = event.context.scope.text[event.at.start : event.at.end]
-    return f"give each call its own key{' or seed' if 'seed' in line else ''}"
+    if "seed" in line:
+        return "give each call its own key or seed"
+    return (
+        "give each call its own key"
+        if event.captured or not takes_key(event)
+        else "pass a new key from jax.random.split here"
+    )
+
+
+def takes_key(event: KeyUse) -> bool:
+    """The call at the finding passes something that is named like a key."""
+    parts = walk(event.at) if isinstance(event.at, ir.Call) else ()
+    passed = [part for part in parts if part is not getattr(event.at, "func", None)]
+    names = [path_of(part) for part in passed if isinstance(part, (ir.Name, ir.Attribute))]
+    return any(map(is_key_name, names))
+
+
+def is_key_name(name: str) -> bool:
+    """``key``, ``rngs``, ``state.sample_key``."""
+    return re.search(r"(^|_)(key|rng|prng)s?(_|$)", name.rpartition(".")[2].lower()) is not None
 
 
 def passed_before(event: KeyUse) -> str | None:
@@ -187,10 +209,10 @@ def _called_at(site: Site) -> str:
 def is_within_call(event: KeyUse) -> bool:
     """The first use is in a function that is called from the code of the finding."""
     first, reached = event.first, event.earlier
-    return first is not None and reached is not None and bool(event.first_in) and not _is_inside(first, reached)
+    return first is not None and reached is not None and bool(event.first_in) and not is_inside(first, reached)
 
 
-def _is_inside(site: Site, around: Site) -> bool:
+def is_inside(site: Site, around: Site) -> bool:
     """The place is in the expression ``around``, or is that."""
     return site.scope is around.scope and around.start <= site.start and site.end <= around.end
 
@@ -199,7 +221,7 @@ def uses_of(event: KeyUse) -> tuple[Step, ...]:
     """Both uses, for the evidence, and the call that leads to the first."""
     first, last, reached = event.first or event.earlier, event.last, event.earlier
     steps = [] if first is None else [_step(first, "the key is first used here")]
-    if first is not None and reached is not None and not event.in_loop and not _is_inside(first, reached):
+    if first is not None and reached is not None and not event.in_loop and not is_inside(first, reached):
         steps.append(_step(reached, "this call leads to that use"))
     if last is not None and not event.in_loop:
         steps.append(_step(last, "the key is used again here"))

@@ -54,11 +54,11 @@ def instead(event: ApiUse, change: Change) -> str:
 
 def unreplaced(event: ApiUse) -> str:
     """What to do about a name or an argument that nothing is known to replace."""
-    return (
-        "; leave it out"
-        if event.name.endswith("=)")
-        else f"; {history_of(event).title} names no replacement, so rewrite this without it"
-    )
+    if event.name.endswith("=)"):
+        return "; leave it out"
+    removed = event.change.removed if event.change is not None else None
+    stay = f", or stay below {history_of(event).title} {show(removed)}" if removed is not None else ""
+    return f"; no replacement is known, so rewrite the code that uses it{stay}"
 
 
 def _alternatives(event: ApiUse, replacement: str) -> str:

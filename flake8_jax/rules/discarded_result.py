@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator
 
 from flake8_jax.core import ir
+from flake8_jax.core.findings import Level
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._keys import row_of
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.domain.code import blocks
+from flake8_jax.semantics.domain.code import blocks, last_name, nodes_around
 from flake8_jax.semantics.domain.values import Array, Site, Tree, UnionValue, Value
 from flake8_jax.semantics.events.events import ARITHMETIC, Discarded, MethodCall, RootMet
 
@@ -146,11 +147,29 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
     if literal and (context.scope.cells or context.inner is None):
         return None  # shown for what it does, or does not, with such numbers; or the first computation starts JAX
     subject = quote(context, event.at, event.call_name)
-    return Report(
-        event.at,
-        f"{subject} only computes a result, but nothing uses it; use the result or remove this line",
-        "info" if is_test(context) else None,
+    level: Level | None = "info" if is_test(context) else None
+    if not context.staged and _is_timed(event):
+        waited = "JAX is asynchronous and nothing waits for it"
+        message = f"The timer measures only the start of {subject}, because {waited}; pass the result to jax.block_until_ready"
+        return Report(event.at, message, level)
+    message = (
+        f"{subject} returns a result and changes nothing, but nothing uses the result; assign it or remove this line"
     )
+    return Report(event.at, message, level)
+
+
+def _is_timed(event: Discarded) -> bool:
+    """A block of the function around the call reads a clock before and after it."""
+    scope, at = event.context.scope, event.at
+    around = list(nodes_around(scope.tree.body, at.start, at.end))
+    own = next((node for node in reversed(around) if isinstance(node, ir.FunctionDef)), None)
+    body = own.function.body if own is not None else scope.tree.body
+    calls = [node for statement in body for node in walk(statement) if isinstance(node, ir.Call)]
+    clocks = [call.start for call in calls if last_name(call.func) in _CLOCKS]
+    return bool(clocks) and min(clocks) < at.start < max(clocks)
+
+
+_CLOCKS = frozenset({"time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns"})
 
 
 def _unused_jit(event: RootMet) -> Report | None:

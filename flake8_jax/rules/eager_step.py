@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
-from flake8_jax.rules._keys import at_place
+from flake8_jax.rules._keys import at_place, is_inside
 from flake8_jax.rules._steps import report_gradients_first
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.values import Site
@@ -159,29 +159,24 @@ def eager_step(event: EagerStep) -> Report | None:
     if context.staged or context.presumed or is_test(context):
         return None
     subject = quote(context, event.at, "this")
-    where = at_place(Site(event.loop_scope, event.loop.start, event.loop.start), context)
+    where = f"the loop {at_place(Site(event.loop_scope, event.loop.start, event.loop.start), context)}"
+    if event.kind in ("model", "layer", "layers", "optimizer"):
+        message = f"T{where[1:]} runs {_work(event)} in {subject} outside jit, so operation by operation"
+        return Report(event.at, f"{message}; jit a function that does one step")
     if event.kind == "operation":
-        return Report(
-            event.at,
-            f"The loop {where} runs {subject} and its other operations one by one, because nothing is jitted; jit its body or "
-            "use jax.lax.scan",
-            preview=True,
-        )
+        message = f"T{where[1:]} runs {subject} and its other operations one by one, because nothing is jitted"
+        return Report(event.at, f"{message}; jit its body or use jax.lax.scan", preview=True)
     if event.kind == "function":
-        return Report(
-            event.at,
-            f"{subject} runs operation by operation in every iteration, because it is not jitted; jit the whole step",
-            preview=True,
-        )
-    if event.kind == "element":
-        return Report(
-            event.at,
-            f"{subject} takes one element from the device in every iteration, which is slow; use array operations or "
-            "jax.vmap, or convert the array with np.asarray first",
-            preview=True,
-        )
-    what = "an optimizer" if event.kind == "optimizer" else "a model"
-    return Report(
-        event.at,
-        f"{subject} runs {what} operation by operation in every iteration, because it is outside jit; jit the whole step",
-    )
+        message = f"{subject} runs operation by operation in each iteration of {where}, because it is not jitted"
+        return Report(event.at, f"{message}; jit that function", preview=True)
+    message = f"{subject} takes one element from the device in each iteration of {where}, which is slow"
+    advice = "use array operations or jax.vmap, or convert the array with np.asarray first"
+    return Report(event.at, f"{message}; {advice}", preview=True)
+
+
+def _work(event: EagerStep) -> str:
+    """``an optimizer (called on line 88)``: with its place, if it is not the call of the finding itself."""
+    context, work = event.context, event.work
+    is_here = work is None or is_inside(work, Site(context.scope, event.at.start, event.at.end))
+    inner = "" if is_here or work is None else f" (called {at_place(work, context)})"
+    return f"{'an optimizer' if event.kind == 'optimizer' else 'a model'}{inner}"

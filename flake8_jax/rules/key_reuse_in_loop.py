@@ -17,6 +17,7 @@ from flake8_jax.rules._keys import (
     new_name,
     report_where_given,
     row_of,
+    takes_key,
     user_of,
     uses_of,
 )
@@ -196,12 +197,19 @@ def _message(event: KeyUse, by: str, does: str) -> str:
         return f"{key} does not change in {loop}, so {then}; {advice}"
     function, inner = callee(event.context, event.at), inner_spelling(event)
     if _is_batch(event.key, ""):
-        return f"{function} gets the same keys in every iteration of {loop}, so its random numbers repeat; {advice}"
+        again = f"{function} gets the same keys in every iteration of {loop}"
+        return f"{again}, so its random numbers repeat; {advice}"
     if inner and event.captured:
         advice = "make it a parameter and pass a new key in each iteration"
         captures = f"{function} captures {hidden_key(event, 'the key')}"
         return f"{captures}, so its random numbers repeat in every iteration of {loop}; {advice}"
     uses = f"{function} uses {hidden_key(event, 'the same key')}"
+    if event.loop_kind in ("for", "while"):
+        advice = (
+            f"pass {function} a new key in each iteration"
+            if takes_key(event)
+            else f"give {function} a key parameter and pass it a new key in each iteration"
+        )
     return f"{uses} in every iteration of {loop}, so its random numbers repeat; {advice}"
 
 

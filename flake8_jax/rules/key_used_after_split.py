@@ -148,7 +148,7 @@ def key_used_after_split(event: KeyUse) -> Report | None:
     elif event.through and name_of(event.through) == name_of(event.first_in, ""):
         then = "this call may draw the same numbers again"
     elif is_within_call(event):
-        then = "both calls may draw correlated numbers"
+        then = f"{name_of(event.first_in, 'that call')} and this call may draw correlated numbers"
     elif key_on_line(event) is None:
         then = "its numbers may be correlated with those of the new keys"
     else:

@@ -162,8 +162,8 @@ def _message(function: str, event: CallMismatch) -> str:
     problem = event.problem
     names = listed(problem.names) if problem.names else ""
     if problem.kind == "missing":
-        plural = "s" if len(problem.names) > 1 else ""
-        return f"{function} needs the argument{plural} {names}, so this call raises TypeError; pass {names}"
+        pronoun = "them" if len(problem.names) > 1 else "it"
+        return f"This call does not pass {names}, which {function} requires, so it raises TypeError; pass {pronoun}"
     if problem.kind == "too-many":
         most = f"{problem.most} positional argument{'' if problem.most == 1 else 's'}"
         return f"{function} takes at most {most}, so this call raises TypeError; pass the others by keyword, or remove them"

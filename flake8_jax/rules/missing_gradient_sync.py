@@ -105,10 +105,12 @@ def missing_gradient_sync(event: MissingSync) -> Report | None:
         return Report(
             event.at,
             f"Gradients from {gradient} are averaged only over `{event.over}`, so each element of `{event.mapped_axis}` "
-            "applies its own; use jax.lax.pmean over both axes",
+            f"applies its own; use jax.lax.pmean over `{event.over}` and `{event.mapped_axis}`",
             preview=True,
         )
+    mapped = f"`{event.transform.rpartition('.')[2]}`"
     return Report(
         event.at,
-        f"Each device applies its own gradient from {gradient}, so the replicas diverge; average it with jax.lax.pmean",
+        f"Under {mapped}, each device applies its own gradient from {gradient}, so the copies of the parameters diverge; "
+        "average it with jax.lax.pmean",
     )

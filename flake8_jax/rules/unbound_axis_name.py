@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._wording import listed
+from flake8_jax.rules._wording import callee, listed
 from flake8_jax.semantics.events.events import UnboundAxis
 from flake8_jax.semantics.events.facts import bound_axis_fact
 
@@ -99,9 +99,14 @@ def unbound_axis_name(event: UnboundAxis) -> Report | None:
     context = event.context
     if context.presumed or context.caught or not context.staged:
         return None
-    advice = f"bound are {listed(event.bound)}" if event.bound else f"pass axis_name={event.axis!r} to one of them"
+    advice = (
+        f"use a bound name ({listed(event.bound)})"
+        if event.bound
+        else f"pass axis_name={event.axis!r} to the transform around this code"
+    )
     return Report(
         event.at,
-        f"No enclosing vmap, pmap or shard_map binds axis `{event.axis}`, so tracing raises NameError; {advice}",
+        f"No enclosing vmap, pmap or shard_map binds axis `{event.axis}` of {callee(context, event.at)}, so tracing raises "
+        f"NameError; {advice}",
         unless=bound_axis_fact(event.axis),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._wording import listed
 from flake8_jax.semantics.events.events import MeshMismatch
 
@@ -87,9 +88,13 @@ def unknown_mesh_axis(event: MeshMismatch) -> Report | None:
     """
     if event.context.presumed or event.context.caught:
         return None
+    spec = quote(event.context, event.at, "This spec")
     if event.twice:
         return Report(
-            event.at, f"This spec uses axis `{event.axis}` for two dimensions, but it can shard only one; remove one"
+            event.at,
+            f"{spec} uses axis `{event.axis}` for two dimensions, but a mesh axis can shard only one; remove one",
         )
-    known = f"its axes are {listed(event.axes)}; use one of them" if event.axes else "it has no axes"
-    return Report(event.at, f"The mesh has no axis `{event.axis}`, so JAX raises an error: {known}")
+    mesh = f"its mesh has only {listed(event.axes)}" if event.axes else "its mesh has no named axes"
+    advice = "use one of those" if event.axes else "name the axes of the mesh"
+    message = f"{spec} shards over axis `{event.axis}`, but {mesh}, so JAX raises an error; {advice}"
+    return Report(event.at, message)

@@ -428,7 +428,7 @@ def test_a_notebook_that_was_saved_as_a_script(folder: Path, capsys: pytest.Capt
 
 def test_a_broken_script_is_no_notebook(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "a.py").write_text(SCRIPT + "def f(:\n")
-    said = "a.py:10:7: JAX001 jaxlint skips this file, which does not parse: invalid syntax"
+    said = "a.py:10:7: JAX001 jaxlint skips this file, because it is not valid Python: invalid syntax"
     assert lint(capsys, "a.py", "--output-format", "concise")[1].startswith(said)
 
 

@@ -618,7 +618,7 @@ def train(state, rng):
 def test_draws_repeat_only_where_both_draw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (found,) = findings(tmp_path, capsys, SPLIT)
     assert found["message"] == (
-        "`rng` was already split in `update` (called on line 16), so both calls may draw correlated numbers; "
+        "`rng` was already split in `update` (called on line 16), so `update` and this call may draw correlated numbers; "
         "pass each call its own key"
     )
 

@@ -203,6 +203,19 @@ def train(key, x):
             ["`second.key` was already split in `step` (called on line 15)", "pass each call its own key"],
         ),
         (
+            "JAX509",
+            "import time\n\nimport jax\n\n\ndef measure(a):\n    start = time.time()\n    jax.numpy.linalg.svd(a)\n"
+            "    return time.time() - start\n",
+            ["measures only the start of `jax.numpy.linalg.svd(a)`", "pass the result to jax.block_until_ready"],
+        ),
+        (
+            "JAX414",
+            "import jax.numpy as jnp\nimport optax\n\ntx = optax.sgd(0.1)\n\n\ndef step(p, s, g):\n"
+            "    up, s = tx.update(g, s)\n    return optax.apply_updates(p, up), s\n\n\ndef main(p, batches):\n"
+            "    s = tx.init(p)\n    for g in batches:\n        p, s = step(p, s, g)\n    return p\n",
+            ["The loop on line 14 runs an optimizer (called on line 8) in `step(p, s, g)` outside jit"],
+        ),
+        (
             "JAX303",
             CARRIED,
             ["In the previous iteration, line 14 passed this `key` to `inner`", "pass a new key there"],

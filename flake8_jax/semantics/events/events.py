@@ -830,7 +830,8 @@ class EagerStep(msgspec.Struct, frozen=True, eq=False):
     """Every iteration of an eager loop runs a model or an optimizer, and nothing on the way is staged (see ``eager_steps``).
 
     ``at``: the first expression in the loop's body that does. loop: its IR, in the file of ``loop_scope``. optimizes: an
-    optimizer is among what runs. kind: of what ``at`` runs.
+    optimizer is among what runs. kind: of what ``at`` runs. work: the call of the model or optimizer itself, None for other
+    operations.
     """
 
     context: Context
@@ -839,6 +840,7 @@ class EagerStep(msgspec.Struct, frozen=True, eq=False):
     loop_scope: ModuleScope
     optimizes: bool
     kind: str
+    work: Site | None = None
 
 
 class RepeatedSeed(msgspec.Struct, frozen=True, eq=False):

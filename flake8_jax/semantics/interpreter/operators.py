@@ -225,7 +225,7 @@ def binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Val
             track_computed(m, frame, node)
         given = _array_binary(m, frame, node, left, op, right)
         if m.trackers[EagerSteps].wanted:
-            track_operation(m, node, given)
+            track_operation(m, frame, node, given)
         return given
     if isinstance(left, Const) and isinstance(right, Const):
         return _fold(left.value, op, right.value)

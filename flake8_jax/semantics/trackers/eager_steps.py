@@ -28,6 +28,7 @@ from flake8_jax.semantics.domain.values import (
     External,
     ExternalInstance,
     ExternalMethod,
+    Site,
     SliceValue,
     TransformedValue,
     Unknown,
@@ -77,10 +78,11 @@ _SEVERAL = frozenset({"MLP", "Sequential", "MultiheadAttention", "MultiHeadAtten
 
 
 class Work(msgspec.Struct, frozen=True, eq=False):
-    """A call of a model or an optimizer. node: the call."""
+    """A call of a model or an optimizer. node: the call, in the file of ``scope``."""
 
     kind: WorkKind
     node: Any
+    scope: ModuleScope
 
 
 class Doings(msgspec.Struct, eq=False):
@@ -182,8 +184,11 @@ class EagerSteps(Tracker):
         optimizes = any(work.kind == "optimizer" for work in works)
         if optimizes or any(work.kind == "model" for work in works) or sum(layers.values()) > 1:
             first = places[min(places)]
-            kind = next(work.kind for work in first[1] if work.kind in _WHOLE)
-            self.m.bus.emit(EagerStep(self.m.path.context(scope), first[0], loop.node, scope, optimizes, kind))
+            work = next(work for work in first[1] if work.kind in _WHOLE)
+            site = Site(work.scope, work.node.start, work.node.end)
+            self.m.bus.emit(
+                EagerStep(self.m.path.context(scope), first[0], loop.node, scope, optimizes, work.kind, site)
+            )
 
 
 def _is_in_model(m: Machine, loop: LoopState) -> bool:
@@ -246,10 +251,10 @@ def _is_eager(m: Machine, loop: LoopState, places: Iterable[ir.Node]) -> bool:
     return isinstance(loop.node, (ir.For, ir.While)) and any(hands_on(loop.node, place) for place in places)
 
 
-def track_operation(m: Machine, node: Any, result: Value) -> None:
+def track_operation(m: Machine, frame: Frame, node: Any, result: Value) -> None:
     """An operator on arrays gave ``result``."""
     if type(result) is Array and result.level <= MAYBE and node is not None and not m.path.mode.staged:
-        m.trackers[EagerSteps].track(Work("operation", node), node)
+        m.trackers[EagerSteps].track(Work("operation", node, frame.scope), node)
 
 
 def track_element(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value) -> None:
@@ -264,7 +269,7 @@ def track_element(m: Machine, frame: Frame, node: ir.Subscript, base: Value, ind
         return
     root = path_of(node.value).partition(".")[0]
     if root and not any(path.partition(".")[0] == root for path in bound_in(loop)):
-        m.trackers[EagerSteps].track(Work("element", node), node)
+        m.trackers[EagerSteps].track(Work("element", node, frame.scope), node)
 
 
 def _is_on_device(value: Value) -> bool:
@@ -278,7 +283,7 @@ def track_call(m: Machine, func: Value, at: Call) -> None:
         return
     if any(shape_of(m, value) is not None for value in (*at.args.values, *at.args.kwargs.values())):
         return  # jit would compile it in every iteration
-    m.trackers[EagerSteps].track(Work(kind, at.node), at.node)
+    m.trackers[EagerSteps].track(Work(kind, at.node, at.frame.scope), at.node)
 
 
 def _reads(func: Value, at: Call) -> bool:
