@@ -204,12 +204,8 @@ def _message(event: KeyUse, by: str, does: str) -> str:
         captures = f"{function} captures {hidden_key(event, 'the key')}"
         return f"{captures}, so its random numbers repeat in every iteration of {loop}; {advice}"
     uses = f"{function} uses {hidden_key(event, 'the same key')}"
-    if event.loop_kind in ("for", "while"):
-        advice = (
-            f"pass {function} a new key in each iteration"
-            if takes_key(event)
-            else f"give {function} a key parameter and pass it a new key in each iteration"
-        )
+    if event.loop_kind in ("for", "while") and (inner.isidentifier() or takes_key(event)):
+        advice = f"pass {function} a new key in each iteration"
     return f"{uses} in every iteration of {loop}, so its random numbers repeat; {advice}"
 
 
