@@ -31,7 +31,8 @@ def key_reuse(event: KeyUse) -> Report | None:
 
     The finding is a warning for two calls of `choice`, for a key that a function makes from a number of its own (as for
     synthetic data), and for keys with which the same functions change an image and its mask. The finding is a note if
-    two functions split one key, and so hold the same new keys, but each draws with a different one.
+    two functions split one key, and so hold the same new keys, but each draws with a different one, and for one key for two
+    collections (`rngs={"params": key, "dropout": key}`).
 
     With `--preview`, a call of a function that jaxlint does not know (`env.reset(key)`, `dist.sample(seed=key)`,
     `model(key, x)`) also counts as a use of the key. So does `fold_in` next to `split`, because `fold_in` may return a
@@ -192,7 +193,7 @@ def key_reuse(event: KeyUse) -> Report | None:
     if event.collections is not None:
         first, second = event.collections
         message = f"{key} seeds both `{first}` and `{second}`, so both may draw the same numbers; split it first"
-        return Report(event.at, message, level="warning", given=draws_from(second))
+        return Report(event.at, message, level="info", given=draws_from(second))
     if any(event.callees):
         splits = event.effect == "split" and not event.through
         advice = _before_this_split(event) if splits and is_iterated(event) else ADVICE[event.intent]

@@ -33,8 +33,8 @@ def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     ## Why is this bad?
 
     At trace time there is nothing to wait for or to copy. `jax.device_get` and `jax.block_until_ready` return the tracer
-    unchanged, so the code looks synchronous but is not. The methods `x.block_until_ready()` and `x.copy_to_host_async()` do
-    not exist on tracers and raise `AttributeError`.
+    unchanged, so the code looks synchronous but is not. No result changes, so the finding is a note. The methods
+    `x.block_until_ready()` and `x.copy_to_host_async()` do not exist on tracers and raise `AttributeError`.
 
     ## Example
 
@@ -141,7 +141,8 @@ def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
         spelled(context, event.at, event.name),
         quote(context, event.nodes[0] if event.nodes else None, "its argument"),
     )
-    return Report(event.at, f"{function}() has no effect on {subject}, which is traced; {_ADVICE}")
+    # Nothing goes wrong: readers of unseen repositories found 2 of 7 of these worth a minute.
+    return Report(event.at, f"{function}() has no effect on {subject}, which is traced; {_ADVICE}", "info")
 
 
 _ADVICE = "call it on the result of the jitted function"

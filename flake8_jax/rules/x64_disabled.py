@@ -52,7 +52,8 @@ def report_first(candidates: list[Candidate]) -> list[Candidate]:
 def x64_disabled(event: WideDtype) -> Report | None:
     """The code asks for a 64-bit dtype, but the project does not enable 64-bit dtypes.
 
-    If one function has several such calls, jaxlint reports only the first.
+    If one function has several such calls, jaxlint reports only the first. The finding is a note for integers, unless a
+    shift shows that 32 bits are too few, and for the string `"float"`: in other projects, the numbers fit in 32 bits.
 
     ## Why is this bad?
 
@@ -148,7 +149,9 @@ def x64_disabled(event: WideDtype) -> Report | None:
         message = f"{wrong}; enable it or use {narrow}"
     else:
         message = f"{wrong}; enable it, as `<< {shift}` does not fit in {narrow}"
-    return Report(event.at, message, "info" if is_test(event.context) else None)
+    # Readers of unseen repositories found none of seven class labels, tokens and casts to "float" worth a minute.
+    fits = ("int" in narrow and shift is None) or event.written == '"float"'
+    return Report(event.at, message, "info" if fits or is_test(event.context) else None)
 
 
 def _of_jax(event: WideDtype) -> str:

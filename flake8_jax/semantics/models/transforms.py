@@ -303,7 +303,7 @@ def _run_inside(m: Machine, tv: TransformedValue, at: Call) -> Value:
         mapped_axis = MappedAxis(tv.name, call_link, shared_by_all_elements(m, tv, at.args, crossed))
     if isinstance(tv.operand, PartialValue):
         track_held(m, tv.operand, tv.site)
-    replica, reports = enter_replica(m, tv), len(m.bus.emissions)
+    replica, reports = enter_replica(m, tv, maps=mapped_axis is not None), len(m.bus.emissions)
     around = begin_compiled(m, tv)
     result = stage(m, tv.operand, at.to(crossed), enter(m, fact, tv.name, mapped_axis, tv.options))
     end_compiled(m, around)

@@ -7,6 +7,8 @@ replica     one run of the operand of a ``pmap`` with a named axis, or of a ``sh
             one, the elements of a ``vmap`` with a named axis are replicas too.
 synced      a collective over the axis of the replica ran in it, or in something it called: its author thought of the others.
 doubt       a gradient was passed to unknown code, which may do the same.
+inner       a gradient inside of a further derivative, or of each element of a ``vmap``: part of what the step computes (a
+            Laplacian, the residual of a differential equation), not what it updates parameters with.
 
 Limitations: which axis of a mesh a collective runs over, and of which value it takes the mean.
 """
@@ -45,10 +47,13 @@ _UPDATES = frozenset({"update", "apply_gradients", "apply_updates"})
 
 @dataclass(eq=False)
 class Replica:
-    """One replica being run. axis: its name, ANY for those of a mesh. gradients: what was differentiated in it, and where."""
+    """One replica being run. axis: its name, ANY for those of a mesh. mapped: number of mapped axes in it. differentiated:
+    it runs under a derivative. gradients: what was differentiated in it, and where."""
 
     transform: str
     axis: str = ANY
+    mapped: int = 0
+    differentiated: bool = False
     synced: bool = False
     doubt: bool = False
     gradients: list[tuple[Value, ModuleScope, Any]] = field(default_factory=list)
@@ -63,13 +68,13 @@ class Replicas(Tracker):
         self.collecting: dict[int, set[str]] = {}
 
 
-def enter_replica(m: Machine, tv: TransformedValue) -> Replica | None:
-    """The operand of this transform is about to run, once per device."""
+def enter_replica(m: Machine, tv: TransformedValue, *, maps: bool) -> Replica | None:
+    """The operand of this transform is about to run, once per device. maps: the transform maps an axis."""
     running = m.trackers[Replicas].running
     axis = _axis_of(tv, inside=bool(running))
     if not axis or not m.bus.wants(MissingSync):
         return None
-    replica = Replica(tv.name, axis)
+    replica = Replica(tv.name, axis, len(m.path.mode.mapped_axes) + maps, m.path.mode.differentiated)
     running.append(replica)
     return replica
 
@@ -120,8 +125,12 @@ def track_gradient(m: Machine, frame: Frame, node: Any, tv: TransformedValue, re
             gradient = result.elts[1]
         elif "has_aux" in tv.options:
             gradient = result.elts[0]
-    for replica in m.trackers[Replicas].running:
-        replica.gradients.append((gradient, frame.scope, node))
+    mode, running = m.path.mode, m.trackers[Replicas].running
+    for depth, replica in enumerate(running):
+        mapped = replica.mapped + sum(other.transform == _VMAP for other in running[depth + 1 :])
+        inner = len(mode.mapped_axes) > mapped or (mode.differentiated and not replica.differentiated)
+        if not inner:
+            replica.gradients.append((gradient, frame.scope, node))
 
 
 def track_collective(m: Machine, axes: Iterable[str]) -> None:

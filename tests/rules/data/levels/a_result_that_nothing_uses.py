@@ -11,3 +11,15 @@ def shifted(x):
 def test_shifted(x):
     jnp.sort(x)  # info: discarded-result
     return shifted(x)
+
+
+def centered(x):
+    x.mean()  # info: discarded-result
+    x.astype(int)  # warning: discarded-result
+    jnp.random.shuffle(x)  # error: removed-api
+    return x
+
+
+if __name__ == "__main__":
+    jnp.square(shifted(jnp.arange(3)))  # info: discarded-result
+    jnp.sort(centered(jnp.arange(3)))  # warning: discarded-result

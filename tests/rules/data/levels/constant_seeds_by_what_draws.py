@@ -9,12 +9,19 @@ def start(key, n):
 
 @jax.jit
 def noisy(x):
-    return x + jax.random.normal(jax.random.PRNGKey(0), x.shape)  # warning: constant-key
+    return x + jax.random.normal(jax.random.PRNGKey(0), x.shape)  # info: constant-key
+
+
+@jax.jit
+def dropped(x):
+    key = random.fold_in(random.key(0), 3)  # warning: constant-key
+    mask_key, _ = random.split(key)
+    return x * jax.random.bernoulli(mask_key, 0.5, x.shape)
 
 
 @jax.jit
 def split(x):
-    key = random.key(0)  # warning: constant-key
+    key = random.key(0)  # info: constant-key
     first, second = random.split(key)
     return x + random.normal(first, x.shape) * random.normal(second, x.shape)
 
