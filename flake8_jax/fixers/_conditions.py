@@ -18,6 +18,7 @@ Limitations: see those modules, and ``_callers``.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from flake8_jax.core import ir
 from flake8_jax.fixers._expressions import Effect, effect
@@ -46,16 +47,17 @@ from flake8_jax.fixers._source import FixSource
 from flake8_jax.fixers._staging import holds_surely_a_tracer, is_surely_array, is_surely_traced, runs_only_traced
 from flake8_jax.fixers._unchanged import stays_the_same
 from flake8_jax.knowledge.history import Change
-from flake8_jax.semantics.domain.values import Array, Const, HostArray, Static, Value
+from flake8_jax.semantics.domain.values import Array, Const, DictValue, HostArray, Static, TupleValue, Value
 from flake8_jax.semantics.events.events import ApiUse, LibraryCall
 
 __all__ = [
     "Use",
     "are_meant_to_be_equal",
+    "cannot_be_one_array",
     "evaluates_in_any_order",
     "every_release_has",
+    "have_one_shape",
     "holds_surely_a_tracer",
-    "is_array_or_number",
     "is_bound",
     "is_called_by_name",
     "is_joint_in_loop",
@@ -123,12 +125,41 @@ def is_patched(source: FixSource, last: str) -> bool:
 # --- values and expressions ------------------------------------------------------------------------
 
 
-def is_array_or_number(value: Value) -> bool:
+def have_one_shape(elements: Sequence[Value]) -> bool:
+    """Numbers and arrays that surely make one array. One array of unknown rank may stand for many of different shapes."""
+    shapes = {_shape(element) for element in elements}
+    return len(shapes) == 1 and None not in shapes
+
+
+def cannot_be_one_array(elements: Sequence[Value]) -> bool:
+    """Surely not of one shape, or not of numbers: lists of shapes, which have different lengths as a rule, and texts."""
+    ranks = {element.ndim for element in elements if isinstance(element, (Array, HostArray))} - {None}
+    ranks |= {0 for element in elements if _is_number(element)}
+    shapes = {_shape(element) for element in elements} - {None}
+    return len(ranks) > 1 or len(shapes) > 1 or any(_holds_no_number(element) for element in elements)
+
+
+def _shape(value: Value) -> tuple[int, ...] | None:
+    """The shape of a number, or of an array of rank 0 or 1; None where it is not known."""
+    if _is_number(value):
+        return ()
+    if not isinstance(value, (Array, HostArray)) or value.ndim is None or value.ndim > 1:
+        return None
+    if value.ndim == 0:
+        return ()
+    return None if value.length is None else (value.length,)
+
+
+def _is_number(value: Value) -> bool:
     if isinstance(value, Const):
         return isinstance(value.value, (bool, int, float, complex))
-    return isinstance(value, (Array, HostArray)) or (
-        isinstance(value, Static) and value.kind in ("int", "float", "bool")
-    )
+    return isinstance(value, Static) and value.kind in ("int", "float", "bool")
+
+
+def _holds_no_number(value: Value) -> bool:
+    if isinstance(value, Const):
+        return isinstance(value.value, (str, bytes)) or value.value is None
+    return isinstance(value, (TupleValue, DictValue)) or (isinstance(value, Static) and value.kind in ("str", "shape"))
 
 
 def never_divides_by_zero(event: LibraryCall) -> bool:

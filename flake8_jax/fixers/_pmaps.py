@@ -202,11 +202,11 @@ def _check_nesting(source: FixSource, found: Pmap) -> None:
             around.append(above.func)
     if found.definition is not None and found.operand is not None:
         around += [part for decorator in found.definition.decorators for part in walk(decorator)]
-    if any(_is_pmap(source, node) for node in [*inside, *around]):
+    if any(is_pmap(source, node) for node in [*inside, *around]):
         raise Declined("no automatic fix for nested maps; write one jax.shard_map over a mesh with two axes")
 
 
-def _is_pmap(source: FixSource, node: msgspec.Struct) -> bool:
+def is_pmap(source: FixSource, node: msgspec.Struct) -> bool:
     """Whether a name or an attribute means ``jax.pmap``."""
     if not isinstance(node, (ir.Name, ir.Attribute)):
         return False

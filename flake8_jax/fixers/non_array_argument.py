@@ -8,7 +8,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import ONE_SHAPE, decided
-from flake8_jax.fixers._conditions import is_array_or_number
+from flake8_jax.fixers._conditions import cannot_be_one_array, have_one_shape
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._jit_site import make_static
 from flake8_jax.fixers._source import FixSource, Refused, fixer
@@ -58,8 +58,10 @@ def _converted(event: LibraryCall, source: FixSource) -> Fix | None:
     opening = f"{imports.spell('jax.numpy.asarray')}("
     edits = (Edit(node.start, node.start, opening), Edit(node.end, node.end, ")"), *imports.edits)
     elements = elements_of(operand.value)
-    safe = bool(elements) and all(is_array_or_number(element) for element in elements)
-    return decided(Fix("Convert it with `jnp.asarray`", "safe", edits), safe=safe, otherwise=ONE_SHAPE)
+    if cannot_be_one_array(elements):
+        return None
+    found = Fix("Convert it with `jnp.asarray`", "safe", edits)
+    return decided(found, safe=have_one_shape(elements), otherwise=ONE_SHAPE)
 
 
 def _can_be_static(value: Value) -> bool:

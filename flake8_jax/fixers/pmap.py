@@ -17,6 +17,7 @@ from flake8_jax.fixers._comments import comments_above
 from flake8_jax.fixers._imports import Imports, add_import, joined
 from flake8_jax.fixers._names import identifiers
 from flake8_jax.fixers._pmaps import PMAP, Pmap, pmap_at
+from flake8_jax.fixers._shared_mesh import Shared, shared_by
 from flake8_jax.fixers._source import Comment, Declined, FixSource, fixer
 from flake8_jax.knowledge.history import Support, load_histories
 from flake8_jax.semantics.events.events import NameUse
@@ -111,8 +112,11 @@ def _call(source: FixSource, site: Pmap, library: _Library) -> list[Edit]:
     assert site.operand is not None
     function = _without_jit(source, site.operand)
     body = _written(library.spell("jax.vmap"), [_kept(source, function), *_in_axes(site)])
-    mapped = _written(library.shard_map, [body, *_mapping(source, site, library)])
+    shared = shared_by(source, site)
+    mapped = _written(library.shard_map, [body, *_mapping(source, site, library, shared)])
     comment, above = _carried(source, site, [function])
+    if shared is not None:
+        above.append(_above(source, shared.above, _shared_lines(source, site, library, shared)))
     options = _jit_options(source, site)
     if not options and not comment and _is_jitted(source, site):
         return [Edit(site.replaced.start, site.replaced.end, mapped), *above]
@@ -240,24 +244,44 @@ def _jit_options(source: FixSource, site: Pmap) -> list[str]:
     return [_with_comments(source, given, f"donate_argnums={numbers}")]
 
 
-def _mapping(source: FixSource, site: Pmap, library: _Library) -> list[str]:
+def _mapping(source: FixSource, site: Pmap, library: _Library, shared: Shared | None = None) -> list[str]:
     """The options of ``shard_map``."""
-    axis = _kept(source, site.options["axis_name"]) if "axis_name" in site.options else source.quoted("devices")
-    spec = library.spell("jax.sharding.PartitionSpec")
-    mesh = _written(library.spell("jax.sharding.Mesh"), [_devices(source, site, library), f"({axis},)"])
+    axis = _axis(source, site, shared)
+    partition = library.spell("jax.sharding.PartitionSpec")
+    spec = shared.spec if shared is not None and shared.spec is not None else f"{partition}({axis})"
+    mesh = shared.mesh if shared is not None and shared.mesh is not None else _mesh(source, site, library, axis)
+    whole = f"{partition}()"
     return [
         f"mesh={mesh}",
-        f"in_specs={_in_specs(site, spec, axis)}",
-        f"out_specs={spec}({axis})",
+        f"in_specs={spec if site.axes is None else _tuple([whole if one is None else spec for one in site.axes])}",
+        f"out_specs={spec}",
         f"{library.check}=False",
     ]
 
 
-def _in_specs(site: Pmap, spec: str, axis: str) -> str:
-    """One spec for all arguments, or one for each that is an array."""
-    if site.axes is None:
-        return f"{spec}({axis})"
-    return _tuple([f"{spec}()" if one is None else f"{spec}({axis})" for one in site.axes])
+def _above(source: FixSource, statement: ir.Stmt, lines: list[str]) -> Edit:
+    """Lines above a statement, outside of its own: they are laid out by themselves, and so are the same for all maps."""
+    at, indent = source.line_start(statement.start), source.indentation(statement)
+    return Edit(at, at, "".join(f"{indent}{line}{source.newline}" for line in lines))
+
+
+def _shared_lines(source: FixSource, site: Pmap, library: _Library, shared: Shared) -> list[str]:
+    """The statements that name what several maps share."""
+    axis = _axis(source, site, shared)
+    mesh = [f"{shared.mesh} = {_mesh(source, site, library, axis)}"] if shared.mesh is not None else []
+    spec = [f"{shared.spec} = {library.spell('jax.sharding.PartitionSpec')}({axis})"] if shared.spec is not None else []
+    return [*mesh, *spec]
+
+
+def _axis(source: FixSource, site: Pmap, shared: Shared | None) -> str:
+    """The text of the name of the axis."""
+    if shared is not None and shared.axis is not None:
+        return shared.axis
+    return _kept(source, site.options["axis_name"]) if "axis_name" in site.options else source.quoted("devices")
+
+
+def _mesh(source: FixSource, site: Pmap, library: _Library, axis: str) -> str:
+    return _written(library.spell("jax.sharding.Mesh"), [_devices(source, site, library), f"({axis},)"])
 
 
 def _devices(source: FixSource, site: Pmap, library: _Library) -> str:

@@ -133,9 +133,25 @@ def _of_one_plus(event: Computation, one: Recipe) -> Finding | None:
     exponential = made_by(event, other, "exp")
     if exponential is not None and _is_written_here(event, exponential) and not stays_low(exponential.operands[0]):
         return Finding("computes log(1 + exp(x)), which overflows for large x and loses digits for small x", SOFTPLUS)
-    if isinstance(other, (Array, Tree)) and not is_whole(other):
+    if isinstance(other, (Array, Tree)) and not is_whole(other) and not _is_called_a_count(one):
         return Finding("computes log(1 + x), which loses all digits of a small x", LOG1P, minor=True)
     return None
+
+
+def _is_called_a_count(one: Recipe) -> bool:
+    """``counts`` of ``1 + counts``: a whole number, whatever its dtype is. Nothing but the name says so."""
+    if not isinstance(one.node, ir.BinOp):
+        return False
+    other = one.node.right if isinstance(one.node.left, ir.Constant) else one.node.left
+    while isinstance(other, ir.Subscript):
+        other = other.value
+    name = other.id if isinstance(other, ir.Name) else other.attr if isinstance(other, ir.Attribute) else ""
+    return _COUNTS.search(name) is not None
+
+
+_COUNTS = re.compile(
+    r"(?i)(?:^|_)(?:n|num|(?:count|degree|deg|visit|length|step|epoch|ind(?:ex|ice)|rank|iteration)s?)(?:_|$)"
+)
 
 
 def _of_one_minus(event: Computation, rest: Recipe) -> Finding | None:
