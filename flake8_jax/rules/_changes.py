@@ -5,10 +5,12 @@ Limitations: which later code reads what was changed; a leak is a leak, read or 
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import contains_tracer
 from flake8_jax.semantics.domain.values import GRAD, Array
-from flake8_jax.semantics.events.events import Mutation
+from flake8_jax.semantics.events.events import Context, Mutation
 
 
 def leaks(event: Mutation) -> bool:
@@ -25,5 +27,17 @@ def counts(event: Mutation) -> bool:
     return event.once and event.itself and not is_test(event.context)
 
 
-LEAK = "stores a tracer, which is invalid after tracing; return the value instead"
+def leak(context: Context, kept: str) -> str:
+    """What is wrong with a stored tracer, and what to do. kept: in what the code keeps it.
+
+    A constructor and a setter return nothing: what they store is passed to its readers instead.
+    """
+    body = context.inner.body if context.inner is not None else []
+    returns = any(isinstance(n, ir.Return) and n.value is not None for statement in body for n in walk(statement))
+    advice = (
+        "return the value instead" if returns else f"return the value, or pass it to the functions that read {kept}"
+    )
+    return f"stores a tracer, which is invalid after tracing; {advice}"
+
+
 ONCE = "runs at trace time only, not on every call; pass the value in and return it"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
 from flake8_jax.rules._keys import place
+from flake8_jax.semantics.domain.code import names_read
 from flake8_jax.semantics.domain.values import (
     BoundMethod,
     ExternalMethod,
@@ -39,6 +41,18 @@ def _where(event: Repetition) -> str:
 def short(name: str) -> str:
     """The last part of a canonical name."""
     return name.rpartition(".")[2]
+
+
+def is_method_of_element(event: Repetition) -> bool:
+    """``for agent in agents: jax.jit(agent.step)``: each iteration has a function of its own, so nothing can stand before the
+    loop. Limitations: an outer loop may run over the same objects again."""
+    loop, call = event.loop, event.at
+    if not event.own or event.context.loop > 1 or not isinstance(loop, (ir.For, ir.Comprehension)):
+        return False
+    targets = [loop.target] if isinstance(loop, ir.For) else [generator.target for generator in loop.generators]
+    elements = set().union(*[names_read(target) for target in targets])
+    operand = call.args[0].value if isinstance(call, ir.Call) and call.args else None
+    return isinstance(operand, ir.Attribute) and not elements.isdisjoint(names_read(operand))
 
 
 def made_of(value: Value) -> str:

@@ -15,9 +15,9 @@ from flake8_jax.core.registry import Candidate, Report
 from flake8_jax.rules._meetings import Meetings
 from flake8_jax.rules._tracers import LONGEST_QUOTE, quote
 from flake8_jax.rules._wording import callee
-from flake8_jax.semantics.domain.code import path_of
+from flake8_jax.semantics.domain.code import nodes_around, path_of
 from flake8_jax.semantics.domain.values import Site, canonical_key
-from flake8_jax.semantics.events.events import Context, KeyUse
+from flake8_jax.semantics.events.events import Context, Intent, KeyUse
 
 ADVICE: dict[str, str] = {
     "": "split it first",
@@ -148,11 +148,50 @@ def already(event: KeyUse, verb: str) -> str:
     user = callee(event.context, event.at, "")
     if key_on_line(event) is not None or not user:
         return f"{name_of_key(event)} was already {verb} {first_use(event)}"
+    given = _earlier_spelling(event)
+    if given and not is_within_call(event) and not is_iterated(event):
+        again = f"{user} {'captures' if event.captured else 'uses'} it again{_as_inner(event, given)}"
+        return f"`{given}` was already {verb} {first_use(event)}, and {again}"
     uses = f"{user} {'captures' if event.captured else 'uses'} {hidden_key(event, 'the key')}"
     is_same = bool(event.first_in) and event.first_in == event.last_in
     if is_same and is_within_call(event) and not is_iterated(event) and event.earlier is not None:
         return f"{uses}, as does the call {at_place(event.earlier, event.context)}"
     return f"{uses}, which was already {verb} {first_use(event)}"
+
+
+def _earlier_spelling(event: KeyUse) -> str:
+    """The name of the key at its first use, where that is a call of a library's function; empty if that is unclear."""
+    site = event.earlier
+    if site is None:
+        return ""
+    around = nodes_around(site.scope.tree.body, site.start, site.end)
+    call = next((n for n in around if isinstance(n, ir.Call) and (n.start, n.end) == (site.start, site.end)), None)
+    named = [path_of(argument.value) for argument in call.args] if call is not None else []
+    keys = [name for name in named if name and is_key_name(name)]
+    return keys[0] if len(keys) == 1 else ""
+
+
+def _as_inner(event: KeyUse, given: str) -> str:
+    """`` (as `key` on line 12)``: under which name the function uses it."""
+    inner = inner_spelling(event)
+    if not inner or event.last is None:
+        return ""
+    name = "" if inner == given else f"as `{inner}` "
+    return f" ({name}{at_place(event.last, event.context)})"
+
+
+def unless(intent: Intent, what: str = "") -> str:
+    """`` unless both need equal numbers``: when nothing has to be done. what: if nothing says that it may be meant."""
+    _, known, reason = ADVICE[intent].partition(" unless ")
+    return f"{known}{reason}" if known else what
+
+
+def unless_unused(event: KeyUse) -> str:
+    """When a use by a function that nobody knows is none."""
+    earlier, function = event.callees
+    if event.intent or "fold_in" in (earlier, function):
+        return ""
+    return f" unless `{function or earlier}` does not use the key"
 
 
 def own_keys(event: KeyUse) -> str:

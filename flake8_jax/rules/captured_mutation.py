@@ -5,7 +5,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Level
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._changes import LEAK, ONCE, counts, leaks
+from flake8_jax.rules._changes import ONCE, counts, leak, leaks
 from flake8_jax.rules._reads import reach
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.values import DictValue, ListValue, Static, UnionValue, Value
@@ -152,10 +152,11 @@ def captured_mutation(event: Mutation) -> Report | None:
     found = reach(event, container) if leaks(event) or counts(event) else "gone"
     if found == "gone":
         return None
-    subject = f"This change of {quote(event.context, container, 'a container')}"
+    kept = quote(event.context, container, "the container")
+    subject = f"This change of {kept}"
     level: Level | None = None if found == "read" else "info" if found == "passed" else "warning"
     if leaks(event):
-        return Report(event.at, f"{subject} {LEAK}", level, unless=UNDONE)
+        return Report(event.at, f"{subject} {leak(event.context, kept)}", level, unless=UNDONE)
     return Report(event.at, f"{subject} {ONCE}", level, unless=UNDONE)
 
 

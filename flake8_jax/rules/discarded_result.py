@@ -168,9 +168,8 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
         waited = "JAX is asynchronous and nothing waits for it"
         message = f"The timer measures only the start of {subject}, because {waited}; pass the result to jax.block_until_ready"
         return Report(event.at, message, "info" if is_test(context) else None)
-    message = (
-        f"{subject} returns a result and changes nothing, but nothing uses the result; assign it or remove this line"
-    )
+    keep = "assert that it is true" if name in _TESTING or isinstance(event.at, ir.Compare) else "assign it"
+    message = f"{subject} returns a result and changes nothing, but nothing uses the result; {keep} or remove this line"
     return Report(event.at, message, level)
 
 
@@ -247,6 +246,7 @@ _REDUCTIONS = frozenset(
         *("sum", "trace", "var"),
     }
 )
+_TESTING = frozenset({"all", "allclose", "any", "array_equal", "array_equiv", "isclose", "isfinite"})
 _CHECKING = frozenset({"broadcast_shapes", "result_type", "promote_types"})
 """They raise where shapes or dtypes do not fit, which may be what they are called for."""
 

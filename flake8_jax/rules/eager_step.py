@@ -7,6 +7,7 @@ from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._keys import at_place, is_inside
 from flake8_jax.rules._steps import report_gradients_first
 from flake8_jax.rules._tracers import quote
+from flake8_jax.semantics.domain.code import bound_paths, names_read
 from flake8_jax.semantics.domain.values import Site
 from flake8_jax.semantics.events.events import EagerStep
 
@@ -162,7 +163,7 @@ def eager_step(event: EagerStep) -> Report | None:
     where = f"the loop {at_place(Site(event.loop_scope, event.loop.start, event.loop.start), context)}"
     if event.kind in ("model", "layer", "layers", "optimizer"):
         message = f"T{where[1:]} runs {_work(event)} in {subject} outside jit, so operation by operation"
-        return Report(event.at, f"{message}; jit a function that does one step")
+        return Report(event.at, f"{message}; {_advice(event)}")
     if event.kind == "operation":
         message = f"T{where[1:]} runs {subject} and its other operations one by one, because nothing is jitted"
         return Report(event.at, f"{message}; jit its body or use jax.lax.scan", preview=True)
@@ -172,6 +173,14 @@ def eager_step(event: EagerStep) -> Report | None:
     message = f"{subject} takes one element from the device in each iteration of {where}, which is slow"
     advice = "use array operations or jax.vmap, or convert the array with np.asarray first"
     return Report(event.at, f"{message}; {advice}", preview=True)
+
+
+def _advice(event: EagerStep) -> str:
+    """What to do: training has a step, a loop that only applies a model may have none."""
+    if event.kind == "optimizer":
+        return "jit a function that does one step"
+    is_same = event.loop_scope is event.context.scope and names_read(event.at).isdisjoint(bound_paths(event.loop))
+    return f"{'compute it once before the loop, or ' if is_same else ''}move it into a jitted function"
 
 
 def _work(event: EagerStep) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._changes import LEAK, ONCE, counts, leaks
+from flake8_jax.rules._changes import ONCE, counts, leak, leaks
 from flake8_jax.semantics.events.events import Mutation
 from flake8_jax.semantics.events.facts import UNDONE
 
@@ -146,7 +146,8 @@ def global_write(event: Mutation) -> Report | None:
     if event.target is not None or event.how not in ("global", "nonlocal", "attribute"):
         return None
     if leaks(event):
-        return Report(event.at, f"This assignment to {event.how} `{event.name}` {LEAK}", unless=UNDONE)
+        subject = f"This assignment to {event.how} `{event.name}`"
+        return Report(event.at, f"{subject} {leak(event.context, f'`{event.name}`')}", unless=UNDONE)
     if counts(event):
         return Report(event.at, f"This update of {event.how} `{event.name}` {ONCE}", unless=UNDONE)
     return None

@@ -6,7 +6,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
-from flake8_jax.rules._fresh import made_of, short
+from flake8_jax.rules._fresh import is_method_of_element, made_of, short
 from flake8_jax.semantics.domain.code import bound_paths, names_read, paths_read
 from flake8_jax.semantics.domain.values import FunctionValue
 from flake8_jax.semantics.events.events import Repetition
@@ -134,6 +134,8 @@ def jit_in_loop(event: Repetition) -> Report | None:
     <https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching>
     """
     if event.how != "compiled" or not event.own or event.name in _PMAPS or event.slight or is_test(event.context):
+        return None
+    if is_method_of_element(event):
         return None
     return Report(
         event.at,

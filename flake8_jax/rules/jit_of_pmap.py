@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
-from flake8_jax.rules._fresh import made_of
+from flake8_jax.rules._fresh import is_method_of_element, made_of
 from flake8_jax.semantics.domain.values import PartialValue, TransformedValue, Value
 from flake8_jax.semantics.events.events import Repetition, RootMet
 
@@ -89,7 +89,7 @@ def jit_of_pmap(event: RootMet | Repetition) -> Report | None:
     """
     if isinstance(event, Repetition):
         compiled = event.how == "compiled" and event.name in _PMAPS and not event.slight
-        if not compiled or not event.own or is_test(event.context):
+        if not compiled or not event.own or is_test(event.context) or is_method_of_element(event):
             return None
         wrong = f"Each iteration passes {made_of(event.operand)} to `pmap`, so JAX recompiles it"
         # Of four such loops in unseen repositories one was worth a minute: most run once for a checkpoint or an epoch.

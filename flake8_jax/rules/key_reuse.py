@@ -19,6 +19,8 @@ from flake8_jax.rules._keys import (
     new_name,
     own_keys,
     report_where_given,
+    unless,
+    unless_unused,
     uses_of,
 )
 from flake8_jax.semantics.events.events import KeyUse
@@ -197,13 +199,13 @@ def key_reuse(event: KeyUse) -> Report | None:
     if any(event.callees):
         splits = event.effect == "split" and not event.through
         advice = _before_this_split(event) if splits and is_iterated(event) else ADVICE[event.intent]
-        return by_convention(event, f"{gets_again(event)}; {advice}")
+        return by_convention(event, f"{gets_again(event)}; {advice}{unless_unused(event)}")
     if event.same_call or event.in_loop:
         message = f"{key} is used twice in this call{OUTCOMES[event.shares]}; split it first"
         return Report(event.at, message, level=level_of_use(event))
     uses = uses_of(event)
     # This line has a split: the draw before it needs one of its keys.
-    late = event.effect == "split" and not event.through and (not event.intent or not event.was_split)
+    late = event.effect == "split" and not event.through
     if event.carried:
         message = f"{already(event, 'used')}, so {_related(event)}; {_in_each_iteration(key, late=late)}"
         return Report(event.at, message, level=level_of_use(event), uses=uses)
@@ -245,7 +247,7 @@ def _before_this_split(event: KeyUse) -> str:
         if is_within_call(event)
         else "split it before that draw and use a new key there"
     )
-    return f"{advice}{ADVICE[event.intent].removeprefix('split it first')}" if event.intent in _NOT_EQUAL else advice
+    return f"{advice}{unless(event.intent)}" if event.was_split or event.intent in _NOT_EQUAL else advice
 
 
 _NOT_EQUAL = frozenset({"alternatives", "apart", "discarded", "template"})
@@ -258,6 +260,4 @@ def _advice(event: KeyUse) -> str:
     advice = ADVICE[event.intent]
     if key_on_line(event) is None:
         return advice.replace("split it first", own_keys(event))
-    if event.effect == "split" and not event.through:
-        return advice.replace("split it first", "use only keys that split returned")
     return advice.replace("split it first", own_keys(event)) if event.was_split else advice

@@ -229,6 +229,8 @@ def _in_python(event: KeyUse) -> str:
     key = (key_on_line(event) or "").strip("`")
     if _is_batch(event.key, key):
         return "split a new key in each iteration"
+    if key.isidentifier() and event.effect == "split" and not event.through:
+        return f"first split off a key for the next iteration: {key}, {new_name(key)} = jax.random.split({key})"
     if not key.isidentifier():
         return "make a new key for each iteration with jax.random.split"
     return f"split it in the body: {key}, {new_name(key)} = jax.random.split({key})"

@@ -15,6 +15,8 @@ from flake8_jax.rules._keys import (
     own_keys,
     passed_before,
     report_where_given,
+    unless,
+    unless_unused,
     user_of,
     uses_of,
 )
@@ -136,20 +138,22 @@ def key_used_after_split(event: KeyUse) -> Report | None:
     ):
         return None
     if any(event.callees):
-        return by_convention(event, f"{gets_again(event)}; take one more key from that split and use it here")
+        return by_convention(event, f"{gets_again(event)}; {_NEXT_KEY}{unless_unused(event)}")
     if (passed := passed_before(event)) is not None:
         message = f"{passed}, which split it, so this split may return the same keys; pass a new key there"
         return Report(event.at, message, level=level_of_use(event), uses=uses_of(event))
-    advice = own_keys(event) if is_within_call(event) else "take one more key from that split and use it here"
+    advice = own_keys(event) if is_within_call(event) else _NEXT_KEY
     by = user_of(event)
     if event.effect == "split":
         then = f"{by} may return the same keys again"
         advice = advice.replace("use it here", "split that one here")
+        advice += unless(event.intent, " unless both need equal keys" if _are_alike(event) else "")
     elif event.through and name_of(event.through) == name_of(event.first_in, ""):
         then = "this call may draw the same numbers again"
     elif is_within_call(event):
         then = f"{name_of(event.first_in, 'that call')} and this call may draw correlated numbers"
     elif key_on_line(event) is None:
+        advice = advice.replace("use it here", "pass that one here")
         then = "its numbers may be correlated with those of the new keys"
     else:
         then = f"{by} may draw numbers correlated with those of the new keys"
@@ -159,3 +163,19 @@ def key_used_after_split(event: KeyUse) -> Report | None:
         level=level_of_use(event),
         uses=uses_of(event),
     )
+
+
+_NEXT_KEY = "take one more key from that split and use it here"
+
+
+def _are_alike(event: KeyUse) -> bool:
+    """Both splits are written alike: ``split(key, 2)`` for a network and for the one that starts as its copy."""
+    earlier, at, scope = event.earlier, event.at, event.context.scope
+    if earlier is None:
+        return False
+    texts = [
+        one.text[start:end]
+        for one, start, end in ((scope, at.start, at.end), (earlier.scope, earlier.start, earlier.end))
+    ]
+    first, second = ("".join(text.split()) for text in texts)
+    return first == second

@@ -172,6 +172,9 @@ def _message(function: str, event: CallMismatch) -> str:
     release = f"{event.title} {show(event.newest)}"
     plural = "s" if len(problem.names) > 1 else ""
     lacks = f"{function} of {release} has no parameter{plural} {names}, so this call raises TypeError"
+    if event.name == "jax.lax.cond" and _COND.issuperset(problem.names):
+        now = "pass the operands by position after both functions, which get all of them: cond(pred, f, g, *operands)"
+        return f"{lacks}; {now}"
     meant = [_meant(name, event) for name in problem.names]
     if all(meant) and len({*meant}) == len(meant):
         return f"{lacks}; use {' and '.join(f'`{name}=`' for name in meant)}"
@@ -187,6 +190,7 @@ def _given_twice(function: str, event: CallMismatch) -> str:
     return f"{taken} stands in the place of `{name}`, which {function} also gets by keyword, so this raises TypeError; {remedy}"
 
 
+_COND = frozenset({"false_operand", "true_operand"})
 _ELSEWHERE = {
     "dim": "axis",
     "dims": "axis",

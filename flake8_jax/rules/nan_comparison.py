@@ -99,7 +99,10 @@ def nan_comparison(event: NanComparison) -> Report | None:
         return Report(event.at, f"{wrong}; use {ask}")
     compared = quote(event.context, event.value_node, "").strip("`")
     asked = f"{ask}({compared})" if compared else ask
-    return Report(event.at, f"{quote(event.context, event.at)} is always {outcome}; use {asked}")
+    return Report(
+        event.at,
+        f"{quote(event.context, event.at)} is always {outcome}, because NaN is not equal to itself; use {asked}",
+    )
 
 
 def _all(value: Value, kinds: tuple[type, ...]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._changes import LEAK, leaks
+from flake8_jax.rules._changes import leak, leaks
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.values import ClassValue, ExternalInstance, Instance, UnionValue, Value
@@ -158,7 +158,7 @@ def self_write(event: Mutation) -> Report | None:
     if event.how != "attribute" or event.target is None or not leaks(event) or not _keeps(event.target):
         return None
     subject = quote(event.context, event.at, event.name)
-    message = f"This assignment to {subject} {LEAK}"
+    message = f"This assignment to {subject} {leak(event.context, subject)}"
     return Report(event.at, message, unless=UNDONE, sure_given="" if event.itself else READ_LATER)
 
 

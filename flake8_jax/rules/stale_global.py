@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import level_in_notebook
+from flake8_jax.rules._wording import as_parameter
 from flake8_jax.semantics.domain.values import Array
 from flake8_jax.semantics.events.events import GlobalRead
 from flake8_jax.semantics.events.facts import CHANGED_HERE
@@ -132,9 +133,10 @@ def stale_global(event: GlobalRead) -> Report | None:
     <https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html#pure-functions>
     """
     is_key = isinstance(event.value, Array) and event.value.dtype == "key"
+    problem = f"JAX reads the global `{event.name}` at trace time only, but other code changes it later"
     return Report(
         event.at,
-        f"JAX reads the global `{event.name}` at trace time only, but other code changes it later; pass it as an argument",
+        f"{problem}; {as_parameter(event.context)}",
         None if is_key else level_in_notebook(event.context),
         unless=CHANGED_HERE,
         given=event.fact,

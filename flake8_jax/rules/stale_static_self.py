@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.findings import Positions, Step
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._wording import as_parameter
 from flake8_jax.semantics.events.events import StaleRead
 
 
@@ -135,9 +136,10 @@ def stale_static_self(event: StaleRead) -> Report | None:
     written = event.written
     row = Positions(written.scope.tree.line_starts).row(written.start)
     where = f"line {row}" if written.scope is event.context.scope else f"{written.scope.path}:{row}"
+    problem = f"jit compiles `{event.name}` into a constant, so calls do not see the change in {where}"
     return Report(
         event.at,
-        f"jit compiles `{event.name}` into a constant, so calls do not see the change in {where}; pass it as an argument",
+        f"{problem}; {as_parameter(event.context)}",
         preview=True,
         unless=event.unless,
         uses=(Step(written.scope.path, written.start, row, "use", "", f"this rebinds `{event.name}`"),),

@@ -49,6 +49,7 @@ def refine(result: Array, app: DescribedCall) -> None:
     refinement = _RANKS.get(app.fact.rank) or _REFINEMENTS.get(app.short)
     if shape is not None and "shape" in app.fact.shape_params:
         _of_shape(result, shape)
+        _add_own_axes(result, app)
     elif refinement is not None:
         refinement(result, app.bound)
     if dtype == "":
@@ -69,6 +70,25 @@ def _of_shape(result: Array, shape: Value) -> None:
         result.ndim, result.length = 1, _length_of(shape)
     elif isinstance(shape, Static) and shape.kind == "int":
         result.ndim = 1
+
+
+def _add_own_axes(result: Array, app: DescribedCall) -> None:
+    """``jax.random.multivariate_normal(key, mean, cov, (n,))`` gives ``n`` vectors: the shape leaves out the axes of one
+    draw."""
+    if result.ndim is None:
+        return
+    result.ndim += _OWN_AXES.get(app.name, 0)
+    if app.name == "jax.random.choice" and rank_of(app.bound.get("a")) not in (0, 1):
+        result.ndim = None
+
+
+_OWN_AXES = {
+    "jax.random.ball": 1,
+    "jax.random.dirichlet": 1,
+    "jax.random.multivariate_normal": 1,
+    "jax.random.orthogonal": 2,
+}
+"""Samplers of vectors and matrices, with the axes of one draw."""
 
 
 def _length_of(size: Value | None) -> int | None:

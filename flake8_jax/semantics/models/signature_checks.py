@@ -21,6 +21,10 @@ def emit_problem(m: Machine, app: Transformation, problem: str) -> None:
         m.bus.emit(SignatureMismatch(m.path.context(app.frame.scope), app.node, app.name, problem))
 
 
+def _with_parameters(count: int) -> str:
+    return f"define it with {count} parameter{'s' * (count != 1)}"
+
+
 _PARAMETERS = {
     "scan": "define it as f(carry, x)",
     "fori_loop": "define it as body(i, carry)",
@@ -51,7 +55,7 @@ def check_operand(m: Machine, app: Transformation, parameter: str, count: int | 
                 m,
                 app,
                 f"`{app.short}` calls `{parameter}` with {count} argument{'s' * (count != 1)}, but it takes {says}; "
-                f"{_PARAMETERS.get(app.short, 'make them match')}",
+                f"{_PARAMETERS.get(app.short, _with_parameters(count))}",
             )
             return False
     return True

@@ -123,20 +123,26 @@ def check_application(m: Machine, app: Transformation, operand: Value) -> None:
     if app.node is None or not m.bus.wants(TransformMismatch) or not name.startswith("jax."):
         return
     most = reach(operand)
-    problem = _no_function(name, operand) or _wrong_positions(app, most)
+    problem = _no_function(app, operand) or _wrong_positions(app, most)
     if not problem and name in _MAPPING | _SHARDING:
         problem = _wrong_axes(app, most)
     if problem:
         emit_mismatch(m, app.frame.scope, app.node, name, problem)
 
 
-def _no_function(name: str, operand: Value) -> str:
-    sure = name in _CHECKING and is_no_function(operand)
+def _no_function(app: Transformation, operand: Value) -> str:
+    sure = app.name in _CHECKING and is_no_function(operand)
     if not sure or any(isinstance(v, Static) and not v.kind for v in joining.members_of(operand)):
         return ""
     kind = kind_of(operand)
     what = f"is {kind}, which cannot be called" if kind else "cannot be called"
-    return f"{short_name(name)} needs a function, but its first argument {what}; pass the function itself"
+    first = app.node.args[0].value if isinstance(app.node, ir.Call) and app.node.args else None
+    advice = "pass the function itself"
+    if kind == "a tuple":
+        advice = "unpack the tuple and pass its function"
+    elif isinstance(first, ir.Call):
+        advice = "pass the function without calling it"
+    return f"{short_name(app.name)} needs a function, but its first argument {what}; {advice}"
 
 
 def _wrong_positions(app: Transformation, most: int | None) -> str:
@@ -150,7 +156,10 @@ def _wrong_positions(app: Transformation, most: int | None) -> str:
     if option == app.fact.differentiates:
         problem = _no_positions(value, positions)
         if problem:
-            return f"`{option}` of {short_name(app.name)} must be an integer or a tuple of integers, but this {problem}"
+            wrong = (
+                f"`{option}` of {short_name(app.name)} must be an integer or a tuple of integers, but this {problem}"
+            )
+            return f"{wrong}; write the positions of the arguments"
     far = [p for p in positions if type(p) is int and most is not None and not -most <= p < most]
     if not far or most is None:
         return ""
@@ -178,11 +187,12 @@ def _wrong_axes(app: Transformation, most: int | None) -> str:
     if name == "jax.vmap":
         top = options.get(option)
         if isinstance(top, DictValue) or any(_is_no_axis(options.get(o)) for o in ("in_axes", "out_axes")):
-            return f"`{option}` of {short_name(name)} must be an integer, None or a tuple of them"
+            wrong = f"`{option}` of {short_name(name)} must be an integer, None or a tuple of them"
+            return f"{wrong}; write one such entry for each argument"
     if entries is None or most is None or len(entries) <= most or _has_statics(name, options):
         return ""
     return f"`{option}` has {_listed(entries)}, but the function takes " + (
-        f"at most {_count(most, 'positional argument')}; make them match"
+        f"at most {_count(most, 'positional argument')}; give one entry for each"
     )
 
 
@@ -276,7 +286,8 @@ def _check_entries(m: Machine, tv: TransformedValue, at: Call, entries: int) -> 
     if most is not None and count <= most and not _takes(tv.operand, entries):
         scope, place = tv.site.scope, tv.site
     listed = _count(entries, "entry").replace("entrys", "entries")
-    problem = f"`{tv.fact.maps_axes}` has {listed}, but the call passes {_count(count, 'positional argument')}; make them match"
+    passed = f"the call passes {_count(count, 'positional argument')}"
+    problem = f"`{tv.fact.maps_axes}` has {listed}, but {passed}; give one entry for each"
     emit_mismatch(m, scope, place, tv.name, problem)
 
 
@@ -310,8 +321,12 @@ def _unmapped(tv: TransformedValue, args: Arguments, entries: tuple[Value, ...] 
     if (option is None and hidden) or (entries is None and not isinstance(whole, Const)):
         return ""
     axes = list(entries) if entries is not None else [whole] * len(args.values)
-    for axis, value in zip(axes, args.values):
+    for position, (axis, value) in enumerate(zip(axes, args.values), 1):
         problem = spec_mismatch(axis, value, "in_axes", ranks=0)
+        if problem and problem.endswith(_NONE_INSTEAD):
+            problem = problem.replace("an argument", f"argument {position}")
+            if len(args.values) == 1:
+                return problem.removesuffix(_NONE_INSTEAD) + "pass an array that has it, or map another axis"
         if problem:
             return problem
     if any(_is_flat(value, 1) for value in args.kwargs.values()):
@@ -353,10 +368,13 @@ def _missing_axis(axis: Const, value: Value, option: str, more: int) -> str:
     least = (axis.value + 1 if axis.value >= 0 else -axis.value) - more
     what = "a result" if more else "an argument"
     return (
-        f"`{option}` maps axis {axis.value} of {what} that has no such axis; use None for it"
+        f"`{option}` maps axis {axis.value} of {what} that has no such axis; {_NONE_INSTEAD}"
         if _is_flat(value, least)
         else ""
     )
+
+
+_NONE_INSTEAD = "use None for it"
 
 
 def _matched(spec: Value, value: Value, option: str) -> tuple[list[tuple[Value, Value]], str]:
@@ -456,7 +474,8 @@ def check_operands(m: Machine, app: Transformation, operand: Value) -> bool:
         problem = _wrong_pair(primals, tangents)
     if not problem and count is not None and not _takes_all(operand, count):
         passed = _count(count, "argument")
-        problem = f"{short_name(app.name)} passes {passed}, but the function takes another number; make them match"
+        wrong = f"{short_name(app.name)} passes {passed}, but the function takes another number"
+        problem = f"{wrong}; pass one for each of its parameters"
     if problem:
         emit_mismatch(m, app.frame.scope, app.node, app.name, problem)
     return not problem
@@ -465,7 +484,8 @@ def check_operands(m: Machine, app: Transformation, operand: Value) -> bool:
 def _wrong_pair(primals: Value | None, tangents: Value | None) -> str:
     """The arguments of ``jvp``: two tuples of one length."""
     if any(_kind(v) in ("leaf", "dict", "None") for v in (primals, tangents) if v is not None):
-        return "`jvp` takes primals and tangents as tuples with one element per argument, not as plain values"
+        wrong = "`jvp` takes primals and tangents as tuples with one element per argument, not as plain values"
+        return f"{wrong}; write (x,) for one argument"
     mine = known_elements(primals) if primals is not None else None
     its = known_elements(tangents) if tangents is not None else None
     if mine is None or its is None or len(mine) == len(its):

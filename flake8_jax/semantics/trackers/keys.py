@@ -24,7 +24,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.boundary import NOT_TRAINING, key_behind, key_taken
-from flake8_jax.semantics.domain.code import statement_at
+from flake8_jax.semantics.domain.code import last_name, statement_at
 from flake8_jax.semantics.domain.conditions import are_mutually_exclusive, is_of_branch, normal_condition
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
@@ -777,16 +777,32 @@ def _argument_for(m: Machine, level: int, key: Value) -> ir.Expr | None:
     if not isinstance(link.node, ir.Call) or link.bound is None or link.fn is None:
         return None
     positional = [p.name for p in link.fn.params if p.kind in ("positional", "posonly")]
-    offset = 1 if link.receiver is not None else 0
+    offset = _first_parameter(link.node, link.fn, is_method=link.receiver is not None)
     plain = [a for a in link.node.args if a.star == 0]
-    if sum(not a.keyword for a in plain) + offset > len(positional):
-        return None  # a library stands in between (``model.apply(variables, x)``) and takes arguments for itself
+    if offset is None or sum(not a.keyword for a in plain) + offset > len(positional):
+        return None  # a library stands in between and takes arguments for itself
     for i, argument in enumerate(plain):
         name = argument.keyword or (positional[i + offset] if i + offset < len(positional) else "")
         if is_key(link.bound.get(name), canonical_key(key)):
             if isinstance(argument.value, (ir.Name, ir.Attribute, ir.Subscript)):
                 return argument.value
     return None
+
+
+def _first_parameter(call: ir.Call, fn: ir.Function, *, is_method: bool) -> int | None:
+    """The position of the parameter that gets the first argument; None if that is not known.
+
+    ``model.apply(variables, x)`` of Flax keeps its first argument and passes the others on, so the first argument stands in the
+    place of ``self``. ``apply`` of Haiku may keep two.
+    """
+    name = last_name(call.func)
+    if name not in _PASSING_ON or fn.name == name:
+        return int(is_method)
+    return 0 if is_method else None
+
+
+_PASSING_ON = frozenset({"apply", "init", "init_with_output"})
+"""Methods of modules of Flax and of functions of Haiku that call the user's function."""
 
 
 def _spelled(m: Machine, path: tuple[Place, ...], level: int, key: Value) -> str:
@@ -797,8 +813,8 @@ def _spelled(m: Machine, path: tuple[Place, ...], level: int, key: Value) -> str
     text = path[level].scope.text
     names = [p.name for p in link.fn.params if p.kind in ("positional", "posonly")]
     plain = [a for a in node.args if a.star == 0]
-    offset = 1 if link.receiver is not None else 0
-    if sum(not a.keyword for a in plain) + offset > len(names):
+    offset = _first_parameter(node, link.fn, is_method=link.receiver is not None)
+    if offset is None or sum(not a.keyword for a in plain) + offset > len(names):
         return ""  # a library stands in between and takes arguments for itself
     if path[level].link is not link and len(plain) + offset != len(link.fn.params):
         return ""  # a transform stages it, and may pass arguments of its own
