@@ -24,7 +24,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.boundary import NOT_TRAINING, key_behind, key_taken
-from flake8_jax.semantics.domain.code import last_name, statement_at
+from flake8_jax.semantics.domain.code import statement_at
 from flake8_jax.semantics.domain.conditions import are_mutually_exclusive, is_of_branch, normal_condition
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
@@ -55,13 +55,14 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 from flake8_jax.semantics.trackers.dead_draws import is_dead_draw, is_thrown_away
 from flake8_jax.semantics.trackers.iterations import is_update
+from flake8_jax.semantics.trackers.key_arguments import argument_for, spelled
 from flake8_jax.semantics.trackers.key_caches import is_filled_once
 from flake8_jax.semantics.trackers.key_children import are_apart, are_apart_by_chance, gives_nothing, is_other_child
 from flake8_jax.semantics.trackers.key_choices import exclude
 from flake8_jax.semantics.trackers.key_intent import Drawn, intent_of, is_default, is_same_start
 from flake8_jax.semantics.trackers.key_making import track_drawn
 from flake8_jax.semantics.trackers.key_names import NamesOfBodies, body_around, names_bound
-from flake8_jax.semantics.trackers.key_paths import is_captured, is_key, may_be_key, steps_to
+from flake8_jax.semantics.trackers.key_paths import is_captured, is_key, may_be_key
 from flake8_jax.semantics.trackers.key_streams import Drawing, shared_by
 
 DONATE: Final = "donate"
@@ -631,7 +632,7 @@ def _emit_collision(m: Machine, key: Value, usage: Usage, collision: Collision) 
             first_in=_name_of(earlier.last.function),
             last_in=_name_of(path[-1].function),
             last=site_of(path[-1].scope, path[-1].node),
-            spelled="" if innermost else _spelled(m, path, level, key),
+            spelled="" if innermost else spelled(path[level], _step(path, level), key),
             inner_key=usage.argument,
             was_split=_is_split(earlier),
             draws=draws,
@@ -642,7 +643,7 @@ def _emit_collision(m: Machine, key: Value, usage: Usage, collision: Collision) 
             loop=site_of(loop.scope, loop.node) if loop is not None else None,
             same_call=False,
             through="" if innermost else link_at(m, level).function,
-            key_node=usage.argument if innermost else _argument_for(m, level, key),
+            key_node=usage.argument if innermost else argument_for(link_at(m, level), key),
             certain=certain,
             sampler=usage.sampler if innermost else "",
             earlier_sampler=earlier.sampler,
@@ -716,7 +717,7 @@ def _comes_back(m: Machine, path: tuple[Place, ...], level: int, earlier: Use, k
     now = [place.node for place in path]
     if level == len(path) - 1 or _nodes_of(earlier) == now:
         return False
-    given = _spelled(m, path, level, key)
+    given = spelled(path[level], _step(path, level), key)
     if "." in given:  # the key of an object that keeps its key was used right here in the iteration before as well
         return all(_nodes_of(use) != now for use in m.trackers[Keys].uses.get(canonical_key(key), ()))
     around = statement_at(body_around(path[level]), path[level].node)
@@ -769,64 +770,6 @@ def _contains(value: Value, key: Value, depth: int = 3) -> bool:
     if depth and isinstance(value, TupleValue):
         return any(_contains(v, key, depth - 1) for v in value.elts)
     return False
-
-
-def _argument_for(m: Machine, level: int, key: Value) -> ir.Expr | None:
-    """The argument of the call at ``level`` that is the key, where it is a plain one."""
-    link = link_at(m, level)
-    if not isinstance(link.node, ir.Call) or link.bound is None or link.fn is None:
-        return None
-    positional = [p.name for p in link.fn.params if p.kind in ("positional", "posonly")]
-    offset = _first_parameter(link.node, link.fn, is_method=link.receiver is not None)
-    plain = [a for a in link.node.args if a.star == 0]
-    if offset is None or sum(not a.keyword for a in plain) + offset > len(positional):
-        return None  # a library stands in between and takes arguments for itself
-    for i, argument in enumerate(plain):
-        name = argument.keyword or (positional[i + offset] if i + offset < len(positional) else "")
-        if is_key(link.bound.get(name), canonical_key(key)):
-            if isinstance(argument.value, (ir.Name, ir.Attribute, ir.Subscript)):
-                return argument.value
-    return None
-
-
-def _first_parameter(call: ir.Call, fn: ir.Function, *, is_method: bool) -> int | None:
-    """The position of the parameter that gets the first argument; None if that is not known.
-
-    ``model.apply(variables, x)`` of Flax keeps its first argument and passes the others on, so the first argument stands in the
-    place of ``self``. ``apply`` of Haiku may keep two.
-    """
-    name = last_name(call.func)
-    if name not in _PASSING_ON or fn.name == name:
-        return int(is_method)
-    return 0 if is_method else None
-
-
-_PASSING_ON = frozenset({"apply", "init", "init_with_output"})
-"""Methods of modules of Flax and of functions of Haiku that call the user's function."""
-
-
-def _spelled(m: Machine, path: tuple[Place, ...], level: int, key: Value) -> str:
-    """How the code at a step of the path gets at the key: by an argument or the object that holds it; empty if unclear."""
-    link, node = _step(path, level).link, path[level].node
-    if link is None or link.bound is None or link.fn is None or not isinstance(node, ir.Call):
-        return ""
-    text = path[level].scope.text
-    names = [p.name for p in link.fn.params if p.kind in ("positional", "posonly")]
-    plain = [a for a in node.args if a.star == 0]
-    offset = _first_parameter(node, link.fn, is_method=link.receiver is not None)
-    if offset is None or sum(not a.keyword for a in plain) + offset > len(names):
-        return ""  # a library stands in between and takes arguments for itself
-    if path[level].link is not link and len(plain) + offset != len(link.fn.params):
-        return ""  # a transform stages it, and may pass arguments of its own
-    for i, argument in enumerate(plain):
-        name = argument.keyword or (names[i + offset] if i + offset < len(names) else "")
-        steps = steps_to(link.bound.get(name), canonical_key(key))
-        if steps is not None and isinstance(argument.value, (ir.Name, ir.Attribute, ir.Subscript)):
-            return text[argument.value.start : argument.value.end] + steps
-    steps = steps_to(link.receiver, canonical_key(key))
-    if steps is not None and isinstance(node.func, ir.Attribute):
-        return text[node.func.value.start : node.func.value.end] + steps
-    return ""
 
 
 # --- elements of collections --------------------------------------------------------------------
