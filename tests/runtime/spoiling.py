@@ -17,6 +17,10 @@ from flake8_jax.cli import prove
 from flake8_jax.core.report import Change
 
 
+class NotJudged(AssertionError):
+    """``prove`` failed, judged no fix, or the mistake has no place in the repaired text."""
+
+
 class Judged(NamedTuple):
     """accepted: every fix is proved. verdicts and reasons: of the fixes, in order."""
 
@@ -26,7 +30,7 @@ class Judged(NamedTuple):
 
 
 def judge(program: Spoiled, spoil: Spoil | None, folder: Path) -> Judged:
-    """What ``prove`` says of the program's fixes, one of them spoiled."""
+    """What ``prove`` says of the program's fixes, one of them spoiled. Raises NotJudged."""
     (folder / ".git").mkdir()
     (folder / "main.py").write_text(program.text, encoding="utf-8")
     printed, said = io.StringIO(), io.StringIO()
@@ -41,10 +45,12 @@ def judge(program: Spoiled, spoil: Spoil | None, folder: Path) -> Judged:
     ]
     with _inside(folder), _spoiled(spoil), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(said):
         status = prove.run([*options, "--", "python", "main.py"])
-    assert status in (0, 1), said.getvalue()
+    if status not in (0, 1):
+        raise NotJudged(said.getvalue())
     found = [finding.get("fix_verdict") for finding in json.loads(printed.getvalue())]
     verdicts = [verdict for verdict in found if verdict is not None]
-    assert verdicts, "no fix was judged"
+    if not verdicts:
+        raise NotJudged("no fix was judged")
     return Judged(status == 0, tuple(v["verdict"] for v in verdicts), tuple(v["reason"] for v in verdicts))
 
 
@@ -73,4 +79,5 @@ def _spoiled(spoil: Spoil | None) -> Iterator[None]:
 
     with mock.patch.object(prove, "_encoded", spoiled):
         yield
-    assert spoil is None or 1 in found, f"{spoil.old!r} does not occur once in the repaired text"
+    if spoil is not None and 1 not in found:
+        raise NotJudged(f"{spoil.old!r} does not occur once in the repaired text")
