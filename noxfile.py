@@ -48,7 +48,7 @@ def tests_all(session: nox.Session) -> None:
 
 @nox.session
 def spoiled(session: nox.Session) -> None:
-    """Count how many fixes with a mistake `jaxlint prove` accepts (half an hour on two cores; one mistake: `-- --only NAME`)."""
+    """Count how many fixes with a mistake `jaxlint prove` accepts (half an hour; one program: `-- --only NAME`)."""
     session.install("-e", ".[dev]")
     session.run("python", "benchmarks/prove_spoiled.py", *session.posargs)
 

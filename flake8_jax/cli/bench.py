@@ -104,7 +104,7 @@ def described(bench: Bench) -> str:
 
 
 def _described_case(case: BenchCase, most: Peak | None) -> str:
-    lines = [f"inputs: {said_inputs(case.inputs, case.source, case.alike)}"]
+    lines = [f"inputs: {said_inputs(case)}"]
     if case.transfer.bytes:
         transfer = case.transfer
         lines.append(f"  host to device: {size(transfer.bytes)} in {seconds(transfer.seconds)}")
@@ -113,7 +113,9 @@ def _described_case(case: BenchCase, most: Peak | None) -> str:
     if case.comparison is not None:
         lines += _verdict(case, case.comparison)
     if case.transfer.seconds > _CHATTY_TRANSFER * case.sides[0].run.median and case.transfer.bytes > 1 << 20:
-        lines.append("  Moving the inputs takes about as long as the work: keep them on the device between calls.")
+        times = case.transfer.seconds / case.sides[0].run.median
+        share = "about as long as" if times < 2 else f"{times:.2g} times as long as"
+        lines.append(f"  Moving the inputs takes {share} the work: keep them on the device between calls.")
     return "\n".join(lines) + "\n"
 
 

@@ -16,7 +16,7 @@ from flake8_jax.cli.subjects import (
     subject_parser,
 )
 from flake8_jax.runtime_checks.child.described import GPUS, TPUS, platform_of
-from flake8_jax.runtime_checks.measurements import Probe, ProbeCase, Stage
+from flake8_jax.runtime_checks.measurements import Collective, Probe, ProbeCase, Stage
 
 _MOST_PRIMITIVES = 8
 DIALECTS = ("jaxpr", "stablehlo", "hlo", "unoptimized-hlo")
@@ -146,7 +146,7 @@ def described(probe: Probe, devices: int | None = None) -> str:
 def _described_case(case: ProbeCase) -> str:
     common = ", ".join(f"{name} {count}" for name, count in list(case.primitives.items())[:_MOST_PRIMITIVES])
     lines = [
-        f"inputs:  {said_inputs(case.inputs, case.source, case.alike)}",
+        f"inputs:  {said_inputs(case)}",
         f"output:  {case.output}",
         f"jaxpr:   {case.equations} equation{'s' if case.equations != 1 else ''}" + (f" ({common})" if common else ""),
     ]
@@ -188,14 +188,18 @@ def _sent(stage: Stage) -> list[str]:
     """What the devices send each other."""
     if stage.devices == 1 and not stage.collectives:
         return []
+    if stage.devices == 1:
+        lines = [f"  {'split':<7} over 1 device, so these send nothing:"]
+        return lines + [_collective(one) for one in stage.collectives]
     head = f"  {'split':<7} over {stage.devices} devices, "
     if not stage.collectives:
         return [f"{head}which send each other nothing"]
-    lines = [f"{head}which send each other:"]
-    for one in stage.collectives:
-        among = f" among {one.group}" if one.group else ""
-        lines.append(f"          {one.count} {one.kind} of {size(one.bytes)}{among}")
-    return lines
+    return [f"{head}which send each other:", *map(_collective, stage.collectives)]
+
+
+def _collective(one: Collective) -> str:
+    among = f" among {one.group}" if one.group else ""
+    return f"          {one.count} {one.kind} of {size(one.bytes)}{among}"
 
 
 def _shown(kind: str, text: str) -> list[str]:

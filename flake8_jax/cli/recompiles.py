@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+import msgspec
+
 from flake8_jax.cli.plots import check_plot, draw_recompiles, save
 from flake8_jax.cli.running import RunError, place, seconds, show_result, size
 from flake8_jax.cli.said import tell
@@ -107,7 +109,8 @@ def _table(recompiles: Recompiles) -> list[str]:
 
 def _described_case(case: RecompileCase, first: bool) -> list[str]:
     state = "compiled" if first and case.compiled else "RECOMPILED" if case.compiled else "from the cache"
-    lines = [f"  {case.label}: {said_inputs(case.inputs, case.source, case.alike)}: {state} ({seconds(case.seconds)})"]
+    told = msgspec.structs.replace(case, unlike="") if case.differences else case
+    lines = [f"  {case.label}: {said_inputs(told)}: {state} ({seconds(case.seconds)})"]
     if case.names:
         lines.append(f"      compiled: {', '.join(case.names)}")
     if first or not case.compiled:

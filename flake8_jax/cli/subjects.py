@@ -26,6 +26,7 @@ from flake8_jax.cli.running import (
     split_command,
 )
 from flake8_jax.cli.said import tell
+from flake8_jax.runtime_checks.measurements import BenchCase, ProbeCase, RecompileCase
 from flake8_jax.settings.tables import ConfigError
 
 if sys.version_info >= (3, 11):
@@ -205,11 +206,12 @@ _SOURCES = {
 }
 
 
-def said_inputs(text: str, source: str, alike: int) -> str:
+def said_inputs(case: BenchCase | RecompileCase | ProbeCase) -> str:
     """The inputs of a case for a reader; what is long is cut."""
-    shown = shortened(text, LONGEST)
-    calls = f" ({alike} calls like this)" if alike > 1 else ""
-    return f"{shown or 'none'}{_SOURCES.get(source, '')}{calls}"
+    shown = shortened(case.inputs, LONGEST)
+    facts = [case.unlike] * bool(case.unlike) + [f"{case.alike} calls like this"] * (case.alike > 1)
+    more = f" ({'; '.join(facts)})" if facts else ""
+    return f"{shown or 'none'}{_SOURCES.get(case.source, '')}{more}"
 
 
 def said_left_out(count: int) -> str:

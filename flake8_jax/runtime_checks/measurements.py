@@ -113,7 +113,8 @@ class Peak(msgspec.Struct, frozen=True):
 
 class BenchCase(msgspec.Struct, frozen=True):
     """One set of inputs. source: ``given``, ``file``, ``made up``, ``command`` or ``shapes``. alike: calls of the command
-    that had such inputs. tight: whether more rounds would have told no more."""
+    that had such inputs. unlike: what tells them from earlier ones that look the same. tight: whether more rounds would
+    have told no more."""
 
     label: str
     inputs: str
@@ -124,6 +125,7 @@ class BenchCase(msgspec.Struct, frozen=True):
     sides: tuple[Side, ...]
     noise: tuple[float, float]
     alike: int = 1
+    unlike: str = ""
     comparison: Comparison | None = None
     agreement: Agreement | None = None
 
@@ -167,6 +169,7 @@ class RecompileCase(msgspec.Struct, frozen=True):
     steps: dict[str, float] = {}
     memory: dict[str, int] = {}
     alike: int = 1
+    unlike: str = ""
     source: str = "given"
 
 
@@ -225,6 +228,7 @@ class ProbeCase(msgspec.Struct, frozen=True):
     primitives: dict[str, int]
     stages: tuple[Stage, ...]
     alike: int = 1
+    unlike: str = ""
     preview: str = ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,41 @@ def test_a_function_that_is_only_traced_gets_arrays_of_its_shapes(nested: Comman
     status, out, err = nested("probe", "nested.py:loss", *RUN)
     assert status == 0, err
     assert "inputs:  f32[4,4], f32[2,4], 'train' (arrays of the shapes that the command traced it with)" in out
+
+
+TRAINED = """\
+import jax, jax.numpy as jnp
+
+@jax.jit
+def loss(w):
+    return jnp.sum(w**2)
+
+@jax.jit
+def step(w):
+    return w - 0.1 * gradient(w)[1]
+
+gradient = jax.value_and_grad(loss)
+for _ in range(3):
+    gradient(jnp.ones(3))
+step(jnp.ones(3))
+step(jax.device_put(jnp.ones(3), jax.devices()[0]))
+"""
+
+
+def test_a_function_under_a_gradient_is_measured_outside_of_it(jaxlint: Command, tmp_path: Path) -> None:
+    """There a call takes a slower way, and nothing is traced or compiled by itself."""
+    (tmp_path / "trained.py").write_text(TRAINED)
+    _, out, err = jaxlint(
+        "recompiles", "trained.py:loss", "--calls", "3", "--output-format", "json", "--", "python", "trained.py"
+    )
+    (case,) = json.loads(out)["cases"]
+    assert case["counts"] == {"trace": 1, "lower": 1, "compile": 1} and case["alike"] == 3, err
+
+
+def test_inputs_of_one_text_are_told_apart(jaxlint: Command, tmp_path: Path) -> None:
+    (tmp_path / "trained.py").write_text(TRAINED)
+    _, out, err = jaxlint("probe", "trained.py:step", "--", "python", "trained.py")
+    assert "inputs:  f32[3] (unlike call 1 in the devices or sharding of w)" in out, err
 
 
 def test_more_kinds_of_inputs_than_are_kept(nested: Command, tmp_path: Path) -> None:

@@ -160,6 +160,7 @@ def _case(
         "inputs": inputs.text,
         "source": inputs.source,
         "alike": inputs.alike,
+        "unlike": inputs.unlike,
         "rounds": sum(len(epoch.samples[0].halves[0]) for epoch in epochs),
         "tight": timing.is_tight(pairs, measures),
         "transfer": transfer,

@@ -33,7 +33,7 @@ from flake8_jax.runtime_checks.child.cache_keys import signature_of, unlike
 from flake8_jax.runtime_checks.child.importing import OnImport
 from flake8_jax.runtime_checks.child.main import summary
 from flake8_jax.runtime_checks.child.targets import TargetError, extend_path
-from flake8_jax.runtime_checks.child.tracing import ABSTRACT, trace_state
+from flake8_jax.runtime_checks.child.tracing import ABSTRACT, outside_trace, trace_state
 from flake8_jax.runtime_checks.child.workload import CommandError, prepare
 
 WATCH = "__jaxlint_watch__"
@@ -370,7 +370,8 @@ class _Watcher:
         if trace_state() != ABSTRACT:
             self._stopped = True
             try:
-                self.result = self._work(self.seen)
+                with outside_trace():  # under grad, calls go another way, and a slower one
+                    self.result = self._work(self.seen)
             except Exception as error:  # the user's program is not to see it
                 self.failure = error
             self._stopped = False

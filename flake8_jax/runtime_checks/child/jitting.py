@@ -31,7 +31,7 @@ _STEPS = {
     "/jax/core/compile/backend_compile_duration": "compile",
 }
 _LOGGED = {
-    "trace": re.compile(r"Finished tracing (?:\+ transforming )?(.+) for p?jit in ([\d.e-]+)"),
+    "trace": re.compile(r"Finished tracing (?:\+ transforming )?(.+) for (?:p?jit|pmap) in ([\d.e-]+)"),
     "lower": re.compile(r"Finished jaxpr to MLIR module conversion (.+) in ([\d.e-]+)"),
     "compile": re.compile(r"Finished XLA compilation of (.+) in ([\d.e-]+)"),
 }
@@ -101,7 +101,7 @@ class Function:
             return None
         name = getattr(self.call, "__name__", None) or "<unnamed function>"
         plain = [name, "<unnamed wrapped function>"] if name.startswith("<unnamed") else [name]
-        return frozenset([*plain, *(f"jit({n})" for n in plain)])
+        return frozenset([*plain, *(f"{how}({n})" for how in ("jit", "pmap") for n in plain)])
 
     def parameters(self) -> frozenset[str] | None:
         """Names that it takes by keyword; None where it takes any."""
@@ -272,7 +272,8 @@ class _Reading(logging.Handler):
 @dataclass(frozen=True)
 class Inputs:
     """The inputs of one call. text: what they look like. source: ``given``, ``file``, ``made up``, ``command`` (what the
-    user's command passed), or ``shapes`` (arrays of the shapes that it traced with). alike: calls that had such inputs."""
+    user's command passed), or ``shapes`` (arrays of the shapes that it traced with). alike: calls that had such inputs.
+    unlike: what tells them from earlier ones that look the same."""
 
     label: str
     text: str
@@ -280,6 +281,7 @@ class Inputs:
     kwargs: Mapping[str, Any]
     source: str
     alike: int = 1
+    unlike: str = ""
 
 
 def call(function: Function, inputs: Inputs, roots: Sequence[str]) -> Any:

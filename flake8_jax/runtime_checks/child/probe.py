@@ -81,6 +81,7 @@ def _case(
         "inputs": inputs.text,
         "source": inputs.source,
         "alike": inputs.alike,
+        "unlike": inputs.unlike,
         "output": output,
         "equations": sum(counts.values()),
         "primitives": dict(counts.most_common()),

@@ -64,6 +64,7 @@ def _compare(roots: list[str], function: Function, inputs: list[Inputs]) -> dict
             "seconds": seconds,
             "steps": {step: facts["seconds"] for step, facts in steps.items()},
             "alike": case.alike,
+            "unlike": case.unlike,
             "source": case.source,
         }
         if entry["compiled"]:

@@ -13,7 +13,7 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from flake8_jax.runtime_checks.child.cache_keys import is_dynamic
+from flake8_jax.runtime_checks.child.cache_keys import differences, is_dynamic
 from flake8_jax.runtime_checks.child.capture import Call, CommandError, Limits, Seen, watch
 from flake8_jax.runtime_checks.child.inputs import (
     Case,
@@ -36,6 +36,9 @@ from flake8_jax.runtime_checks.child.jitting import (
 )
 from flake8_jax.runtime_checks.child.main import summary
 from flake8_jax.runtime_checks.child.targets import Resolved, TargetError, load
+
+_MOST_NAMED = 3
+_KINDS = {"placement": "devices or sharding", "static-identity": "identity", "weak-type": "weak type"}
 
 Work = Callable[[Function, list[Inputs]], Mapping[str, Any]]
 
@@ -73,13 +76,27 @@ def _as_called(seen: Seen, request: Mapping[str, Any], abstract: bool) -> tuple[
     subject = prepared(found, request["target"], static, request.get("donate", ()), request["eager"])
     if subject.jitted:
         jax.clear_caches()  # the program has compiled it; what that takes is measured here
-    inputs = []
+    inputs: list[Inputs] = []
     for call in calls:
         args, kwargs = shapes_of((call.args, call.kwargs)) if abstract else filled((call.args, call.kwargs))
         source = "shapes" if call.traced else "command"
         text = describe_case(args, kwargs)
-        inputs.append(Inputs(f"call {call.number}", text, tuple(args), kwargs, source, call.alike))
+        same = next((pair[1] for pair in zip(inputs, calls) if pair[0].text == text), None)
+        unlike = "" if same is None else _unlike(call, same)
+        inputs.append(Inputs(f"call {call.number}", text, tuple(args), kwargs, source, call.alike, unlike))
     return subject, inputs
+
+
+def _unlike(call: Call, same: Call) -> str:
+    """What tells a call from one whose inputs have the same text."""
+    where = [one.where for one in differences(call.signature, same.signature)]
+    kinds = dict.fromkeys(_KINDS.get(one.kind, one.kind) for one in differences(call.signature, same.signature))
+    more = f" and {len(where) - _MOST_NAMED} more" if len(where) > _MOST_NAMED else ""
+    return (
+        f"unlike call {same.number} in the {', '.join(kinds)} of {', '.join(where[:_MOST_NAMED])}{more}"
+        if where
+        else ""
+    )
 
 
 def _unbound(function: Any, calls: list[Call]) -> tuple[Any, list[Call]]:

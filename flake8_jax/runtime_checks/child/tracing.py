@@ -9,6 +9,7 @@ eager      no trace is open. concrete: only such as ``grad``, whose tracers carr
 from __future__ import annotations
 
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 EAGER, CONCRETE, ABSTRACT = "eager", "concrete", "abstract"
@@ -30,6 +31,12 @@ def trace_state() -> str:
         state = CONCRETE
         trace = getattr(trace, "parent_trace", None)
     return state
+
+
+def outside_trace() -> AbstractContextManager[object]:
+    """In it, JAX computes as where no trace is open. Before JAX 0.4.36, tracers alone lead into a trace."""
+    core = sys.modules.get("jax._src.core")
+    return nullcontext() if core is None or not hasattr(core, "trace_ctx") else core.eval_context()
 
 
 def is_ambient() -> bool:
