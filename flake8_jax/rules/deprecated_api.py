@@ -79,12 +79,16 @@ def deprecated_api(event: ApiUse) -> Report | None:
 
     ## Fix safety
 
-    jaxlint writes the new name if the new name does the same and every supported release has it. The fix is safe, with
-    these exceptions. `jax.jit` does not read the mesh context, so the fix of `pjit` is unsafe if jaxlint cannot see the
-    shardings. `jax.set_mesh` sets the mesh when it is called, so the fix of `use_mesh` outside `with` is unsafe. If the
-    project sets no lower bound for the library, an older release may lack the new name. A new module may lack a name
-    that the code uses, and a test may replace the function under its old name. jaxlint offers no fix for `pjit` with a
-    `PartitionSpec` or with positional options.
+    jaxlint writes the new name if it does the same, and if each release that the project supports has it. The fix is
+    unsafe in these cases:
+
+    - `pjit` becomes `jax.jit`, which does not read the mesh context, and jaxlint cannot see the shardings.
+    - `use_mesh` outside `with` becomes `jax.set_mesh`, which sets the mesh when it is called.
+    - The project does not say which releases of the library it supports, so an older one may lack the new name.
+    - The import of a module is replaced, and the new module may lack a name that the code uses.
+    - A test replaces the function under its old name (`monkeypatch`), which would have no effect on the new one.
+
+    There is no fix for `pjit` with a `PartitionSpec` or with positional options.
 
     ## How it is verified
 

@@ -180,7 +180,7 @@ def _advice(event: EagerStep) -> str:
     if event.kind == "optimizer":
         return "jit a function that does one step"
     is_same = event.loop_scope is event.context.scope and names_read(event.at).isdisjoint(bound_paths(event.loop))
-    return f"{'compute it once before the loop, or ' if is_same else ''}move it into a jitted function"
+    return "make this call once before the loop" if is_same else "move this call into a jitted function"
 
 
 def _work(event: EagerStep) -> str:

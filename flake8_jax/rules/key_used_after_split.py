@@ -146,6 +146,7 @@ def key_used_after_split(event: KeyUse) -> Report | None:
     by = user_of(event)
     if event.effect == "split":
         then = f"{by} may return the same keys again"
+        advice = _PASS_NEW_KEY if is_within_call(event) and not event.through else advice
         advice = advice.replace("use it here", "split that one here")
         advice += unless(event.intent, " unless both need equal keys" if _are_alike(event) else "")
     elif event.through and name_of(event.through) == name_of(event.first_in, ""):
@@ -165,6 +166,7 @@ def key_used_after_split(event: KeyUse) -> Report | None:
     )
 
 
+_PASS_NEW_KEY = "split it before that call and pass a new key there"
 _NEXT_KEY = "take one more key from that split and use it here"
 
 

@@ -209,5 +209,8 @@ def _meant(name: str, event: CallMismatch) -> str:
     name. Empty if there is none."""
     if (other := _ELSEWHERE.get(name)) in event.left:
         return other
+    turned = [one for one in event.left if sorted(one.split("_")) == sorted(name.split("_"))]
+    if len(turned) == 1:
+        return turned[0]
     close = difflib.get_close_matches(name, event.left, n=2, cutoff=0.7)
     return close[0] if len(close) == 1 else ""

@@ -111,7 +111,8 @@ def lost_training_result(event: LostResult) -> Report | None:
 
     ## Limitations
 
-    The rule does not model updates by arithmetic in the loop itself.
+    The rule does not report loops that compute the new value themselves, such as `params = params - 0.1 * grads`. It
+    only knows the results of functions that the loop calls.
 
     ## Fix safety
 
@@ -119,7 +120,8 @@ def lost_training_result(event: LostResult) -> Report | None:
 
     ## How it is verified
 
-    No proof. The program runs as written; only the author knows that the values should differ.
+    No proof. The program runs without an error, and only the author knows that it should use the values that the loop
+    computed instead of the initial ones.
 
     ## Since
 

@@ -94,7 +94,8 @@ def unknown_mesh_axis(event: MeshMismatch) -> Report | None:
             event.at,
             f"{spec} uses axis `{event.axis}` for two dimensions, but a mesh axis can shard only one; remove one",
         )
-    mesh = f"its mesh has only {listed(event.axes)}" if event.axes else "its mesh has no named axes"
+    called = quote(event.context, event.mesh, "its mesh")
+    mesh = f"{called} has only {listed(event.axes)}" if event.axes else f"{called} has no named axes"
     advice = "use one of those" if event.axes else "name the axes of the mesh"
     message = f"{spec} shards over axis `{event.axis}`, but {mesh}, so JAX raises an error; {advice}"
     return Report(event.at, message)

@@ -93,9 +93,12 @@ def x64_disabled(event: WideDtype) -> Report | None:
 
     ## Not reported
 
-    64 bits on the host, dtypes that follow an argument, `float` itself, which asks for JAX's default (the string `"float"`
-    asks for `float64`), numbers that 32 bits hold exactly, indices, averages, and values that a function only plots. Projects
-    that import NetKet, or whose scripts, containers or workflows name `JAX_ENABLE_X64`, are not reported.
+    - NumPy arrays with 64 bits, which stay on the host.
+    - A dtype that is taken from an argument: `jnp.zeros(3, dtype=x.dtype)`.
+    - `dtype=float`, which means JAX's default. The string `"float"` means `float64` and is reported.
+    - Values for which 32 bits suffice: numbers that 32 bits hold exactly, arrays that only index other arrays, means, and
+      values that a function only plots.
+    - Projects that import NetKet, or whose scripts, containers or workflows name `JAX_ENABLE_X64`.
 
     ```python
     import jax.numpy as jnp

@@ -164,7 +164,22 @@ def call_error(value: Value, args: Arguments) -> str:
             value = value.func
         else:
             break
-    return binding_error(value, args) if isinstance(value, FunctionValue) else ""
+    if not isinstance(value, FunctionValue):
+        return ""
+    error = binding_error(value, args)
+    first = next(iter(_by_position(value.fn.params)), "")
+    if error and first not in ("", "self", "cls") and _fits_without_object(value, args):
+        wrong = f"has no parameter `self`, so `{first}` gets the object and the call raises TypeError"
+        return f"{wrong}; add `self` or @staticmethod"
+    return error
+
+
+def _fits_without_object(function: FunctionValue, args: Arguments) -> bool:
+    """A method whose definition lacks ``self``: the call would fit if it did not pass the object."""
+    if function.owner is None or not args.values or not isinstance(args.values[0], Instance):
+        return False
+    rest = Arguments(args.values[1:], args.kwargs, star=args.star, double_star=args.double_star)
+    return not binding_error(function, rest)
 
 
 def arity(value: Value) -> tuple[int, int | None] | None:

@@ -425,13 +425,14 @@ class UnboundAxis(msgspec.Struct, frozen=True, eq=False):
 
 class MeshMismatch(msgspec.Struct, frozen=True, eq=False):
     """A ``PartitionSpec`` that does not fit the mesh it is used with: it names an axis that the mesh lacks, or (twice)
-    one axis for two dimensions. axes: those of the mesh."""
+    one axis for two dimensions. axes: those of the mesh. mesh: the argument that is the mesh, where the call has one."""
 
     context: Context
     at: ir.Node
     axis: str
     axes: tuple[str, ...]
     twice: bool
+    mesh: ir.Expr | None = None
 
 
 ChangeKind = Literal["item", "item-augmented", "method", "attribute", "global", "nonlocal", "next"]

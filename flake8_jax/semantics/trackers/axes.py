@@ -16,6 +16,7 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import TransformFact
+from flake8_jax.semantics.domain.code import last_name
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import Const, DictValue, ExternalInstance, Value, known_elements
 from flake8_jax.semantics.events.events import MeshMismatch, UnboundAxis
@@ -140,7 +141,16 @@ def check_spec(m: Machine, frame: Frame, node: Any, mesh: Value | None, spec: Va
         if unknown is not None or twice is not None:
             name = unknown if unknown is not None else twice
             assert name is not None
-            m.bus.emit(MeshMismatch(m.path.context(frame.scope), where, name, axes, unknown is None))
+            m.bus.emit(MeshMismatch(m.path.context(frame.scope), where, name, axes, unknown is None, _mesh_node(node)))
+
+
+def _mesh_node(call: Any) -> ir.Expr | None:
+    """The argument of ``NamedSharding(mesh, spec)`` or ``shard_map(f, mesh=mesh)`` that is the mesh."""
+    if not isinstance(call, ir.Call):
+        return None
+    named = next((argument.value for argument in call.args if argument.keyword == "mesh"), None)
+    is_first = named is None and last_name(call.func) == "NamedSharding" and call.args and not call.args[0].keyword
+    return call.args[0].value if is_first else named
 
 
 def _specs(spec: Value | None, at: Any, depth: int = 4) -> list[tuple[Value, Any]]:
