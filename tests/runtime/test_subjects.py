@@ -93,6 +93,10 @@ def loss(w):
 def step(w):
     return w - 0.1 * gradient(w)[1]
 
+def powers(x, n):
+    return x ** jnp.arange(n)
+
+jax.jacrev(powers)(3.0, 4)
 gradient = jax.value_and_grad(loss)
 for _ in range(3):
     gradient(jnp.ones(3))
@@ -109,6 +113,12 @@ def test_a_function_under_a_gradient_is_measured_outside_of_it(jaxlint: Command,
     )
     (case,) = json.loads(out)["cases"]
     assert case["counts"] == {"trace": 1, "lower": 1, "compile": 1} and case["alike"] == 3, err
+
+
+def test_numbers_that_a_gradient_does_not_trace_are_static(jaxlint: Command, tmp_path: Path) -> None:
+    (tmp_path / "trained.py").write_text(TRAINED)
+    status, out, err = jaxlint("probe", "trained.py:powers", "--", "python", "trained.py")
+    assert status == 0 and "output:  f32[4]" in out, err
 
 
 def test_inputs_of_one_text_are_told_apart(jaxlint: Command, tmp_path: Path) -> None:

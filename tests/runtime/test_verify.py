@@ -320,9 +320,28 @@ def test_lost_digits_are_measured_on_the_values_of_the_run(tmp_path: Path) -> No
 
 
 @pytest.mark.jax
+@pytest.mark.jax
+def test_a_script_is_the_main_module_wherever_it_goes(tmp_path: Path) -> None:
+    """Its path is absolute and its first argument is as given, as in Python itself."""
+    (tmp_path / "jaxlint.toml").write_text("")
+    (tmp_path / "main.py").write_text(
+        "import os, sys\n"
+        "import jax\n"
+        "os.chdir('/')\n"
+        "assert sys.argv[0] == 'main.py' and os.path.isfile(__file__)\n"
+        "def draw(key):\n"
+        "    return jax.random.normal(key), jax.random.uniform(key)\n"
+        "assert sys.modules['__main__'].draw is draw\n"
+        "draw(jax.random.key(0))\n"
+    )
+    done = call(tmp_path, "main.py", "--", "python", "main.py")
+    assert "1 confirmed (jax" in done.stdout, done.stdout + done.stderr
+
+
 def test_notebooks_are_run_cell_by_cell(tmp_path: Path) -> None:
     cells = [
-        "%matplotlib inline\nimport asyncio\nimport jax\nkey = jax.random.key(0)",
+        "%matplotlib inline\nimport asyncio\nimport jax\nkey = jax.random.key(0)\n"
+        "def typed(x: int): pass\nassert typed.__annotations__ == {'x': int}",
         "await asyncio.sleep(0)\na = jax.random.normal(key)",
         "b = jax.random.normal(key)\n!ls\nprint(a + b)",
     ]

@@ -33,7 +33,7 @@ from flake8_jax.runtime_checks.child.cache_keys import signature_of, unlike
 from flake8_jax.runtime_checks.child.importing import OnImport
 from flake8_jax.runtime_checks.child.main import summary
 from flake8_jax.runtime_checks.child.targets import TargetError, extend_path
-from flake8_jax.runtime_checks.child.tracing import ABSTRACT, outside_trace, trace_state
+from flake8_jax.runtime_checks.child.tracing import ABSTRACT, EAGER, outside_trace, trace_state, value_of
 from flake8_jax.runtime_checks.child.workload import CommandError, prepare
 
 WATCH = "__jaxlint_watch__"
@@ -58,13 +58,15 @@ class Limits:
 
 @dataclass
 class Call:
-    """The first call of a shape. number: of the call, from 1; alike: how many calls had this shape."""
+    """The first call of a shape. number: of the call, from 1; alike: how many calls had this shape. traced: only a trace
+    called it. transformed: so did ``grad`` and the like, whose tracers have values."""
 
     number: int
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     signature: Any
     traced: bool
+    transformed: bool
     alike: int = 1
 
 
@@ -348,7 +350,8 @@ class _Watcher:
         seen.count += 1
         if seen.count == 1:
             self._deadline = time.monotonic() + self._seconds
-        traced = trace_state() == ABSTRACT
+        state = trace_state()
+        traced = state == ABSTRACT
         if seen.function is None or (seen.calls and seen.calls[0].traced and not traced):
             # What only a trace calls counts as long as nothing better comes.
             seen.function, seen.name, seen.line, seen.calls = function, name, line, []
@@ -361,7 +364,7 @@ class _Watcher:
                 return
         if len(seen.calls) < self._shapes:
             own, named = _kept((args, kwargs))
-            seen.calls.append(Call(seen.count, own, named, signature, traced))
+            seen.calls.append(Call(seen.count, own, named, signature, traced, state != EAGER))
         else:
             seen.left_out += 1
 
@@ -386,13 +389,15 @@ def _complete(tree: Any) -> Any:
 
 
 def _kept(values: Any) -> Any:
-    """The arguments as they are now: arrays that may be donated or overwritten are copied, tracers become shapes."""
+    """The arguments as they are now: arrays that may be donated or overwritten are copied, tracers become their values, or
+    shapes where they have none."""
     import jax
     import numpy as np
 
     def kept(leaf: Any) -> Any:
         if isinstance(leaf, jax.core.Tracer):
-            return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype)
+            value = value_of(leaf)
+            return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) if value is None else value
         if isinstance(leaf, (jax.Array, np.ndarray)):
             return leaf.copy()
         return leaf

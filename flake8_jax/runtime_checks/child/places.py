@@ -43,6 +43,7 @@ class Places:
     def __init__(self, roots: list[str], around: Sequence[str] = ()) -> None:
         self._folders = tuple(_folder(root) for root in roots if os.path.isdir(root))
         self._files = frozenset(os.path.abspath(root) for root in roots if not os.path.isdir(root))
+        self._start = os.getcwd()  # the program may go elsewhere
         self._around = tuple(_folder(path) for path in around)
         # By identity: hashing a code object hashes its constants. The code is kept, so an identity is never used again.
         self._known: dict[int, tuple[CodeType, str | None]] = {}
@@ -55,7 +56,9 @@ class Places:
         known = self._known.get(id(code))
         if known is None:
             name = code.co_filename
-            path = "" if name.startswith("<") else os.path.abspath(name)  # frozen or made by exec: no file
+            path = (
+                "" if name.startswith("<") else os.path.normpath(os.path.join(self._start, name))
+            )  # frozen or made by exec: no file
             ours = self.is_root(path) or (path.startswith(self._around) and not _is_library(path))
             known = self._known[id(code)] = (code, path if ours else None)
         return known[1]

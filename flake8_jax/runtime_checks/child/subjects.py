@@ -105,13 +105,13 @@ def _unbound(function: Any, calls: list[Call]) -> tuple[Any, list[Call]]:
     if isinstance(function, types.FunctionType) and first and not isinstance(first[0], type):
         if inspect.getattr_static(type(first[0]), function.__name__, None) is not None:
             mine = [call for call in calls if call.args[:1] and call.args[0] is first[0]]
-            bound = [Call(c.number, c.args[1:], c.kwargs, c.signature, c.traced, c.alike) for c in mine]
+            bound = [Call(c.number, c.args[1:], c.kwargs, c.signature, c.traced, c.transformed, c.alike) for c in mine]
             return types.MethodType(function, first[0]), bound
     return function, calls
 
 
 def _constant(function: Any, calls: Sequence[Call]) -> list[str]:
-    """Parameters that cannot be traced, or that were no tracers although the program traced the function."""
+    """Parameters that cannot be traced, or that were no tracers although the program transformed the function."""
     if hasattr(function, "lower"):
         return []
     try:
@@ -124,7 +124,7 @@ def _constant(function: Any, calls: Sequence[Call]) -> list[str]:
             kind = signature.parameters[name].kind
             if kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
                 continue
-            if not is_dynamic(value) or (call.traced and isinstance(value, (bool, int, float, complex))):
+            if not is_dynamic(value) or (call.transformed and isinstance(value, (bool, int, float, complex))):
                 found.add(name)
     return [name for name in signature.parameters if name in found]
 

@@ -64,9 +64,14 @@ def _old_state(core: Any) -> str:
 def is_abstract_tracer(value: Any) -> bool:
     """A tracer without a value."""
     core = sys.modules.get("jax._src.core")
-    if core is None or not isinstance(value, core.Tracer):
-        return False
+    return core is not None and isinstance(value, core.Tracer) and value_of(value) is None
+
+
+def value_of(tracer: Any) -> Any:
+    """The array that a tracer stands for, as under ``grad``; None where it has none."""
+    core: Any = sys.modules["jax._src.core"]
     convert = getattr(core, "to_concrete_value", None)
     if convert is not None:
-        return convert(value) is None
-    return not isinstance(getattr(value, "aval", None), getattr(core, "ConcreteArray", ()))  # before JAX 0.4.36
+        return convert(tracer)
+    aval = getattr(tracer, "aval", None)
+    return getattr(aval, "val", None)  # of a ConcreteArray, before JAX 0.4.36

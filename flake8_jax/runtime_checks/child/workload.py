@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import builtins
 import inspect
 import os
 import re
@@ -19,6 +20,7 @@ import shutil
 import sys
 import traceback
 import types
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -98,9 +100,16 @@ def _script(path: str, arguments: list[str]) -> Callable[[], object]:
         return lambda: runpy.run_path(path, run_name="__main__")
     if not os.path.isfile(path):
         raise CommandError(f"{path}: there is no such script in {os.getcwd()}")
+    full = os.path.abspath(path)  # as Python has it: the program may change the folder
     sys.argv = [path, *arguments]
-    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
-    return lambda: runpy.run_path(path, run_name="__main__")
+    sys.path.insert(0, os.path.dirname(full))
+    if full.endswith(".pyc") or zipfile.is_zipfile(full):
+        return lambda: runpy.run_path(full, run_name="__main__")
+    try:
+        with open(full, "rb") as file:
+            return _as_main(file.read(), full, __file__=full, __cached__=None)
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror or error}") from error
 
 
 def _module(name: str, arguments: list[str]) -> Callable[[], object]:
@@ -126,8 +135,19 @@ def _pytest(arguments: list[str], plugins: Sequence[object], folder: str | None 
 def _code(name: str, file: str, code: str, arguments: list[str]) -> Callable[[], object]:
     sys.argv = [name, *arguments]
     sys.path.insert(0, os.getcwd())
-    compiled = compile(code, file, "exec")
-    return lambda: exec(compiled, {"__name__": "__main__", "__builtins__": __builtins__})
+    return _as_main(code, file)
+
+
+def _as_main(text: str | bytes, name: str, **variables: object) -> Callable[[], object]:
+    """Run the text of a program as the module ``__main__``."""
+    main = types.ModuleType("__main__")
+    main.__dict__.update(__builtins__=builtins, **variables)
+
+    def work() -> None:
+        sys.modules["__main__"] = main
+        exec(compile(text, name, "exec", dont_inherit=True), main.__dict__)
+
+    return work
 
 
 def _notebook(path: str, arguments: list[str], notebooks: Mapping[str, Sequence[Cell]]) -> Callable[[], object]:
@@ -155,7 +175,7 @@ def _notebook(path: str, arguments: list[str], notebooks: Mapping[str, Sequence[
 
 def _run_cell(text: str, path: str, variables: dict[str, Any]) -> None:
     """Run a cell. It may wait for coroutines at its top level."""
-    code = compile(text, path, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    code = compile(text, path, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     if code.co_flags & inspect.CO_COROUTINE:
         asyncio.run(types.FunctionType(code, variables)())
     else:
