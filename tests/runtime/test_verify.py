@@ -320,7 +320,6 @@ def test_lost_digits_are_measured_on_the_values_of_the_run(tmp_path: Path) -> No
 
 
 @pytest.mark.jax
-@pytest.mark.jax
 def test_a_script_is_the_main_module_wherever_it_goes(tmp_path: Path) -> None:
     """Its path is absolute and its first argument is as given, as in Python itself."""
     (tmp_path / "jaxlint.toml").write_text("")
@@ -338,6 +337,7 @@ def test_a_script_is_the_main_module_wherever_it_goes(tmp_path: Path) -> None:
     assert "1 confirmed (jax" in done.stdout, done.stdout + done.stderr
 
 
+@pytest.mark.jax
 def test_notebooks_are_run_cell_by_cell(tmp_path: Path) -> None:
     cells = [
         "%matplotlib inline\nimport asyncio\nimport jax\nkey = jax.random.key(0)\n"
