@@ -38,7 +38,11 @@ from flake8_jax.core.ending import Terminated
 from flake8_jax.runtime_checks.child import keeper
 
 PACKAGE_ROOT = str(Path(__file__).resolve().parents[2])
-_BOOT = "import sys; sys.path.append({root!r}); from flake8_jax.runtime_checks.child.main import main; main()"
+# Python puts the working directory first for ``-c``; the modules there are the user's, and not ours to import.
+_BOOT = (
+    "import sys; sys.path[:] = [entry for entry in sys.path if entry] + [{root!r}]; "
+    "from flake8_jax.runtime_checks.child.main import main; main()"
+)
 _POLL_SECONDS = 0.05
 _LOOK_SECONDS = 1.0
 _LAST_WORDS_SECONDS = 5.0

@@ -321,11 +321,13 @@ def test_lost_digits_are_measured_on_the_values_of_the_run(tmp_path: Path) -> No
 
 @pytest.mark.jax
 def test_a_script_is_the_main_module_wherever_it_goes(tmp_path: Path) -> None:
-    """Its path is absolute and its first argument is as given, as in Python itself."""
+    """Its path is absolute and its first argument is as given, as in Python itself; the modules beside it come first."""
     (tmp_path / "jaxlint.toml").write_text("")
     (tmp_path / "main.py").write_text(
         "import os, sys\n"
         "import jax\n"
+        "import runpy\n"
+        "assert runpy.MINE\n"
         "os.chdir('/')\n"
         "assert sys.argv[0] == 'main.py' and os.path.isfile(__file__)\n"
         "def draw(key):\n"
@@ -333,6 +335,7 @@ def test_a_script_is_the_main_module_wherever_it_goes(tmp_path: Path) -> None:
         "assert sys.modules['__main__'].draw is draw\n"
         "draw(jax.random.key(0))\n"
     )
+    (tmp_path / "runpy.py").write_text("MINE = True\n")
     done = call(tmp_path, "main.py", "--", "python", "main.py")
     assert "1 confirmed (jax" in done.stdout, done.stdout + done.stderr
 

@@ -82,6 +82,26 @@ def _is_ours(path: str) -> bool:
     return path.startswith(os.path.dirname(os.path.abspath(__file__))) or path in ("<frozen runpy>", runpy.__file__)
 
 
+def _put_first(folder: str) -> None:
+    """Put the folder first on the path. Modules of the standard library that only this package imported so far make way for
+    those of the folder that have their names."""
+    sys.path.insert(0, folder)
+    modules = list(sys.modules.items())  # in the order in which they were imported
+    ours = [name for name, _ in modules].index(__name__.partition(".")[0])
+    for name, module in modules[ours:]:
+        if _is_standard(module) and _has_module(folder, name.partition(".")[0]):
+            sys.modules.pop(name)
+
+
+def _is_standard(module: object) -> bool:
+    path = getattr(module, "__file__", None) or ""
+    return path.startswith(os.path.join(os.path.dirname(os.__file__), "")) and "-packages" not in path
+
+
+def _has_module(folder: str, name: str) -> bool:
+    return any(os.path.isfile(os.path.join(folder, file)) for file in (f"{name}.py", os.path.join(name, "__init__.py")))
+
+
 def _python(arguments: list[str]) -> Callable[[], object]:
     if len(arguments) >= 2 and arguments[0] == "-m":
         return _module(arguments[1], arguments[2:])
@@ -102,7 +122,7 @@ def _script(path: str, arguments: list[str]) -> Callable[[], object]:
         raise CommandError(f"{path}: there is no such script in {os.getcwd()}")
     full = os.path.abspath(path)  # as Python has it: the program may change the folder
     sys.argv = [path, *arguments]
-    sys.path.insert(0, os.path.dirname(full))
+    _put_first(os.path.dirname(full))
     if full.endswith(".pyc") or zipfile.is_zipfile(full):
         return lambda: runpy.run_path(full, run_name="__main__")
     try:
@@ -114,7 +134,7 @@ def _script(path: str, arguments: list[str]) -> Callable[[], object]:
 
 def _module(name: str, arguments: list[str]) -> Callable[[], object]:
     sys.argv = [name, *arguments]
-    sys.path.insert(0, os.getcwd())
+    _put_first(os.getcwd())
     return lambda: runpy.run_module(name, run_name="__main__", alter_sys=True)
 
 
@@ -122,7 +142,7 @@ def _pytest(arguments: list[str], plugins: Sequence[object], folder: str | None 
     """folder: the first on the path, where it was started with ``-m``."""
     sys.argv = ["pytest", *arguments]
     if folder is not None:
-        sys.path.insert(0, folder)
+        _put_first(folder)
 
     def work() -> None:
         import pytest
@@ -134,7 +154,7 @@ def _pytest(arguments: list[str], plugins: Sequence[object], folder: str | None 
 
 def _code(name: str, file: str, code: str, arguments: list[str]) -> Callable[[], object]:
     sys.argv = [name, *arguments]
-    sys.path.insert(0, os.getcwd())
+    _put_first(os.getcwd())
     return _as_main(code, file)
 
 
@@ -156,7 +176,7 @@ def _notebook(path: str, arguments: list[str], notebooks: Mapping[str, Sequence[
     if full not in notebooks:
         raise CommandError(f"{path}: there is no such notebook among the files that are looked at")
     sys.argv = [path, *arguments]
-    sys.path.insert(0, os.path.dirname(full))
+    _put_first(os.path.dirname(full))
     main = types.ModuleType("__main__")
     main.__dict__.update(__file__=full, display=print, get_ipython=lambda: None)
 
