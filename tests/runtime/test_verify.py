@@ -326,8 +326,8 @@ def test_a_script_is_the_main_module_wherever_it_goes(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text(
         "import os, sys\n"
         "import jax\n"
-        "import runpy\n"
-        "assert runpy.MINE\n"
+        "import asyncio\n"
+        "assert asyncio.MINE\n"
         "os.chdir('/')\n"
         "assert sys.argv[0] == 'main.py' and os.path.isfile(__file__)\n"
         "def draw(key):\n"
@@ -335,7 +335,7 @@ def test_a_script_is_the_main_module_wherever_it_goes(tmp_path: Path) -> None:
         "assert sys.modules['__main__'].draw is draw\n"
         "draw(jax.random.key(0))\n"
     )
-    (tmp_path / "runpy.py").write_text("MINE = True\n")
+    (tmp_path / "asyncio.py").write_text("MINE = True\n")
     done = call(tmp_path, "main.py", "--", "python", "main.py")
     assert "1 confirmed (jax" in done.stdout, done.stdout + done.stderr
 
