@@ -58,8 +58,8 @@ def captured_constant(event: CapturedConstant) -> Report | None:
 
     ## Not reported
 
-    The shape alone, an array made at trace time, an array with one value throughout, small arrays, and a JAX loop without an
-    enclosing jit.
+    Code that reads only the shape of an outside array, an array that the traced code makes itself, an array whose elements
+    are all equal (such as `jnp.zeros`), small arrays, and a `scan` or `fori_loop` that no jitted function contains.
 
     ```python
     import jax

@@ -130,7 +130,7 @@ def donated_reuse(event: DonatedUse) -> Report | None:
 
     ## How it is verified
 
-    The second use raises `RuntimeError`, or `ValueError` as an argument of a compiled call.
+    The second use raises `RuntimeError`. If it is an argument of a compiled function, it raises `ValueError`.
 
     ## Since
 

@@ -97,7 +97,7 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not model generators hidden in classes of the project.
+    The rule does not know random generators that the project implements itself.
 
     ## Fix safety
 

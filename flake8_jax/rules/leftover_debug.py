@@ -80,7 +80,8 @@ def leftover_debug(event: Setting) -> Report | None:
 
     ## Not reported
 
-    A debugging aid that is disabled again, a block without jit in a library function, and other options.
+    A debugging option that the code disables again, a `with jax.disable_jit()` block in a function of a library, and options
+    of JAX that are not for debugging.
 
     ```python
     import jax

@@ -6,7 +6,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._tracers import is_reportable_in_method, quote
 from flake8_jax.semantics.domain.code import nodes_around
-from flake8_jax.semantics.domain.values import is_traced_array
+from flake8_jax.semantics.domain.values import Array, Const, Static, Value, is_traced_array
 from flake8_jax.semantics.events.events import TruthTest
 
 _SELECT = "use jnp.where or jax.lax.cond"
@@ -186,9 +186,20 @@ def traced_branch(event: TruthTest) -> Report | None:
     subject = quote(context, event.at)
     if event.how in ("and", "or") and (outer := _tested_by(event)):
         advice = f"use `{'&' if event.how == 'and' else '|'}`, and replace `{outer}` by jnp.where or jax.lax.cond"
+    elif _is_of_static(event.value):
+        advice = "its inputs are static, so compute it with math or NumPy"
     elif advice == _SELECT and _is_parameter(event):
         advice = f"{advice}, or make {subject} a static argument"
     return Report(event.at, f"{subject} is traced, so {construct} cannot test its value; {advice}")
+
+
+def _is_of_static(value: Value, depth: int = 6) -> bool:
+    """``jnp.log2(x.shape[0])``: JAX traces what it computes, even if nothing that it computes with is traced."""
+    recipe = value.recipe if isinstance(value, Array) else None
+    if recipe is None or not depth:
+        return False
+    operands = [operand for operand in recipe.operands if not isinstance(operand, (Const, Static))]
+    return all(_is_of_static(operand, depth - 1) for operand in operands)
 
 
 def _is_parameter(event: TruthTest) -> bool:

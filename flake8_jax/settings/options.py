@@ -114,7 +114,8 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="k
         ),
     ] = None
     max_notebook_size: Annotated[
-        int | None, _doc("The same for a notebook with its outputs and pictures. Default: 100000000.")
+        int | None,
+        _doc("The largest notebook that jaxlint lints, in bytes, with its outputs and pictures. Default: 100000000."),
     ] = None
 
 
