@@ -77,3 +77,10 @@ def _needs_none(text: str, behind: str) -> bool:
     if isinstance(value, ir.UnaryOp) and value.op == "~":
         return isinstance(value.operand, _CLOSED) and not behind.startswith(_BINDS_TIGHTER)
     return isinstance(value, _CLOSED)
+
+
+def alone(source: FixSource, node: ir.Node, text: str) -> str:
+    """A sum or a product that stands where a node stood: in parentheses, but where nothing else is beside it."""
+    before, after = source.text[: node.start].rstrip(), source.text[node.end :].lstrip(" \t")
+    free = before.endswith(("(", "=", ",", "return")) and not before.endswith("**(")
+    return text if free and after[:1] in ("", ")", ",", "\n", "\r", "#") else f"({text})"

@@ -12,6 +12,7 @@ from flake8_jax.fixers._conditions import is_called_by_name
 from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._host_calls import MATH
 from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._parentheses import alone
 from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.semantics.domain.values import Array, GeneratorValue, ListValue, TupleValue, UnionValue, Value
 from flake8_jax.semantics.events.events import LibraryCall
@@ -132,7 +133,7 @@ def _math(source: FixSource, imports: Imports, event: LibraryCall) -> Fix | None
     if short == "log" and len(call.args) == 2:
         log = imports.spell("jax.numpy.log")
         value, base = (source.argument(a.value) for a in call.args)
-        text = f"({log}({value}) / {log}({base}))"
+        text = alone(source, call, f"{log}({value}) / {log}({base})")
         if source.comments(call.start, call.end):
             return None
         return unsafe("Use `jnp.log`", OF_MATH, (Edit(call.start, call.end, text), *imports.edits))

@@ -16,6 +16,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import STABLE, unsafe
 from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._parentheses import alone
 from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.semantics.domain.values import Array, Recipe, Unknown, Value
 from flake8_jax.semantics.events import instabilities
@@ -145,13 +146,6 @@ def _beside_one(node: ir.Node | None) -> ir.Expr:
     return added.right if isinstance(added.left, ir.Constant) else added.left
 
 
-def _alone(f: Formula, text: str) -> str:
-    """A sum or a product where the formula stands: in parentheses, but where nothing else is beside it."""
-    before, after = f.source.text[: f.whole.start].rstrip(), f.source.text[f.whole.end :].lstrip(" \t")
-    free = before.endswith(("(", "=", ",", "return")) and not before.endswith("**(")
-    return text if free and after[:1] in ("", ")", ",", "\n", "\r", "#") else f"({text})"
-
-
 # --- one for each equivalent ------------------------------------------------------------------------------------
 
 
@@ -204,7 +198,7 @@ def _log_sech2(f: Formula) -> str:
         raise Refused
     text = f.source.slice(x)
     softplus = f.called(instabilities.SOFTPLUS, f"-2.0 * {text}")
-    return _alone(f, f"2.0 * ({f.called('jnp.log', '2.0')} - {text} - {softplus})")
+    return alone(f.source, f.whole, f"2.0 * ({f.called('jnp.log', '2.0')} - {text} - {softplus})")
 
 
 def _softplus(f: Formula) -> str:

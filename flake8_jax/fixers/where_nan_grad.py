@@ -7,7 +7,7 @@ from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import GUARDED, unsafe
 from flake8_jax.fixers._source import FixSource, fixer
 from flake8_jax.semantics.events.events import Computation
-from flake8_jax.semantics.events.singularities import guarded_singularity
+from flake8_jax.semantics.events.singularities import guarded_singularities
 
 LONGEST_GUARD = 60
 """Characters of a condition that may be written twice."""
@@ -17,23 +17,38 @@ LONGEST_GUARD = 60
 def fix(event: Computation, source: FixSource) -> Fix | None:
     if event.name not in ("where", "select"):
         return None
-    found = guarded_singularity(event)
+    found = list(guarded_singularities(event))
     call = event.at
-    if found is None or not isinstance(call, ir.Call) or any(a.star or a.keyword for a in call.args):
+    if not found or not isinstance(call, ir.Call) or any(a.star or a.keyword for a in call.args):
         return None
-    recipe, _operand, taken_when = found
-    condition = call.args[0].value
-    branch = call.args[1 if taken_when else 2].value
-    operand = _operand_node(recipe.node)
-    if operand is None or not (branch.start <= operand.start and operand.end <= branch.end):
-        return None
+    taken_when = found[0][2]
+    condition, branch = call.args[0].value, call.args[1 if taken_when else 2].value
+    operands = _innermost([_operand_node(recipe.node) for recipe, _, when in found if when is taken_when], branch)
     guard = source.argument(condition)
-    if not isinstance(condition, (ir.Name, ir.Compare)) or len(guard) > LONGEST_GUARD or "\n" in guard:
+    if not operands or not isinstance(condition, (ir.Name, ir.Compare)) or len(guard) > LONGEST_GUARD or "\n" in guard:
         return None
-    chosen = source.argument(operand)
-    pair = f"{chosen}, 1.0" if taken_when else f"1.0, {chosen}"
-    text = f"{source.slice(call.func)}({guard}, {pair})"
-    return unsafe("Also mask the operand", GUARDED, (Edit(operand.start, operand.end, text),))
+    edits = []
+    for operand in operands:
+        chosen = source.argument(operand)
+        pair = f"{chosen}, 1.0" if taken_when else f"1.0, {chosen}"
+        edits.append(Edit(operand.start, operand.end, f"{source.slice(call.func)}({guard}, {pair})"))
+    return unsafe("Also mask the operand" if len(edits) == 1 else "Also mask the operands", GUARDED, edits)
+
+
+def _innermost(operands: list[ir.Expr | None], branch: ir.Expr) -> list[ir.Expr]:
+    """The operands that stand in the branch and hold no other one: an operation on what is masked is finite itself. None where
+    the first, which the finding is about, stands elsewhere."""
+    first = operands[0]
+    if first is None or not _holds(branch, first):
+        return []
+    there = {(one.start, one.end): one for one in operands if one is not None and _holds(branch, one)}
+    return [
+        one for one in there.values() if not any(other is not one and _holds(one, other) for other in there.values())
+    ]
+
+
+def _holds(outer: ir.Expr, inner: ir.Expr) -> bool:
+    return outer.start <= inner.start and inner.end <= outer.end
 
 
 def _operand_node(operation: ir.Node | None) -> ir.Expr | None:

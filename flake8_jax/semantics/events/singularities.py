@@ -41,8 +41,13 @@ _LARGEST_EXPONENT = 88.0
 
 
 def guarded_singularity(event: Computation) -> tuple[Recipe, Value, bool] | None:
-    """The operation in a branch whose derivative is not finite at a point that the condition keeps out, its operand,
-    and which branch it stands in."""
+    """The first of ``guarded_singularities``."""
+    return next(guarded_singularities(event), None)
+
+
+def guarded_singularities(event: Computation) -> Iterator[tuple[Recipe, Value, bool]]:
+    """The operations in a branch whose derivative is not finite at a point that the condition keeps out, their operands,
+    and which branch they stand in."""
     condition = event.operands[0]
     pair = event.operands[1:3]
     for branch, other, taken_when in ((pair[0], pair[1], True), (pair[1], pair[0], False)):
@@ -53,8 +58,7 @@ def guarded_singularity(event: Computation) -> tuple[Recipe, Value, bool] | None
                 if not has_tangent(operand, event.tangents) and not any(has_tangent(o, event.tangents) for o in others):
                     continue
                 if _is_kept_out(event, condition, recipe, operand, taken_when, other):
-                    return recipe, operand, taken_when
-    return None
+                    yield recipe, operand, taken_when
 
 
 def _singular_operands(recipe: Recipe) -> Iterator[tuple[Value, tuple[Value, ...]]]:
