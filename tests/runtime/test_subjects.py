@@ -118,7 +118,7 @@ def test_a_function_under_a_gradient_is_measured_outside_of_it(jaxlint: Command,
 def test_numbers_that_a_gradient_does_not_trace_are_static(jaxlint: Command, tmp_path: Path) -> None:
     (tmp_path / "trained.py").write_text(TRAINED)
     status, out, err = jaxlint("probe", "trained.py:powers", "--", "python", "trained.py")
-    assert status == 0 and "output:  f32[4]" in out, err
+    assert status == 0 and "inputs:  f32[], 4\n" in out and "output:  f32[4]" in out, out + err
 
 
 def test_inputs_of_one_text_are_told_apart(jaxlint: Command, tmp_path: Path) -> None:

@@ -397,7 +397,10 @@ def _kept(values: Any) -> Any:
     def kept(leaf: Any) -> Any:
         if isinstance(leaf, jax.core.Tracer):
             value = value_of(leaf)
-            return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) if value is None else value
+            if value is None:
+                return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype)
+            with outside_trace():  # the value of a number is no array
+                return value.copy() if isinstance(value, jax.Array) else jax.numpy.asarray(value, leaf.dtype)
         if isinstance(leaf, (jax.Array, np.ndarray)):
             return leaf.copy()
         return leaf
