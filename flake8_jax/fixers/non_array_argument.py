@@ -23,12 +23,14 @@ from flake8_jax.semantics.domain.values import (
     TupleValue,
     Value,
 )
-from flake8_jax.semantics.events.events import LibraryCall, TransformCall
+from flake8_jax.semantics.events.events import LibraryCall, RootMet, TransformCall
 from flake8_jax.semantics.events.sequence_operands import elements_of, sequence_operand
 
 
 @fixer("non-array-argument")
-def fix(event: TransformCall | LibraryCall, source: FixSource) -> Fix | None:
+def fix(event: TransformCall | LibraryCall | RootMet, source: FixSource) -> Fix | None:
+    if isinstance(event, RootMet):
+        return None  # which objects arrive, and whether they have a hash, only the callers know
     if isinstance(event, LibraryCall):
         return _converted(event, source)
     function = event.operand

@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 
 from flake8_jax.core.registry import Candidate
-from flake8_jax.semantics.events.events import CallMismatch, Context
+from flake8_jax.rules._untraceable import annotated_object
+from flake8_jax.semantics.domain.signatures import underlying
+from flake8_jax.semantics.domain.values import FunctionValue, Value
+from flake8_jax.semantics.events.events import CallMismatch, Context, RootMet, TransformCall
 
 
 def place_of(context: Context, start: int) -> Hashable:
@@ -31,10 +34,22 @@ def first_of_each(candidates: list[Candidate], cause: Callable[[Candidate], Hash
 
 def report_wrong_argument(candidates: list[Candidate]) -> list[Candidate]:
     """Where one argument of a library call has no array and another one is missing, the first tells more: they are one
-    mistake, as ``jax.random.permutation(n)`` without its key is."""
+    mistake, as ``jax.random.permutation(n)`` without its key is. An annotation tells nothing where a call of the function does,
+    or where the class is registered further down."""
+    called = {id(_function(c.event.operand)) for c in candidates if isinstance(c.event, TransformCall)}
+    candidates = [c for c in candidates if not isinstance(c.event, RootMet) or _tells(c.event, called)]
     wrong = {(c.path, c.start) for c in candidates if not isinstance(c.event, CallMismatch)}
 
     def holds(mismatch: CallMismatch, path: str) -> bool:
         return any(at == path and mismatch.at.start <= start < mismatch.at.end for at, start in wrong)
 
     return [c for c in candidates if not isinstance(c.event, CallMismatch) or not holds(c.event, c.path)]
+
+
+def _tells(event: RootMet, called: set[int]) -> bool:
+    return id(_function(event.operand)) not in called and annotated_object(event) is not None
+
+
+def _function(operand: Value) -> object:
+    function = underlying(operand)
+    return function.fn if isinstance(function, FunctionValue) else function

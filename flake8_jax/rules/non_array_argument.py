@@ -6,33 +6,24 @@ from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._merging import report_wrong_argument
 from flake8_jax.rules._tracers import quote
+from flake8_jax.rules._untraceable import HOOKS, JITS, annotated_object, is_callable, is_no_array
 from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.values import (
     BoundMethod,
-    BuiltinValue,
-    ClassValue,
     Const,
     DictValue,
-    External,
     ExternalInstance,
     FunctionValue,
     Instance,
     ListValue,
-    PartialValue,
     Static,
     TransformedValue,
     TupleValue,
-    UnionValue,
     Value,
-    is_registered,
 )
-from flake8_jax.semantics.events.events import LibraryCall, TransformCall
+from flake8_jax.semantics.events.events import LibraryCall, RootMet, TransformCall
 from flake8_jax.semantics.events.sequence_operands import sequence_operand
 
-_FUNCTIONS = ("jax.numpy.", "jax.nn.", "jax.lax.", "jax.random.", "jax.scipy.", "math.", "builtins.")
-"""Modules of which everything that is no known constant is a function or a class."""
-_HOOKS = ("__new__", "__init_subclass__", "__jax_array__", "__get__", "tree_flatten")
-"""What a class that registers itself, or one that turns into an array, has."""
 _MODULES = ("haiku.", "flax.linen.", "flax.nnx.", "equinox.")
 """Libraries of modules: objects that compute when they are called."""
 _LAYERS = frozenset({
@@ -44,11 +35,10 @@ _LAYERS = frozenset({
 })  # fmt: skip
 _ON_ARRAYS = ("jax.numpy.", "jax.nn.", "jax.scipy.special.")
 _OPERANDS = (["x"], ["x", "y"], ["x1", "x2"])
-_OWN_TRAITS = frozenset({"pytree", "namedtuple", "enum", "metaclass", "altered"})
 
 
 @rule("JAX413", "error", fixable="sometimes", raises="another error", settle=report_wrong_argument)
-def non_array_argument(event: TransformCall | LibraryCall) -> Report | None:
+def non_array_argument(event: TransformCall | LibraryCall | RootMet) -> Report | None:
     """A string, a function, a module or another non-array value is passed where JAX takes only arrays.
 
     ## Why is this bad?
@@ -58,6 +48,8 @@ def non_array_argument(event: TransformCall | LibraryCall) -> Report | None:
     `functools.partial`. A function or a module that is not called raises too, as in `jnp.tanh(network)` instead of
     `jnp.tanh(network(x))`. A number or a shape in place of the key of a `jax.random` function also raises. So does a
     list as an argument of a `jax.numpy` function, because `jax.numpy`, unlike NumPy, does not convert lists.
+
+    The finding is a warning if only the annotation of a parameter says that objects of a class of the project arrive.
 
     ## Example
 
@@ -237,6 +229,12 @@ def non_array_argument(event: TransformCall | LibraryCall) -> Report | None:
         return None
     if isinstance(event, LibraryCall):
         return _not_called(event) or _no_key(event) or _not_converted(event)
+    if isinstance(event, RootMet):
+        found_parameter = annotated_object(event)
+        if found_parameter is None:
+            return None
+        parameter, cls = found_parameter
+        return Report(parameter, _OBJECT.format(parameter.name, cls.node.name), "warning")
     found = untraceable(event)
     if not found:
         return None
@@ -245,6 +243,9 @@ def non_array_argument(event: TransformCall | LibraryCall) -> Report | None:
     advice = "name its parameter in static_argnames or bind it with functools.partial"
     message = f"{subject} {_untraceable_kind(value)}, which jit cannot trace; {advice}"
     return Report(node if node is not None else event.at, message)
+
+
+_OBJECT = "`{}` is a `{}` object, which jit cannot trace; name it in static_argnames or bind it with functools.partial"
 
 
 def _untraceable_kind(value: Value) -> str:
@@ -344,12 +345,12 @@ def _is_module(value: Value) -> bool:
     is_own = bool(bases) and all(base.startswith(_MODULES) and base.endswith(".Module") for base in bases)
     if not is_own or find_in_class(value.cls, "__call__") is None:
         return False  # in the Flax of old, making a module with ``apply`` is calling it
-    return not any(find_in_class(value.cls, name) for name in (*_HOOKS, "__array__"))
+    return not any(find_in_class(value.cls, name) for name in (*HOOKS, "__array__"))
 
 
 def untraceable(event: TransformCall) -> list[tuple[int | str, ir.Expr | None, Value]]:
     """The arguments that are written in the call, not static, and surely no arrays: position or name, IR and value."""
-    if event.name != "jax.jit" or event.statics is None or not event.sure:
+    if event.name not in JITS or event.statics is None or not event.sure:
         return []
     positions, names = event.statics
     if (positions or names) and not _has_signature(event.operand):
@@ -368,45 +369,3 @@ def _has_signature(operand: Value) -> bool:
     while isinstance(operand, (BoundMethod, TransformedValue)):
         operand = operand.func if isinstance(operand, BoundMethod) else operand.operand
     return isinstance(operand, FunctionValue) and all(p.kind != "vararg" for p in operand.fn.params)
-
-
-def is_no_array(value: Value, depth: int = 4) -> bool:
-    """The value, or a leaf of it, surely is neither an array nor a number."""
-    if isinstance(value, UnionValue):
-        return all(is_no_array(member, depth) for member in value.members)
-    if isinstance(value, Const):
-        return isinstance(value.value, (str, bytes))
-    if isinstance(value, Static):
-        return value.kind in ("str", "dtype", "set") and not value.guess
-    if isinstance(value, Instance):
-        return _is_plain(value)
-    if depth and isinstance(value, TupleValue):
-        return not is_registered(value) and any(is_no_array(element, depth - 1) for element in value.elts)
-    if depth and isinstance(value, ListValue):
-        return any(is_no_array(element, depth - 1) for element in value.known() or ())
-    if depth and isinstance(value, DictValue):
-        return any(is_no_array(item, depth - 1) for _, item in value.items())
-    return is_callable(value)
-
-
-def is_callable(value: Value) -> bool:
-    """The value surely is a function or a class, and not a pytree that can be called."""
-    if isinstance(value, FunctionValue):
-        return not value.altered
-    if isinstance(value, PartialValue):
-        return not value.pytree
-    if isinstance(value, BoundMethod):
-        return isinstance(value.self_value, Instance) and _is_plain(value.self_value)
-    if isinstance(value, TransformedValue):
-        return value.name.startswith("jax.")
-    if isinstance(value, BuiltinValue):
-        return value.bound is None
-    return isinstance(value, ClassValue) or (isinstance(value, External) and value.name.startswith(_FUNCTIONS))
-
-
-def _is_plain(value: Instance) -> bool:
-    """An object of a class that is surely not registered as a pytree."""
-    cls = value.cls
-    if not value.exact or cls.has_unknown_base or cls.external_bases or cls.traits & _OWN_TRAITS:
-        return False
-    return not any(find_in_class(cls, name) for name in _HOOKS)

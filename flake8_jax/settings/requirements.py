@@ -48,7 +48,10 @@ LoadToml = Callable[[str], tuple[dict[str, Any], str]]
 _MANIFESTS = ("pyproject.toml", "setup.cfg", "setup.py", "Pipfile")
 _LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock")
 _LISTS = re.compile(r"[\w.-]*(?:requirements|constraints)[\w.-]*\.(?:txt|in)", re.IGNORECASE)
+_YAML = (".yml", ".yaml")
 _ENVIRONMENTS = re.compile(r"[\w.-]*environment[\w.-]*\.ya?ml|conda[\w.-]*\.ya?ml", re.IGNORECASE)
+_DEPENDENCIES = re.compile(r"^dependencies:[ \t]*$", re.MULTILINE)
+"""The key of a conda environment, whose file may have any name (conda's docs, "Managing environments")."""
 _INSTRUCTIONS = re.compile(
     r"(?:README|INSTALL)[\w.-]*|[\w.-]+\.sh|Dockerfile[\w.-]*|[\w.-]+\.dockerfile", re.IGNORECASE
 )
@@ -63,7 +66,7 @@ _DEPTH = 2
 
 def says_versions(name: str) -> bool:
     """A file of this name may say which versions a project asks for."""
-    return name in (*_MANIFESTS, *_LOCKS) or bool(_LISTS.fullmatch(name) or _ENVIRONMENTS.fullmatch(name))
+    return name in (*_MANIFESTS, *_LOCKS) or name.endswith(_YAML) or bool(_LISTS.fullmatch(name))
 
 
 def supported_versions(directory: str, top: str | None, load_toml: LoadToml) -> dict[str, str]:
@@ -206,9 +209,14 @@ def _packaging_files(folder: str) -> list[str]:
             f"{_FOLDER}/{name}" for name in sorted(os.listdir(os.path.join(folder, _FOLDER))) if name.endswith(".txt")
         ]
     lists.sort(key=lambda name: os.path.basename(name) != "requirements.txt")
-    environments = [name for name in names if _ENVIRONMENTS.fullmatch(name)]
+    environments = [name for name in names if name.endswith(_YAML) and _is_environment(os.path.join(folder, name))]
     candidates = (*_MANIFESTS, *lists, *environments, *_LOCKS)
     return [name for name in candidates if os.path.isfile(os.path.join(folder, name))]
+
+
+def _is_environment(path: str) -> bool:
+    """The file describes an environment of conda, as its name or its text says."""
+    return bool(_ENVIRONMENTS.fullmatch(os.path.basename(path)) or _DEPENDENCIES.search(_text_of(path)))
 
 
 def _names_in(folder: str) -> list[str]:
@@ -262,7 +270,7 @@ def _asked_in_text(path: str) -> Iterator[tuple[str, str]]:
         yield from _asked_in_pipfile(text)
     elif name in _LOCKS:
         yield from locked(text)
-    elif _ENVIRONMENTS.fullmatch(name):
+    elif name.endswith(_YAML):
         yield from python_in_conda(text)
         yield from required_by_conda(text)
     else:

@@ -215,6 +215,8 @@ def test_inline_pairs_are_checked() -> None:
         ("pyproject.toml", "[dependency-groups]\ndev = ['jax<0.7']\n", "<0.7"),
         ("environment.yml", "dependencies:\n  - conda-forge::jax=0.4.13\n  - python=3.10\n", "==0.4.13"),
         ("requirements.txt", "absl-py=0.12.0=pypi_0\njax=0.2.12=pypi_0\njaxlib=0.1.65=pypi_0\n", "==0.2.12"),
+        ("neurons.yml", "dependencies:\n  - pip:\n      - jax==0.4.13\n", "==0.4.13"),
+        ("mkdocs.yml", "plugins:\n  - jax==0.4.13\n", None),
         ("environment-gpu.yaml", "dependencies:\n  - jaxlib=0.4.13=cuda112py310\n", "==0.4.13"),
         ("environment.yml", "dependencies:\n  - jax=0.4\n", "==0.4.*"),
         ("environment.yml", "dependencies:\n  - pip:\n      - jax[cuda]==0.4.13\n", "==0.4.13"),

@@ -29,3 +29,26 @@ def total(x):
 
 
 # runs: total(jnp.ones(3))
+
+class Schedule:
+    def __init__(self, scale):
+        self.scale = scale
+
+
+@jax.jit
+def predict(model, x):
+    return model.apply({}, x)
+
+
+@nnx.jit
+def scaled(model, schedule, x):
+    return model(x) * schedule.scale
+
+
+# raises TypeError: predict(Net(), jnp.ones(3))
+# raises TypeError: scaled(nnx.Linear(3, 3, rngs=nnx.Rngs(0)), Schedule(2.0), jnp.ones(3))
+
+
+def main():
+    predict(Net(), jnp.ones(3))  # expect: non-array-argument
+    scaled(nnx.Linear(3, 3, rngs=nnx.Rngs(0)), Schedule(2.0), jnp.ones(3))  # expect: non-array-argument
