@@ -353,8 +353,11 @@ def split_for_both(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[E
     """Two fresh keys before the statement of the first use, one for each use: for keys that cannot be rebound.
 
     Raises:
-        Refused: the first statement does not surely run before the second.
+        Refused: the first statement does not surely run before the second, or both uses are one place in the code, as
+            where a call hands on one argument twice.
     """
+    if first.start < second.end and second.start < first.end:
+        raise Refused
     statement = evaluated_once(source, first)
     place = source.place(statement)
     later = source.statement(second)

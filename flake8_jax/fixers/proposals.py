@@ -27,6 +27,7 @@ from flake8_jax.fixers import all_fixers
 from flake8_jax.fixers._callers import Program
 from flake8_jax.fixers._layout import laid_out
 from flake8_jax.semantics.events.node_facts import NodeReported
+from flake8_jax.syntax.errors import OverlapError
 
 MAX_REPEATED = 1 << 20
 """Characters that a shared fix may take in all of its findings together. Further findings go without it."""
@@ -96,15 +97,15 @@ def _proposal(
     for fixer in fixers:
         try:
             fix = fixer.build(event, source)
+            if isinstance(fix, Fix):
+                if (finding.path, fix) not in made.laid_out:
+                    made.laid_out[finding.path, fix] = laid_out(source, fix)
+                return made.laid_out[finding.path, fix]
         except RecursionError:
             made.refused.append((finding.path, f"a fix of {finding.code} is nested too deeply"))
             continue
-        except DEFECTS as error:
+        except (*DEFECTS, OverlapError) as error:
             made.crashes.append((f"fixer of {finding.name}", finding.path, traceback_of(error)))
             continue
-        if isinstance(fix, Fix):
-            if (finding.path, fix) not in made.laid_out:
-                made.laid_out[finding.path, fix] = laid_out(source, fix)
-            return made.laid_out[finding.path, fix]
         refusal = fix or refusal
     return refusal

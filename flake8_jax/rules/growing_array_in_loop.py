@@ -125,8 +125,8 @@ def growing_array_in_loop(event: LoopCopy) -> Report | None:
 
     ## How it is verified
 
-    The run counts how often the lines of the loop compile. There is no proof for an update in place, because the copy
-    is inside JAX.
+    jaxlint runs the loop and counts how often its lines compile. It cannot confirm a finding on `x.at[i].set(…)`, because
+    this copy of the array happens inside JAX.
 
     ## Since
 

@@ -106,7 +106,7 @@ def key_used_after_split(event: KeyUse) -> Report | None:
 
     ## Limitations
 
-    The rule does not know what other functions do with the new keys.
+    If the code passes the new keys to another function, the rule does not know whether that function draws with them.
 
     ## Fix safety
 

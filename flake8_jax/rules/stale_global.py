@@ -63,7 +63,7 @@ def stale_global(event: GlobalRead) -> Report | None:
     ## Not reported
 
     Constants, a registry of functions, a table filled on first use, variables that only code outside tracing reads, and a
-    notebook cell that shows this effect.
+    notebook that changes a variable and calls the function again a few cells later, to show that nothing changes.
 
     ```python
     import jax

@@ -13,7 +13,7 @@ from flake8_jax.semantics.events.events import TransformCall
 
 @rule("JAX709", "error")
 def zero_gradient_argument(event: TransformCall) -> Report | None:
-    """`jax.grad` or a similar transform differentiates by an argument on which the result does not depend smoothly.
+    """`jax.grad` or a similar transform differentiates by an argument whose gradient is always zero.
 
     The rule reports only with `--preview`: it reports 2 places in 282 repositories, too few to judge. Both are defects.
 

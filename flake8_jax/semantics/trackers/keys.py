@@ -443,8 +443,8 @@ def _collides(
     if level is None:
         return not (usage.folds or earlier.folds)
     first, second = earlier.path[level], path[level]
-    if (usage.folds or earlier.folds) and first.node is not second.node:
-        return False
+    if (usage.folds or earlier.folds) and (first.node is not second.node or usage.folds != earlier.folds):
+        return False  # of one call, the key that a module folds into, and the same as an argument
     now, then = path[level:], (*earlier.path[level:], *earlier.inner)
     if any(names.around(place).give_shapes(place.node, body_around(place)) for place in (*now, *then)):
         return False
