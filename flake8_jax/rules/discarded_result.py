@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 
 from flake8_jax.core import ir
-from flake8_jax.core.findings import Level
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
@@ -146,31 +145,50 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
         return None
     if isinstance(event, RootMet):
         return _unused_jit(event)
-    if isinstance(event, MethodCall):
-        if event.used or event.fact is None or not event.fact.pure or not _is_array(event.value, event.method):
-            return None
-        owner = event.at.func.value if isinstance(event.at.func, ir.Attribute) else None
-        array = quote(context, owner, "the array")
-        message = f"Nothing uses the result of .{event.method}(), which does not modify {array}; assign it or remove this line"
-        return Report(event.at, message, "info" if _looks(event.method, context) else None)
-    is_arithmetic = event.call_name == ARITHMETIC and isinstance(event.value, Array) and not event.value.declared
-    module, _, name = event.call_name.rpartition(".")
-    if not is_arithmetic and not (event.pure and (module in _MODULES or event.call_name.startswith(_SCIPY))):
+    return _of_method(event) if isinstance(event, MethodCall) else _of_operation(event)
+
+
+def _of_method(event: MethodCall) -> Report | None:
+    """``x.sort()``."""
+    if event.used or event.fact is None or not event.fact.pure or not _is_array(event.value, event.method):
         return None
-    if name in _CHECKING:
+    owner = event.at.func.value if isinstance(event.at.func, ir.Attribute) else None
+    array = quote(event.context, owner, "the array")
+    message = (
+        f"Nothing uses the result of .{event.method}(), which does not modify {array}; assign it or remove this line"
+    )
+    return Report(event.at, message, "info" if _looks(event.method, event.context) else None)
+
+
+def _of_operation(event: Discarded) -> Report | None:
+    """``jnp.clip(x, 0, 1)``, ``x - y``."""
+    context, name = event.context, event.call_name.rpartition(".")[2]
+    if not _is_pure(event) or name in _CHECKING or _is_shown(event):
         return None
-    literal = isinstance(event.at, ir.Call) and all(_is_literal(a.value) for a in event.at.args)
-    if literal and (context.scope.cells or context.inner is None):
-        return None  # shown for what it does, or does not, with such numbers; or the first computation starts JAX
     subject = quote(context, event.at, event.call_name)
-    level: Level | None = "info" if is_test(context) or _looks(name, context) else None
     if not context.staged and _is_timed(event):
         waited = "JAX is asynchronous and nothing waits for it"
         message = f"The timer measures only the start of {subject}, because {waited}; pass the result to jax.block_until_ready"
         return Report(event.at, message, "info" if is_test(context) else None)
     keep = "assert that it is true" if name in _TESTING or isinstance(event.at, ir.Compare) else "assign it"
     message = f"{subject} returns a result and changes nothing, but nothing uses the result; {keep} or remove this line"
-    return Report(event.at, message, level)
+    return Report(event.at, message, "info" if is_test(context) or _looks(name, context) else None)
+
+
+def _is_pure(event: Discarded) -> bool:
+    """Arithmetic on an array, or a function of JAX without side effects."""
+    if event.call_name == ARITHMETIC:
+        return isinstance(event.value, Array) and not event.value.declared
+    is_of_jax = event.call_name.rpartition(".")[0] in _MODULES or event.call_name.startswith(_SCIPY)
+    return event.pure and is_of_jax
+
+
+def _is_shown(event: Discarded) -> bool:
+    """A call on literals outside of functions, or in a cell: shown for what it does, or does not, with such numbers; or the
+    first computation, which starts JAX."""
+    context = event.context
+    literal = isinstance(event.at, ir.Call) and all(_is_literal(a.value) for a in event.at.args)
+    return literal and (bool(context.scope.cells) or context.inner is None)
 
 
 def _looks(name: str, context: Context) -> bool:

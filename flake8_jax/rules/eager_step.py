@@ -160,17 +160,19 @@ def eager_step(event: EagerStep) -> Report | None:
     if context.staged or context.presumed or is_test(context):
         return None
     subject = quote(context, event.at, "this")
-    where = f"the loop {at_place(Site(event.loop_scope, event.loop.start, event.loop.start), context)}"
+    place = at_place(Site(event.loop_scope, event.loop.start, event.loop.start), context)
     if event.kind in ("model", "layer", "layers", "optimizer"):
-        message = f"T{where[1:]} runs {_work(event)} in {subject} outside jit, so operation by operation"
+        message = f"The loop {place} runs {_work(event)} in {subject} outside jit, so operation by operation"
         return Report(event.at, f"{message}; {_advice(event)}")
     if event.kind == "operation":
-        message = f"T{where[1:]} runs {subject} and its other operations one by one, because nothing is jitted"
+        message = f"The loop {place} runs {subject} and its other operations one by one, because nothing is jitted"
         return Report(event.at, f"{message}; jit its body or use jax.lax.scan", preview=True)
     if event.kind == "function":
-        message = f"{subject} runs operation by operation in each iteration of {where}, because it is not jitted"
+        message = (
+            f"{subject} runs operation by operation in each iteration of the loop {place}, because it is not jitted"
+        )
         return Report(event.at, f"{message}; jit that function", preview=True)
-    message = f"{subject} takes one element from the device in each iteration of {where}, which is slow"
+    message = f"{subject} takes one element from the device in each iteration of the loop {place}, which is slow"
     advice = "use array operations or jax.vmap, or convert the array with np.asarray first"
     return Report(event.at, f"{message}; {advice}", preview=True)
 

@@ -60,6 +60,8 @@ _INSTRUCTED = (".devcontainer", ".github/workflows")
 """Hidden folders whose files say what to install."""
 _FOLDER = "requirements"
 _LARGEST = 10_000_000
+_LARGEST_ENVIRONMENT = 100_000
+"""In bytes, for files whose name says nothing: they are read at every start."""
 _MOST_FOLDERS = 500
 _DEPTH = 2
 
@@ -215,8 +217,10 @@ def _packaging_files(folder: str) -> list[str]:
 
 
 def _is_environment(path: str) -> bool:
-    """The file describes an environment of conda, as its name or its text says."""
-    return bool(_ENVIRONMENTS.fullmatch(os.path.basename(path)) or _DEPENDENCIES.search(_text_of(path)))
+    """The file describes an environment of conda, as its name or its text says. Larger files are data."""
+    if _ENVIRONMENTS.fullmatch(os.path.basename(path)):
+        return True
+    return bool(_DEPENDENCIES.search(_text_of(path, _LARGEST_ENVIRONMENT)))
 
 
 def _names_in(folder: str) -> list[str]:
@@ -226,10 +230,10 @@ def _names_in(folder: str) -> list[str]:
         return []
 
 
-def _text_of(path: str) -> str:
-    """The text of a file; nothing for one that cannot be read."""
+def _text_of(path: str, limit: int = _LARGEST) -> str:
+    """The text of a file; nothing for one that cannot be read, or is larger than ``limit`` bytes."""
     try:
-        return read_regular(path, _LARGEST).decode("utf-8", "replace")
+        return read_regular(path, limit).decode("utf-8", "replace")
     except OSError:
         return ""
 

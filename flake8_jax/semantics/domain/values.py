@@ -389,8 +389,7 @@ class BoundMethod(Value):
 
 
 class PartialValue(Value):
-    """``functools.partial(func, *args, **kwargs)``. pytree: ``jax.tree_util.Partial`` and the like, whose leaves are the
-    arguments."""
+    """``functools.partial(func, *args, **kwargs)``. pytree: like ``jax.tree_util.Partial``, whose leaves are the arguments."""
 
     __slots__ = ("args", "func", "kwargs", "made", "pytree")
 
@@ -519,8 +518,8 @@ class ModuleValue(Value):
 
 @dataclass(eq=False, slots=True)
 class ClassField:
-    """One field of a dataclass-like class. static: kept as it is across a staging boundary (not a pytree leaf). hashed:
-    the hash of an object asks for its value, and that is what the constructor was given."""
+    """One field of a dataclass-like class. static: no leaf of a pytree, but kept as it is across a staging boundary. hashed:
+    the hash asks for its value as the constructor got it. converted: it holds what a converter made of that value."""
 
     name: str
     annotation: ir.Expr | None
@@ -528,6 +527,7 @@ class ClassField:
     static: bool
     scope: ModuleScope
     hashed: bool = True
+    converted: bool = False
 
 
 class ClassValue(Value):

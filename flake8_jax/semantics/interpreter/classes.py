@@ -45,7 +45,7 @@ from flake8_jax.semantics.domain.values import (
     held_by,
     known_elements,
 )
-from flake8_jax.semantics.interpreter.fields import is_hashed, is_marked_static, is_static_field
+from flake8_jax.semantics.interpreter.fields import is_converted, is_hashed, is_marked_static, is_static_field
 from flake8_jax.semantics.interpreter.operations import value_of_annotation
 from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine
@@ -206,7 +206,17 @@ def read_fields(m: Machine, cls: ClassValue) -> None:
         name = statement.target.id
         static = is_static_field(m, cls, statement.value) or is_marked_static(m, cls, statement.annotation)
         default = _field_default(m, cls, statement.value, name)
-        own.append(ClassField(name, statement.annotation, default, static, cls.scope, is_hashed(statement.value)))
+        own.append(
+            ClassField(
+                name,
+                statement.annotation,
+                default,
+                static,
+                cls.scope,
+                is_hashed(statement.value),
+                is_converted(statement.value),
+            )
+        )
         if static:
             cls.static_names.add(name)
     names = {f.name for f in own}
@@ -439,6 +449,8 @@ def _bind_fields(m: Machine, cls: ClassValue, args: Arguments) -> dict[str, Valu
             bound[f.name] = f.default
         else:
             bound[f.name] = Unknown(f.name)
+        if f.converted and not isinstance(bound[f.name], Array):
+            bound[f.name] = _field_value(m, cls, f)
     return bound
 
 

@@ -52,6 +52,12 @@ def is_hashed(default: ir.Expr | None) -> bool:
     return not any(argument.keyword in _UNHASHED for argument in written)
 
 
+def is_converted(default: ir.Expr | None) -> bool:
+    """``eqx.field(converter=jnp.asarray)``, also of attrs: the object holds what the converter makes of an argument or of
+    the default."""
+    return isinstance(default, ir.Call) and any(argument.keyword == "converter" for argument in default.args)
+
+
 _UNHASHED = frozenset({"compare", "hash", "eq", "converter", "init", None})
 
 

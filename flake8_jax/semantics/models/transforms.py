@@ -452,11 +452,12 @@ _TEMPORARIES = (ir.Call, ir.List, ir.Dict, ir.Comprehension, ir.BinOp)
 def _transformed_method(m: Machine, tv: TransformedValue, name: str, at: Call) -> Value:
     """``jitted.lower(…)``, ``custom.defvjp(fwd, bwd)`` …"""
     if name in ("lower", "trace", "eval_shape") and tv.fact.tracing != "none":
-        work = m.trackers[DeviceWork]
+        work, keys = m.trackers[DeviceWork], m.trackers[Keys]
         times, work.times = work.times, False
-        mark = len(m.journal.entries)
+        mark, uses = len(m.journal.entries), keys.enter()
         call_transformed(m, tv, at, runs=False)
-        forget_uses(m, mark)  # nothing is drawn yet
+        forget_uses(m, mark)  # nothing is drawn yet, so what was drawn before does not matter either
+        keys.leave(uses, finished=True)
         work.times = times
         return Unknown(name)
     if name == "clear_cache":
