@@ -32,8 +32,8 @@ from flake8_jax.syntax.edits import apply_edits, compose
 MOST_PASSES = 100
 MOST_UNCOVERED = 8
 """So many times the fixes of uncovered findings are added to a fix."""
-MOST_COMPLETED = 16
-"""So many withdrawn fixes are tried together with those of what they uncover: each try analyzes the project."""
+MOST_FAILED_COMPLETIONS = 16
+"""So many withdrawn fixes may fail together with those of what they uncover: each try analyzes the project."""
 
 Origin = tuple[str, str, int]
 
@@ -92,12 +92,14 @@ class _Origins:
 @dataclass(frozen=True)
 class _Withdrawn:
     """A fix that did not hold. inserted: what it would have written: another fix for the same place is tried again.
-    uncovers: it only brings findings that have fixes, as far as is known."""
+    uncovers: it only brings findings that have fixes, as far as is known. is_tried: it was tried with those of what it
+    uncovers, and did not hold."""
 
     name: str
     reason: str
     inserted: tuple[tuple[int, str], ...]
     uncovers: bool
+    is_tried: bool = False
 
 
 @dataclass
@@ -110,8 +112,8 @@ class _State:
     before: dict[str, str] = field(default_factory=dict)
     withdrawn: dict[tuple[str, str, int], _Withdrawn] = field(default_factory=dict)
     fixed: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    tried: set[tuple[str, str, tuple[str, ...]]] = field(default_factory=set)
-    """The withdrawn fixes that were tried with those of what they uncover: path, code and what they insert."""
+    failed_completions: int = 0
+    """How many withdrawn fixes did not hold with those of what they uncover either."""
 
     def reverted_fixes(self) -> list[FixCount]:
         """The fixes that did not hold, by path and rule."""
@@ -265,16 +267,17 @@ def _complete_one(
 ) -> bool:
     """Apply one withdrawn fix together with the fixes of what it uncovers; False when there is none that holds."""
     for finding in _candidates(workspace, question, state, unsafe, only, withdrawn=True):
-        known = state.withdrawn[finding.path, finding.code, finding.start]
-        key = (finding.path, finding.code, tuple(content for _, content in known.inserted))
-        if key in state.tried or len(state.tried) >= MOST_COMPLETED or not known.uncovers:
+        place = (finding.path, finding.code, finding.start)
+        known = state.withdrawn[place]
+        if known.is_tried or state.failed_completions >= MOST_FAILED_COMPLETIONS or not known.uncovers:
             continue
-        state.tried.add(key)
+        state.withdrawn[place] = replace(known, is_tried=True)
         trial = _Trial(workspace, question, state)
         found = trial.complete(finding, lambda run, texts: _fixable(workspace, question, run, texts, unsafe))
         if found is not None:
             _keep(trial, state, *found)
             return True
+        state.failed_completions += 1
     return False
 
 
