@@ -16,6 +16,6 @@ def run(batches, a, n):
         g = functools.partial(jnp.add, b)
         out.append(jax.jit(jax.vmap(g))(a))  # info: jit-in-loop
         h = make(n)
-        out.append(jax.jit(jax.vmap(h))(a))  # warning: jit-in-loop
-        out.append(jax.jit(jax.vmap(make(n)))(b))  # warning: jit-in-loop
+        out.append(jax.jit(jax.vmap(h))(a))  # info: jit-in-loop
+        out.append(jax.jit(jax.vmap(make(n)))(b))  # info: jit-in-loop
     return out
