@@ -47,8 +47,10 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
     is_traced_array,
+    known_elements,
 )
 from flake8_jax.semantics.events.events import TestKind, TruthTest
+from flake8_jax.semantics.interpreter.operations import resolve_name
 from flake8_jax.semantics.interpreter.operators import as_array, compare, negated, test_truth, truth_of, unary
 from flake8_jax.semantics.interpreter.types import instance_test, untraced_outcome, value_of_class
 from flake8_jax.semantics.machine.core import Machine
@@ -409,6 +411,8 @@ def _compare_condition(m: Machine, frame: Frame, node: ir.Compare, how: TestKind
     right = evaluate(m, frame, node.comparators[0])
     value = compare(m, frame, node, left, op, right)
     test_truth(m, frame, value, how, node, whole)
+    if _asks_host_dtype(m, frame, node.left, right):
+        return Test(truth=op in ("!=", "is not", "not in"))
     guesses = _guesses(value)
     if op in ("==", "!="):
         guesses |= _other_library(left, op, right)
@@ -419,6 +423,29 @@ def _compare_condition(m: Machine, frame: Frame, node: ir.Compare, how: TestKind
     if op in ("is not", "!="):
         return Test(truth_of(value), negate_key(key), other, equal, guesses)
     return Test(truth_of(value), key, equal, other, guesses)
+
+
+_HOST_DTYPES = frozenset({"object", "str", "bytes", "O", "U", "S", "M", "m", "V"})
+_HOST_SCALARS = frozenset({"numpy.object_", "numpy.str_", "numpy.bytes_", "numpy.datetime64", "numpy.timedelta64"})
+
+
+def _asks_host_dtype(m: Machine, frame: Frame, node: ir.Expr, asked: Value) -> bool:
+    """``x.dtype == object``, ``x.dtype.kind in "OSU"`` where x is a traced array: JAX has no arrays of objects or texts."""
+    of_dtype = node.value if isinstance(node, ir.Attribute) and node.attr in ("kind", "char", "type") else node
+    if not isinstance(of_dtype, ir.Attribute) or of_dtype.attr != "dtype":
+        return False
+    base = resolve_name(m, frame.scope, frame, of_dtype.value)
+    return base is not None and is_traced_array(base) and _is_host_dtype(asked, of_dtype is not node)
+
+
+def _is_host_dtype(asked: Value, is_letter: bool) -> bool:
+    if isinstance(asked, Const) and isinstance(asked.value, str):
+        return asked.value in _HOST_DTYPES or (is_letter and bool(asked.value) and set(asked.value) <= _HOST_DTYPES)
+    elements = known_elements(asked)
+    if elements:
+        return all(_is_host_dtype(element, is_letter) for element in elements)
+    name = getattr(asked, "name", "")
+    return name in _HOST_SCALARS or (isinstance(asked, BuiltinValue) and name in _HOST_DTYPES)
 
 
 _ARRAY_LIBRARIES = frozenset({"numpy", "np", "torch", "tf", "tensorflow", "cupy", "mlx"})

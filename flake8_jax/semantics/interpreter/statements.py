@@ -16,6 +16,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
+from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import NORMAL, RAISE, RETURN, Flow, Tried, Watched
 from flake8_jax.semantics.domain.values import (
@@ -26,6 +27,7 @@ from flake8_jax.semantics.domain.values import (
     DictValue,
     External,
     ExternalInstance,
+    FunctionValue,
     GeneratorValue,
     Instance,
     ListValue,
@@ -251,14 +253,16 @@ def _forget_arrays(m: Machine, frame: Frame, body: list[ir.Stmt]) -> None:
             m.journal.write(frame.slots, node.value.id, Unknown("not an array"))
 
 
-def _drop_caught(m: Machine, frame: Frame, node: ir.Try, reports: int) -> bool:
-    """Forget the errors reported since: a handler catches them. Whether one of them says that JAX raises here.
+def _drop_caught(m: Machine, frame: Frame, node: ir.Try | ir.With, reports: int) -> bool:
+    """Forget the errors reported since: a handler or a context manager catches them. Whether one of them says that JAX
+    raises here.
 
     A silent error raises nothing, so it stays. JAX raises on key reuse if asked to: code that asks catches it here.
     """
     found = [e for e in m.bus.emissions[reports:] if (e.report.level or e.rule.level) == "error"]
     m.bus.drop_errors(reports)
-    looks = "debug_key_reuse" in frame.scope.text or any(_is_key_error(m, frame, h.type) for h in node.handlers)
+    handlers = node.handlers if isinstance(node, ir.Try) else []
+    looks = "debug_key_reuse" in frame.scope.text or any(_is_key_error(m, frame, h.type) for h in handlers)
     m.bus.emissions += [
         e
         for e in found
@@ -277,7 +281,7 @@ def _is_key_error(m: Machine, frame: Frame, kind: ir.Expr | None) -> bool:
     return any(isinstance(member, External) and member.name.endswith("KeyReuseError") for member in members)
 
 
-def _is_in(node: ir.Try, frame: Frame, emission: Emission) -> bool:
+def _is_in(node: ir.Try | ir.With, frame: Frame, emission: Emission) -> bool:
     return emission.scope is frame.scope and node.start <= emission.report.at.start < node.end
 
 
@@ -312,8 +316,10 @@ def _raises_again(handler: ir.ExceptHandler) -> bool:
 def _with(m: Machine, frame: Frame, node: ir.With) -> Flow:
     saved_mode, saved_caught, saved_attempts = m.path.mode, m.path.caught, frame.attempts
     leaving: list[Callable[[], object]] = []
+    swallows = False
     for item in node.items:
         manager = evaluate(m, frame, item.context)
+        swallows = swallows or _swallows_tracer_errors(m, frame, item.context, manager)
         if isinstance(manager, ExternalInstance):
             if manager.cls == "jax.ensure_compile_time_eval":
                 m.path.mode = msgspec.structs.replace(m.path.mode, ambient=False)
@@ -337,11 +343,42 @@ def _with(m: Machine, frame: Frame, node: ir.With) -> Flow:
             leaving.append(watch)
         if item.target is not None:
             assign(m, frame, item.target, value, item.context)
+    reports = len(m.bus.emissions)
     flow = run_block(m, frame, node.body)
+    if swallows and _drop_caught(m, frame, node, reports):
+        flow = NORMAL  # the block fails on a tracer, and what stands behind it runs
     m.path.mode, m.path.caught, frame.attempts = saved_mode, saved_caught, saved_attempts
     for leave in reversed(leaving):
         leave()
     return flow
+
+
+def _swallows_tracer_errors(m: Machine, frame: Frame, node: ir.Expr, manager: Value) -> bool:
+    """The block of a ``with`` may end with an error of JAX that goes no further: an ``__exit__`` of the project that may
+    return True, or a generator function with a ``try`` around its ``yield``."""
+    if isinstance(manager, Instance):
+        found = find_in_class(manager.cls, "__exit__")
+        leave = found[1].fn.body if found is not None and isinstance(found[1], FunctionValue) else []
+        returns = [part for statement in leave for part in walk(statement) if isinstance(part, ir.Return)]
+        return any(_may_be_true(part.value) for part in returns)
+    function = resolve_name(m, frame.scope, frame, node.func) if isinstance(node, ir.Call) else None
+    if not isinstance(manager, GeneratorValue) or not isinstance(function, FunctionValue):
+        return False
+    inside = Frame(function.fn, function.scope, function.closure)
+    return any(
+        any(isinstance(part, ir.Yield) for inner in attempt.body for part in walk(inner))
+        and any(_catches_tracer_errors(m, inside, h.type) and not _raises_again(h) for h in attempt.handlers)
+        for statement in function.fn.body
+        for attempt in walk(statement)
+        if isinstance(attempt, ir.Try)
+    )
+
+
+def _may_be_true(node: ir.Expr | None) -> bool:
+    """What an ``__exit__`` returns may be true; that of another manager, to which it passes its arguments on, is not asked."""
+    if node is None or isinstance(node, ir.Call):
+        return isinstance(node, ir.Call) and getattr(node.func, "attr", "") != "__exit__"
+    return not isinstance(node, ir.Constant) or bool(node.value)
 
 
 def _entered(m: Machine, frame: Frame, node: ir.Expr, manager: Value) -> Value:
