@@ -263,7 +263,7 @@ def _tree_part(m: Machine, base: Tree, attr: str) -> Value:
         return Unknown(attr)
     origin = [c for c in candidates if not any(b in candidates for b in c.bases)]
     if len({attr in c.static_names for c in candidates}) > 1:
-        return Unknown(attr)  # a subclass declares the field anew: which class it is decides whether it is a leaf
+        return Unknown(attr)  # a subclass declares the field again: which class it is decides whether it is a leaf
     if len(origin) == 1:
         known = _as_class(m, base, origin[0])
         if isinstance(known, TupleValue) and attr in known.names:
