@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
@@ -23,7 +23,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.style import DEFAULT_STYLE, CodeStyle
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._names import imported_name, uses
+from flake8_jax.fixers._names import header_of, imported_name, own_statements, uses
 from flake8_jax.fixers._source import FixSource, Use
 from flake8_jax.knowledge import load
 from flake8_jax.knowledge.history import Support, load_histories
@@ -249,25 +249,6 @@ def owner_of(source: FixSource, definition: ir.FunctionDef) -> ir.Function | ir.
     return None
 
 
-def own_statements(owner: ir.Function | ir.Module) -> Iterator[ir.Stmt]:
-    """The statements of a function or module, in no particular order, without those of functions and classes in it."""
-    stack: list[msgspec.Struct] = [*owner.body]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ir.Node) and not isinstance(node, (ir.ExceptHandler, ir.MatchCase)):
-            yield node  # type: ignore[misc]
-        if isinstance(node, (ir.If, ir.For, ir.While)):
-            stack += [*node.body, *node.orelse]
-        elif isinstance(node, ir.With):
-            stack += node.body
-        elif isinstance(node, ir.Try):
-            stack += [*node.body, *node.handlers, *node.orelse, *node.finalbody]
-        elif isinstance(node, (ir.ExceptHandler, ir.MatchCase)):
-            stack += node.body
-        elif isinstance(node, ir.Match):
-            stack += node.cases
-
-
 def binders(source: FixSource, owner: ir.Function | ir.Module, name: str) -> list[ir.Stmt]:
     """The statements that bind a variable of a function or module, ``global`` and ``nonlocal`` ones elsewhere included."""
     table = source.remember("binders", owner, lambda: _binders(source, owner))
@@ -277,22 +258,7 @@ def binders(source: FixSource, owner: ir.Function | ir.Module, name: str) -> lis
 def _binders(source: FixSource, owner: ir.Function | ir.Module) -> dict[str, list[ir.Stmt]]:
     found: dict[str, list[ir.Stmt]] = {}
     for statement in own_statements(owner):
-        header = _header(statement)
+        header = header_of(statement)
         for name in sorted(uses(*header).binds if header is not None else uses(statement).binds):
             found.setdefault(name, []).append(statement)
     return found
-
-
-def _header(statement: ir.Stmt) -> list[msgspec.Struct] | None:
-    """What a compound statement evaluates itself, without the statements in it; None for a simple one."""
-    if isinstance(statement, (ir.If, ir.While)):
-        return [statement.test]
-    if isinstance(statement, ir.For):
-        return [msgspec.structs.replace(statement, body=[], orelse=[])]
-    if isinstance(statement, ir.With):
-        return list(statement.items)
-    if isinstance(statement, ir.Try):
-        return [msgspec.structs.replace(handler, body=[]) for handler in statement.handlers]
-    if isinstance(statement, ir.Match):
-        return [statement.subject, *[msgspec.structs.replace(case, body=[]) for case in statement.cases]]
-    return None

@@ -5,10 +5,11 @@ Vocabulary
 binding     a name that an import binds, and the qualified name that it stands for.
 visible     the name means that import at a given node: nothing else in the module's or the functions' scopes takes it.
 
-An import inside a function counts for what follows it in that function. A new name is spelled by imports above it alone: a
-notebook may import the other names in a later cell.
+An import inside a function, ``if`` or ``try`` counts for what follows it in the same block and in blocks below, if nothing
+else binds the name. A new name is spelled by imports above it alone: a notebook may import the other names in a later cell.
 
-Limitations: star imports, imports inside ``try`` or ``if`` (they neither help nor are trusted), ``__getattr__``.
+Limitations: imports in a block that the node is not in, ``__getattr__``; star imports, but for a module of keys
+(``_from_star``).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._comments import CELL_HEADING
 from flake8_jax.fixers._import_order import ImportOrder, Line, parsed_line
 from flake8_jax.fixers._logical_lines import logical_lines, logical_spans
-from flake8_jax.fixers._names import identifiers, imported_name, uses
+from flake8_jax.fixers._names import header_of, identifiers, imported_name, own_statements, uses
 from flake8_jax.fixers._source import FixSource, Refused
 from flake8_jax.syntax.edits import apply_edits
 
@@ -84,6 +85,45 @@ def _first_ends(module: ir.Module) -> dict[str, int]:
     return found
 
 
+def _in_blocks(source: FixSource, at: msgspec.Struct) -> dict[str, str]:
+    """What the imports bind that run before a node in the blocks around it, those of ``if`` and the like."""
+    found: dict[str, str] = {}
+    below: msgspec.Struct = at
+    for above in source.ancestors(at):
+        if isinstance(above, (ir.Function, ir.Module)):
+            known = source.remember("bindings below", above, functools.partial(_bindings_below, above))
+            return {name: meaning for name, meaning in found.items() if known.get(name) == {meaning}}
+        if isinstance(below, ir.Node) and isinstance(above, (ir.If, ir.Try, ir.With, ir.For, ir.While)):
+            block = _block_of(above, below)
+            imports = [s for s in block if isinstance(s, (ir.Import, ir.ImportFrom)) and s.end <= below.start]
+            found = {**_bindings(imports), **found}
+        below = above
+    return {}
+
+
+def _block_of(owner: ir.If | ir.Try | ir.With | ir.For | ir.While, statement: ir.Node) -> list[ir.Stmt]:
+    """The block of a compound statement that a statement is in."""
+    blocks = [value for name in owner.__struct_fields__ if type(value := getattr(owner, name)) is list]
+    return next((block for block in blocks if any(one is statement for one in block)), [])
+
+
+def _bindings_below(owner: ir.Function | ir.Module) -> dict[str, set[str]]:
+    """What the imports of a function or module mean, wherever they stand; for a name that something else binds, the empty
+    string as well."""
+    found: dict[str, set[str]] = {}
+    for statement in own_statements(owner):
+        if isinstance(statement, (ir.Import, ir.ImportFrom)):
+            for name, meaning in _bindings([statement]).items():
+                found.setdefault(name, set()).add(meaning)
+        else:
+            header = header_of(statement)
+            for name in uses(*header).binds if header is not None else uses(statement).binds:
+                found.setdefault(name, set()).add("")
+    for name in owner.rebound_names if isinstance(owner, ir.Module) else [p.name for p in owner.params]:
+        found.setdefault(name, set()).add("")
+    return found
+
+
 class Imports:
     """The imports as seen from one node. ``edits`` grows by what ``spell`` has to add."""
 
@@ -102,6 +142,9 @@ class Imports:
             hidden = {*function.local_names, *(p.name for p in function.params)} - set(function.global_names)
             self._visible = {**{n: q for n, q in self._visible.items() if n not in hidden}, **here}
             self._below -= here.keys()
+        in_blocks = _in_blocks(source, at)
+        self._visible = {**self._visible, **in_blocks}
+        self._below -= in_blocks.keys()
         for above in source.ancestors(at):
             if isinstance(above, ir.Comprehension):
                 hidden = set(uses(*(g.target for g in above.generators)).reads)
@@ -127,7 +170,7 @@ class Imports:
         Raises:
             Refused: every spelling is shadowed.
         """
-        known = self._spelled(qualified)
+        known = self._spelled(qualified) or self._from_star(qualified)
         if known is None and self._joins_siblings(qualified):
             return qualified.rpartition(".")[2]
         head = qualified.partition(".")[0]
@@ -160,6 +203,15 @@ class Imports:
         self._visible = {**self._visible, name: qualified}
         return True
 
+    def _from_star(self, qualified: str) -> str | None:
+        """``random.split`` where a star import brings ``random``, and the file has ``random.PRNGKey``."""
+        module = self.source.module
+        prefix, _, name = qualified.rpartition(".")
+        if prefix != "jax.random" or not any(_is_star(s) and s.end <= self._at for s in module.body):
+            return None
+        table = self.source.remember("modules of keys", module, lambda: _modules_of_keys(module))
+        return f"{table[0]}.{name}" if len(table) == 1 else None
+
     def _spelled(self, qualified: str) -> str | None:
         """The shortest spelling that the visible imports above allow."""
         found = [
@@ -168,6 +220,26 @@ class Imports:
             if name not in self._below and (qualified == meaning or qualified.startswith(meaning + "."))
         ]
         return min(found, key=lambda s: (s.count("."), len(s))) if found else None
+
+
+def _is_star(statement: ir.Stmt) -> bool:
+    return isinstance(statement, ir.ImportFrom) and any(name.name == "*" for name in statement.names)
+
+
+def _modules_of_keys(module: ir.Module) -> list[str]:
+    """The names that nothing in a file binds and of which it calls functions of ``jax.random``, one of them ``PRNGKey``."""
+    bound = {name for node in walk(module) if isinstance(node, ir.Function) for name in _names_of(node)}
+    bound |= {*module.bound_names, *module.rebound_names}
+    called: dict[str, set[str]] = {}
+    for node in walk(module):
+        func = node.func if isinstance(node, ir.Call) else None
+        if isinstance(func, ir.Attribute) and isinstance(func.value, ir.Name) and func.value.id not in bound:
+            called.setdefault(func.value.id, set()).add(func.attr)
+    return sorted(name for name, functions in called.items() if "PRNGKey" in functions)
+
+
+def _names_of(function: ir.Function) -> list[str]:
+    return [*function.local_names, *(p.name for p in function.params)]
 
 
 def _means_only(source: FixSource, name: str, qualified: str) -> bool:
@@ -354,8 +426,7 @@ def _leading_imports(body: list[ir.Stmt]) -> list[ir.Import | ir.ImportFrom]:
 def _among(source: FixSource, others: list[ir.Import | ir.ImportFrom], statement: str) -> Edit:
     """Insert an import where it sorts among others, with an empty line to another section.
 
-    Where its section is not in order, it goes among the imports of the same library if these are in order, or else behind the
-    last one of them or of the section.
+    Where its section is not in order, see ``_by_kind``.
     """
     order, newline = import_order(source), source.newline
     new = parsed_line(statement)
@@ -371,12 +442,25 @@ def _among(source: FixSource, others: list[ir.Import | ir.ImportFrom], statement
             place = _above_comments(source, following.start, heading=heads)
             return _checked(source, place, statement + newline, following)
         return _after(source, section[-1], statement)
+    return _by_kind(source, order, section, statement)
+
+
+def _by_kind(source: FixSource, order: ImportOrder, section: list[ir.Import | ir.ImportFrom], statement: str) -> Edit:
+    """Insert an import into a section that is not in order: among the imports of its library if these are in order, else among
+    those of its kind, plain or ``from``; the first plain one goes in front of the ``from`` imports of its library."""
+    new = parsed_line(statement)
+    assert new is not None
     root = new.module.partition(".")[0]
     alike = [s for s in section if _line(s).module.partition(".")[0] == root]
-    following = next((s for s in alike if order.key(_line(s)) > order.key(new)), None)
-    if following is not None and sorted(map(order.key, map(_line, alike))) == [order.key(_line(s)) for s in alike]:
-        return _checked(source, source.line_start(following.start), statement + newline, following)
-    return _after(source, (alike or section)[-1], statement)
+    of_kind = [s for s in alike if _line(s).is_plain is new.is_plain]
+    keys = [order.key(_line(s)) for s in alike]
+    among = alike if keys == sorted(keys) else of_kind
+    following = next((s for s in among if order.key(_line(s)) > order.key(new)), None)
+    if following is None and alike and not of_kind and new.is_plain and not source.style.from_first:
+        following = alike[0]
+    if following is not None:
+        return _checked(source, source.line_start(following.start), statement + source.newline, following)
+    return _after(source, (among or alike or section)[-1], statement)
 
 
 def _new_section(

@@ -131,6 +131,26 @@ def split_before(source: FixSource, use: ir.Expr) -> list[Edit]:
     return [source.insert_before(statement, [line]), Edit(use.start, use.end, subkey), *imports.edits]
 
 
+def one_more_key(source: FixSource, use: ir.Name) -> list[Edit] | None:
+    """``a, b = split(key)`` becomes ``key, a, b = split(key, 3)``; None where the statement is another."""
+    statement = source.statement(use)
+    if not isinstance(statement, ir.Assign) or not _is_split(statement, Imports(source, statement)):
+        return None
+    target, value = statement.targets[0], statement.value
+    if not isinstance(target, ir.Tuple) or not isinstance(value, ir.Call) or value.args[0].value is not use:
+        return None
+    names = [element.id for element in target.elts if isinstance(element, ir.Name)]
+    if len(names) < len(target.elts) or {use.id, "_"} & set(names) or source.comments(statement.start, statement.end):
+        return None
+    opening = Edit(target.elts[0].start, target.elts[0].start, f"{use.id}, ")
+    if len(value.args) == 1 and len(names) == 2:
+        return [opening, Edit(use.end, use.end, ", 3")]
+    count = value.args[1].value if len(value.args) == 2 and value.args[1].keyword in (None, "num") else None
+    if not isinstance(count, ir.Constant) or count.value != len(names):
+        return None
+    return [opening, Edit(count.start, count.end, str(len(names) + 1))]
+
+
 def _spelled_split(source: FixSource, use: ir.Expr, imports: Imports) -> str:
     """``split`` as the call spells its module that uses the key: ``jax.random.split`` beside ``jax.random.normal``."""
     above = source.parent(source.parent(use))

@@ -331,3 +331,37 @@ def _is_target(source: FixSource, node: ir.Name) -> bool:
             return below is above.target
         return False
     raise Refused
+
+
+def own_statements(owner: ir.Function | ir.Module) -> Iterator[ir.Stmt]:
+    """The statements of a function or module, in no particular order, without those of functions and classes in it."""
+    stack: list[msgspec.Struct] = [*owner.body]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ir.Node) and not isinstance(node, (ir.ExceptHandler, ir.MatchCase)):
+            yield node  # type: ignore[misc]
+        if isinstance(node, (ir.If, ir.For, ir.While)):
+            stack += [*node.body, *node.orelse]
+        elif isinstance(node, ir.With):
+            stack += node.body
+        elif isinstance(node, ir.Try):
+            stack += [*node.body, *node.handlers, *node.orelse, *node.finalbody]
+        elif isinstance(node, (ir.ExceptHandler, ir.MatchCase)):
+            stack += node.body
+        elif isinstance(node, ir.Match):
+            stack += node.cases
+
+
+def header_of(statement: ir.Stmt) -> list[msgspec.Struct] | None:
+    """What a compound statement evaluates itself, without the statements in it; None for a simple one."""
+    if isinstance(statement, (ir.If, ir.While)):
+        return [statement.test]
+    if isinstance(statement, ir.For):
+        return [msgspec.structs.replace(statement, body=[], orelse=[])]
+    if isinstance(statement, ir.With):
+        return list(statement.items)
+    if isinstance(statement, ir.Try):
+        return [msgspec.structs.replace(handler, body=[]) for handler in statement.handlers]
+    if isinstance(statement, ir.Match):
+        return [statement.subject, *[msgspec.structs.replace(case, body=[]) for case in statement.cases]]
+    return None

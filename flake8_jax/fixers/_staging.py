@@ -25,10 +25,10 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
-from flake8_jax.fixers._callers import binders, own_statements, scope_of
+from flake8_jax.fixers._callers import binders, scope_of
 from flake8_jax.fixers._expressions import ARRAY_METHODS, is_update
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._names import binder_before, leaves, target_names
+from flake8_jax.fixers._names import binder_before, leaves, own_statements, target_names
 from flake8_jax.fixers._source import FixSource, Use
 from flake8_jax.fixers._transformed import (
     EAGER,

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 
 from flake8_jax.core import ir
+from flake8_jax.core.cells import SUFFIX
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import (
@@ -31,11 +32,22 @@ from flake8_jax.fixers._conditions import every_release_has, is_patched
 from flake8_jax.fixers._imports import Imports, add_import
 from flake8_jax.fixers._names import identifiers
 from flake8_jax.fixers._source import FixSource, Refused
+from flake8_jax.fixers.unneeded_imports import needed_names
 from flake8_jax.knowledge import load
 from flake8_jax.knowledge.history import load_histories
 from flake8_jax.semantics.events.events import ApiUse
 
-_SPEAKING = ("jit", "vmap", "grad", "shard_map", "make_mesh", "set_mesh", "Array", "Device")
+_SPEAKING = (
+    "jit",
+    "vmap",
+    "grad",
+    "shard_map",
+    "make_mesh",
+    "set_mesh",
+    "Array",
+    "Device",
+    *(f"tree_{name}" for name in ("all", "flatten", "leaves", "map", "reduce", "structure", "transpose", "unflatten")),
+)
 """Names of ``jax`` that need no other name in a file."""
 _OF_PJIT = ("fun", "in_axis_resources", "out_axis_resources")
 """Options that ``jax.jit`` does not have."""
@@ -79,9 +91,46 @@ def renamed(event: ApiUse, source: FixSource, name: str, announced: Announced | 
         if not all(c is not None and c.replacement.startswith(name + ".") for c in moved):
             announced = NEW_MODULE
     else:
+        name = _name_for_import(event.name, name)
+        unused = _unused_import(event, source)
+        if unused:
+            return Fix("Remove the unused import", "safe", unused)
         edits, announced = _imported(event, source, name, announced)
     fix = Fix(f"Use `{name}`", "safe", tuple(sorted(edits)))
     return fix if announced is None else unsafe(fix.message, announced, fix.edits)
+
+
+def _name_for_import(old: str, name: str) -> str:
+    """``tree_map`` for ``jax.tree.map``, if a file imports the old name by itself: ``map`` alone would hide Python's own."""
+    module, _, last = name.rpartition(".")
+    if module == "jax.tree" and old.rpartition(".")[2].startswith("tree_"):
+        return f"jax.tree_util.tree_{last}"
+    return name
+
+
+def _unused_import(event: ApiUse, source: FixSource) -> tuple[Edit, ...]:
+    """Take away the old name where the file imports it and nothing uses it; empty where something may."""
+    for statement in walk(source.module):
+        if isinstance(statement, ir.ImportFrom) and statement.start <= event.start < statement.end:
+            at = next(i for i, imported in enumerate(statement.names) if imported.start == event.start)
+            local = statement.names[at].alias or statement.names[at].name
+            is_alone = len(statement.names) == 1
+            commented = source.comments(statement.start, source.line_end(statement.end))
+            if commented or not _is_private(source, statement, local) or local in needed_names(source.module, {local}):
+                return ()
+            if is_alone and len(source.place(statement).block) == 1:
+                return ()
+            return (_without_name(source, statement, at),)
+    return ()
+
+
+def _is_private(source: FixSource, statement: ir.ImportFrom, local: str) -> bool:
+    """Nothing but the code of the file takes a name that it imports at its top level."""
+    if source.program is None or source.functions(statement) or source.path.endswith(("__init__.py", SUFFIX)):
+        return False
+    if local in source.module.rebound_names or local in (source.module.star_exports or ()):
+        return False
+    return not source.program.imported_elsewhere(source, local)
 
 
 def _called_by_position(event: ApiUse, source: FixSource) -> bool:
@@ -179,14 +228,10 @@ def _renamed_uses(
     taken = identifiers(source.module) | set(dir(builtins)) | set(source.module.bound_names)
     if not known and (statement.module.partition(".")[0] != "jax" or name in taken or name not in _SPEAKING):
         return ()
-    if any(n.alias == local for n in statement.names) or source.functions(statement):
-        return ()
-    if source.program is None or source.program.imported_elsewhere(source, local):
-        return ()
-    if local in source.module.rebound_names or local in (source.module.star_exports or ()):
+    if any(n.alias == local for n in statement.names) or not _is_private(source, statement, local):
         return ()
     uses = names_of(source, local)
-    if any(scope_of(source, node) is not None for node in uses) or source.path.endswith("__init__.py"):
+    if any(scope_of(source, node) is not None for node in uses):
         return ()
     return tuple(Edit(node.start, node.end, name) for node in uses)
 

@@ -25,6 +25,7 @@ from flake8_jax.fixers._keys import (
     split_for_both,
     split_of_the_rest,
 )
+from flake8_jax.fixers._missing_keys import check_key
 from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.semantics.events.events import KeyUse
 
@@ -53,6 +54,7 @@ def fix(event: KeyUse, source: FixSource) -> Fix | None:
     if are_meant_to_be_equal(source, first, second):
         return None
     evaluated_once(source, second)
+    check_key(source, first)
     rest = split_of_the_rest(source, first, second)
     if rest is not None:
         return unsafe(_OTHER_HALF, OTHER_DRAWS, rest)

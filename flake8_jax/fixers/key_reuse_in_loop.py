@@ -18,10 +18,12 @@ from flake8_jax.fixers._keys import (
     feeds,
     is_local,
     is_taken_from_batch,
+    one_more_key,
     passed_key,
     plain_arguments,
     split_before,
 )
+from flake8_jax.fixers._missing_keys import check_key
 from flake8_jax.fixers._names import fresh, target_names, uses
 from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.semantics.events.events import KeyUse
@@ -39,6 +41,7 @@ def fix(event: KeyUse, source: FixSource) -> Fix | None:
         key = passed_key(source, event.at, event.through, _from_outside(source, event.at))
     if not isinstance(key, (ir.Name, ir.Attribute, ir.Subscript)):
         return None
+    check_key(source, key)
     for above in source.ancestors(key):
         if feeds(above, key):
             continue
@@ -80,7 +83,8 @@ def _python_loop(source: FixSource, loop: ir.For | ir.While, key: ir.Expr) -> Fi
         raise Refused
     if isinstance(key, ir.Name) and is_local(source, key, key.id):
         half = _lost_half(source, loop, statement, key)
-        return unsafe(_SPLIT, OTHER_DRAWS, [half] if half is not None else split_before(source, key))
+        edits = [half] if half is not None else one_more_key(source, key) or split_before(source, key)
+        return unsafe(_SPLIT, OTHER_DRAWS, edits)
     index = _index(loop) if isinstance(loop, ir.For) else None
     if index not in (None, "_"):
         return _fold(source, key, str(index))

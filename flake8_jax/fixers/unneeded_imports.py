@@ -39,7 +39,7 @@ def unneeded_imports(path: str, before: str, after: str, others: Iterable[str], 
     source = FixSource(path, after, lower(after), style=style)
     bound = [(s, n, imported_name(n, from_import=_is_from(s))) for s in source.module.body for n in _bound_by(s)]
     spelled = {name for _, _, name in bound}
-    gone = _needed_names(lower(before), spelled) - _needed_names(source.module, spelled)
+    gone = needed_names(lower(before), spelled) - needed_names(source.module, spelled)
     gone -= set(source.module.star_exports or ())
     candidates = [(s, n) for s, n, name in bound if name in gone]
     if not candidates:
@@ -64,7 +64,7 @@ def _name(name: ir.ImportedName) -> str:
     return name.alias or name.name
 
 
-def _needed_names(module: ir.Module, candidates: Collection[str]) -> set[str]:
+def needed_names(module: ir.Module, candidates: Collection[str]) -> set[str]:
     """Those of the names that a file reads, or that a string may read: any word where the file runs text, else a word of a
     string that is Python. Documentation reads nothing."""
     read = {node.id for node in walk(module) if isinstance(node, ir.Name)}

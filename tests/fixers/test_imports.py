@@ -100,6 +100,15 @@ def test_what_is_imported_below_spells_nothing(use: str) -> None:
         ),
         ("# %%\nx = 1\n# %%\nimport jax\nHERE\n", "# %%\nx = 1\n# %%\nimport jax\nimport jax.numpy as jnp\nHERE\n"),
         ("# %%\nx = 1\n# %%\nimport numpy\nHERE\n", "# %%\nx = 1\n# %%\nimport jax.numpy as jnp\nimport numpy\nHERE\n"),
+        (
+            "import jax\nfrom jax import vmap\nfrom jax.nn import relu\nfrom jax.experimental import stax\nHERE\n",
+            "import jax\nimport jax.numpy as jnp\nfrom jax import vmap\nfrom jax.nn import relu\n"
+            "from jax.experimental import stax\nHERE\n",
+        ),
+        (
+            "import flax\nimport dm_pix\nfrom jax import vmap\nfrom jax import nn\nHERE\n",
+            "import flax\nimport dm_pix\nimport jax.numpy as jnp\nfrom jax import vmap\nfrom jax import nn\nHERE\n",
+        ),
         ("from . import x\nHERE\n", "import jax.numpy as jnp\n\nfrom . import x\nHERE\n"),
         ("@HERE\ndef f(): pass\n", "import jax.numpy as jnp\n\n\n@HERE\ndef f(): pass\n"),
     ],
