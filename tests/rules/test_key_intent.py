@@ -80,6 +80,90 @@ def warm(key):
 """
 """Runs on a fixed key, one function on the same data before and after an update, a warm-up."""
 
+COMPARED = """import time
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+
+ANCHOR_KEY = jax.random.fold_in(jax.random.key(7), 3)
+
+
+def gap(key, is_vertical, row, col):
+    y = jax.random.randint(key, (), 0, 5)
+    x = jax.random.randint(key, (), 0, 9)  # info
+    gap_row = jnp.where(is_vertical, y, row)
+    gap_col = jnp.where(is_vertical, col, x)
+    return jnp.zeros((5, 9)).at[gap_row, gap_col].set(1)
+
+
+def mixed_gap(key, is_vertical, row, col):
+    y = jax.random.randint(key, (), 0, 5)
+    x = jax.random.randint(key, (), 0, 9)  # error
+    gap_row = jnp.where(is_vertical, y, row)
+    is_vertical = jnp.logical_not(is_vertical)
+    gap_col = jnp.where(is_vertical, col, x)
+    return jnp.zeros((5, 9)).at[gap_row, gap_col].set(1)
+
+
+def kept_beside(key, condition):
+    y = jax.random.normal(key)
+    x = jax.random.normal(key)  # error
+    return jnp.where(condition, y, x), y
+
+
+def shift(image, key):
+    return jnp.roll(image, jax.random.randint(key, (), 0, 4))
+
+
+def augment(key, frames, others):
+    one_key, other_key = jax.random.split(key)
+    move = partial(shift, key=one_key)
+    moved = move(frames[0]), move(frames[1])  # info
+    move = partial(shift, key=other_key)
+    return moved, (move(others[0]), move(others[1]))  # info
+
+
+def sample_loss(params, key):
+    return jnp.mean((params["scale"] * jax.random.normal(key, (16,))) ** 2)
+
+
+def evaluate(params, averaged, eval_key):
+    loss = sample_loss(params, eval_key)
+    return loss, sample_loss(averaged, eval_key)  # info
+
+
+def anchors(n):
+    row = jax.random.normal(ANCHOR_KEY, (n,))
+    return jnp.stack([jax.random.normal(ANCHOR_KEY, (n,)), row])  # info
+
+
+def bench(f):
+    for _ in range(3):
+        out = f()  # info
+        if hasattr(out, "block_until_ready"):
+            out.block_until_ready()
+        elif isinstance(out, tuple):
+            out[0].block_until_ready()
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        out = f()  # info
+        if hasattr(out, "block_until_ready"):
+            out.block_until_ready()
+        times.append(time.perf_counter() - start)
+    print(sum(times))
+
+
+def main(key, x):
+    noise = jax.jit(lambda key: x + jax.random.normal(key, x.shape))
+    bench(lambda: noise(key))
+
+
+main(jax.random.key(0), jnp.ones(3))
+"""
+"""Draws of which one is picked, augmentations and evaluations under one key, constants, and timings."""
+
 CONSTANT = """import flax.linen as nn
 import jax
 import jax.numpy as jnp
@@ -553,8 +637,8 @@ def timed_and_kept(key, sizes, clock):
 
 @pytest.mark.parametrize(
     "text",
-    [MEANT, CONSTANT, MISTAKEN, TOGETHER, EVALUATED],
-    ids=["meant", "constant", "mistaken", "paired", "evaluated"],
+    [MEANT, COMPARED, CONSTANT, MISTAKEN, TOGETHER, EVALUATED],
+    ids=["meant", "compared", "constant", "mistaken", "paired", "evaluated"],
 )
 def test_levels(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
     rows = enumerate(text.splitlines(), 1)

@@ -2,7 +2,8 @@
 
 Vocabulary
 ----------
-fixed       a key that a module makes, of a seed of its own: in its statements, or as the default of a parameter or field.
+fixed       a key that a module makes, of a seed of its own: in its statements, or as the default of a parameter or field; one
+            with the name of a constant (``ANCHOR_KEY``).
 constant    a key that a function (or, in a file of tests, another one there) makes, of a number of its own, for itself:
             what it draws is alike in all calls anyway, as in made-up inputs. No new key of a split of it, and none that a
             loop draws from to compute its next state.
@@ -20,7 +21,8 @@ said        a comment beside a use says so: ``# fixed key``. What compares under
 apart       each use only leads to what the code prints, plots or saves, and nothing is computed of both (``key_meetings``).
 picked      ``where`` picks one of the two draws, or of what was computed from them (``key_alternatives``).
 evaluation  a loop computes something of the state that it changes, and goes on without it: what it gathers shows how the
-            state changes, not how the numbers do. Or the key's own name says that it stays: ``eval_key``, ``fixed_rng``.
+            state changes, not how the numbers do. Or the key's own name says that it stays: ``eval_key``, ``fixed_rng``, in
+            two calls of one function as well (``same data``).
 
 Limitations: a result that is bound to a name of the module and never read counts as used; results that the program compares.
 """
@@ -82,6 +84,8 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
     standing = _standing_of(key, here, there, advances=in_loop and is_step(body, here.node, here.scope))
     if standing:
         return standing
+    if any(name.isupper() and is_of_key(name) for name in _names_given(here) & _names_given(there)):
+        return "fixed"  # a constant, by its name, of another module
     if in_loop:
         return _intent_in_loop(body, here, draws)
     if _is_lost(body, here, there):
@@ -95,7 +99,7 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
         # The gradient that one call gives is the update before the other; other results are the next step's state.
         compared = here.staged is not there.staged or first is None or not _feeds(first, here.node)
         return "same-data" if compared else ""
-    if are_compared(body, there, here):
+    if are_compared(body, there, here) or _are_evaluations(here, there):
         return "same-data"
     if _is_bound_once(body, key, here, there):
         return "paired"
@@ -193,6 +197,23 @@ def _is_evaluation(body: list[ir.Stmt], here: Place) -> bool:
     carried = iteration.carried()
     changing = iteration.reached_by(carried)
     return not changing.isdisjoint(read) and carried.isdisjoint(iteration.reached_from(statement))
+
+
+def _are_evaluations(here: Place, there: Place) -> bool:
+    """Two calls of one function get a key whose name says that it stays: two models on the numbers of one evaluation."""
+    one, other = here.node, there.node
+    if one is other or here.link is None or there.link is None or here.link.fn is not there.link.fn:
+        return False
+    if here.link.fn is None:
+        return False
+    given = _names_given(here) & _names_given(there)
+    return any(is_of_key(name) and not _STAYING.isdisjoint(words_of(name)) for name in given)
+
+
+def _names_given(place: Place) -> set[str]:
+    """The variables that a call gives away as they are."""
+    node = place.node
+    return {a.value.id for a in node.args if isinstance(a.value, ir.Name)} if isinstance(node, ir.Call) else set()
 
 
 def _is_said(body: list[ir.Stmt], place: Place) -> bool:
@@ -325,8 +346,12 @@ def _is_bound_once(body: list[ir.Stmt], key: Value, here: Place, there: Place) -
         or _passes_key(there, key)
     ):
         return False
-    made = [s.value for s in all_statements(body) if isinstance(s, ir.Assign) and name in _bound_by(s)[0]]
-    return len(made) == 1 and isinstance(made[0], ir.Call) and called_name(made[0].func, here.scope) == "partial"
+    made = [s for s in all_statements(body) if isinstance(s, ir.Assign) and name in _bound_by(s)[0]]
+    before = [s for s in made if s.end <= min(one.start, other.start)]
+    if not before or any(before[-1].end <= s.start < max(one.start, other.start) for s in made):
+        return False
+    value = before[-1].value
+    return isinstance(value, ir.Call) and called_name(value.func, here.scope) == "partial"
 
 
 def _undoes(one: Place, other: Place) -> bool:

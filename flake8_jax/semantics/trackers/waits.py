@@ -23,6 +23,10 @@ WAIT: Final = "block_until_ready"
 
 def is_wait(statement: ir.Stmt, scope: ModuleScope, body: Iterable[ir.Stmt]) -> bool:
     """The statement does nothing but wait. body: of the function, or module, that it stands in."""
+    if isinstance(statement, ir.If):  # ``if hasattr(out, "block_until_ready"): out.block_until_ready()``
+        return _asks_type(statement.test) and all(
+            is_wait(one, scope, body) for one in statement.body + statement.orelse
+        )
     call = statement.value if isinstance(statement, ir.ExprStmt) else None
     if not isinstance(call, ir.Call):
         return False
@@ -30,6 +34,10 @@ def is_wait(statement: ir.Stmt, scope: ModuleScope, body: Iterable[ir.Stmt]) -> 
     if isinstance(mapped, ir.Lambda):
         return _names_wait(mapped)
     return is_waiting(call.func, scope, body)
+
+
+def _asks_type(test: ir.Expr) -> bool:
+    return isinstance(test, ir.Call) and last_name(test.func) in ("hasattr", "isinstance")
 
 
 def is_waiting(func: ir.Expr, scope: ModuleScope, body: Iterable[ir.Stmt]) -> bool:
