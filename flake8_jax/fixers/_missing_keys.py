@@ -55,8 +55,8 @@ def _may_be_none(source: FixSource, use: ir.Name, depth: int) -> bool:
 def _binds_none(binder: ir.Stmt, name: str) -> bool:
     """``key = None``, or ``key = x if c else None``."""
     value = binder.value if isinstance(binder, (ir.Assign, ir.AnnAssign)) else None
-    arms = [value.body, value.orelse] if isinstance(value, ir.IfExp) else [value]
-    return any(_is_none(arm) for arm in arms)
+    branches = [value.body, value.orelse] if isinstance(value, ir.IfExp) else [value]
+    return any(_is_none(arm) for arm in branches)
 
 
 def _is_none(node: ir.Expr | None) -> bool:
