@@ -56,7 +56,7 @@ def _binds_none(binder: ir.Stmt, name: str) -> bool:
     """``key = None``, or ``key = x if c else None``."""
     value = binder.value if isinstance(binder, (ir.Assign, ir.AnnAssign)) else None
     branches = [value.body, value.orelse] if isinstance(value, ir.IfExp) else [value]
-    return any(_is_none(arm) for arm in branches)
+    return any(_is_none(branch) for branch in branches)
 
 
 def _is_none(node: ir.Expr | None) -> bool:
