@@ -39,6 +39,13 @@ class Spanned(Protocol):
     def end(self) -> int: ...
 
 
+TRACED_BY = "\ue000"
+"""In the message of a report: which transform call traces the code, if that is not near. A rule writes it after the words that
+need it."""
+PASSED_AT = "\ue001"
+"""In the message of a report: which call passes the value of the parameter that stands before it, if that is not near."""
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """What a rule returns: where, and the sentence. ``level`` overrides the rule's own (a shortfall in certainty

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
+from flake8_jax.core.registry import TRACED_BY
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import contains_tracer
 from flake8_jax.semantics.domain.values import GRAD, Array
@@ -37,7 +38,7 @@ def leak(context: Context, kept: str) -> str:
     advice = (
         "return the value instead" if returns else f"return the value, or pass it to the functions that read {kept}"
     )
-    return f"stores a tracer, which is invalid after tracing; {advice}"
+    return f"stores a tracer{TRACED_BY}, which is invalid after tracing; {advice}"
 
 
-ONCE = "runs at trace time only, not on every call; pass the value in and return it"
+ONCE = f"runs at trace time only{TRACED_BY}, not on every call; pass the value in and return it"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 from flake8_jax.core import ir
 from flake8_jax.rules._keys import place
 from flake8_jax.semantics.domain.code import names_read
@@ -20,6 +22,17 @@ from flake8_jax.semantics.events.events import Repetition
 def loop_of(event: Repetition) -> str:
     """The loop of a caller, and where its call stands."""
     return f"a loop that calls {this_function(event)}{_where(event)}"
+
+
+_NEAR = 3
+"""A reader of a finding sees this many lines above it."""
+
+
+def of_loop(event: Repetition) -> str:
+    """`` of the loop on line 12``, of a loop of the same function that does not begin near the finding."""
+    starts = event.context.scope.tree.line_starts
+    row, at = bisect_right(starts, event.loop.start), bisect_right(starts, event.at.start)
+    return f" of the loop on line {row}" if event.own and not 0 <= at - row <= _NEAR else ""
 
 
 def this_function(event: Repetition) -> str:

@@ -15,7 +15,7 @@ from flake8_jax.core.registry import Candidate, Report
 from flake8_jax.rules._meetings import Meetings
 from flake8_jax.rules._tracers import LONGEST_QUOTE, quote
 from flake8_jax.rules._wording import callee
-from flake8_jax.semantics.domain.code import nodes_around, path_of
+from flake8_jax.semantics.domain.code import bound_paths, nodes_around, path_of
 from flake8_jax.semantics.domain.values import Site, canonical_key
 from flake8_jax.semantics.events.events import Context, Intent, KeyUse
 
@@ -125,12 +125,39 @@ def first_use(event: KeyUse) -> str:
     reached = event.earlier
     assert reached is not None
     first, when = event.first or reached, " in the previous iteration" if is_iterated(event) else ""
+    where = _here_or_at(reached, event)
     if not event.first_in or is_inside(first, reached):
-        return f"{at_place(reached, event.context)}{when}"
+        return f"{where}{when}"
     name = name_of(event.first_in, _called_at(reached))
     if not name:
-        return f"by the call {at_place(reached, event.context)}{when}"
-    return f"in {name} (called {at_place(reached, event.context)}){when}"
+        return f"by the call {where}{when}"
+    called = reached.scope.text[reached.start : reached.end].partition("(")[0]
+    leads = "called" if _has_name(called, name.strip("`")) else "through the call"
+    same = ", which returns the same key" if _is_returned(event) else ""
+    return f"in {name} ({leads} {where}{same}){when}"
+
+
+def _here_or_at(site: Site, event: KeyUse) -> str:
+    """``on line 12``; ``earlier on this line`` if it is that of the finding."""
+    at = Site(event.context.scope, event.at.start, event.at.end)
+    is_here = site.scope is at.scope and row_of(site) == row_of(at) and site.start < at.start
+    return "earlier on this line" if is_here else at_place(site, event.context)
+
+
+def _has_name(called: str, name: str) -> bool:
+    """What stands before the parentheses of a call names the function, or the class of a special method."""
+    short = name.partition(".__")[0] if ".__" in name else name
+    return re.search(rf"(?<!\w){re.escape(short)}(?!\w)", called) is not None or ".__" in name
+
+
+def _is_returned(event: KeyUse) -> bool:
+    """The earlier call returned the key that it used, under the name that the finding is about: ``key, x = f(key)``."""
+    site, key = event.earlier, event.key_node
+    if site is None or not isinstance(key, ir.Name) or is_iterated(event):
+        return False
+    around = list(nodes_around(site.scope.tree.body, site.start, site.end))
+    statement = next((node for node in reversed(around) if isinstance(node, ir.Assign)), None)
+    return statement is not None and key.id in bound_paths(statement)
 
 
 def is_iterated(event: KeyUse) -> bool:
@@ -219,6 +246,25 @@ def takes_key(event: KeyUse) -> bool:
 def is_key_name(name: str) -> bool:
     """``key``, ``rngs``, ``state.sample_key``."""
     return re.search(r"(^|_)(key|rng|prng)s?(_|$)", name.rpartition(".")[2].lower()) is not None
+
+
+def next_key(event: KeyUse) -> str:
+    """What to do about a use of a key after its split in the same function."""
+    key = (key_on_line(event) or "").strip("`")
+    if event.key_node is None and ("." in key or "[" in key):
+        return f"store one of the new keys in `{key}` after that split"
+    if not key and not takes_key(event):
+        return own_keys(event)
+    site = event.earlier
+    assert site is not None
+    around = list(nodes_around(site.scope.tree.body, site.start, site.end))
+    statement = next((node for node in reversed(around) if isinstance(node, ir.Assign)), None)
+    is_unpacked = statement is not None and isinstance(statement.targets[0], (ir.Tuple, ir.List))
+    if is_unpacked or is_iterated(event):
+        return "take one more key from that split and use it here"
+    if event.effect == "split" and not event.through:
+        return "first make two keys of it, one for each split"
+    return "split off one more key before that split and use it here"
 
 
 def passed_before(event: KeyUse) -> str | None:

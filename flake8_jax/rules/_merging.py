@@ -5,6 +5,7 @@ Limitations: causes in other functions.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Hashable
 
 from flake8_jax.core.registry import Candidate
@@ -27,9 +28,25 @@ def first_of_each(candidates: list[Candidate], cause: Callable[[Candidate], Hash
     kept: list[Candidate] = []
     for group in groups.values():
         others = tuple(sorted({candidate.start for candidate in group} - {group[0].start}))
-        note = f"{len(others)} more in this function" if others else ""
+        note = _also_on(group[0], others) if others else ""
         kept += [candidate.with_note(note, others) for candidate in group if candidate.start == group[0].start]
     return kept
+
+
+_NAMED = 3
+"""So many further lines are named."""
+
+
+def _also_on(first: Candidate, others: tuple[int, ...]) -> str:
+    """``also on line 12 and line 15``: where the others stand."""
+    starts = first.event.context.scope.tree.line_starts
+    rows = list(dict.fromkeys(bisect_right(starts, start) for start in others))
+    if rows == [bisect_right(starts, first.start)]:
+        return f"{len(others)} more on this line"
+    lines = [f"line {row}" for row in rows if row != bisect_right(starts, first.start)][:_NAMED]
+    more = [f"{len(rows) - len(lines)} more"] if len(rows) > _NAMED else []
+    *most, last = [*lines, *more]
+    return f"also on {', '.join(most)} and {last}" if most else f"also on {last}"
 
 
 def report_wrong_argument(candidates: list[Candidate]) -> list[Candidate]:

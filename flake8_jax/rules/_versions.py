@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from flake8_jax.knowledge.history import Change, History, load_histories, show
+from flake8_jax.core import ir
+from flake8_jax.knowledge.history import Change, History, Version, load_histories, show
 from flake8_jax.semantics.events.events import ApiUse
 
 
@@ -41,23 +42,55 @@ def elsewhere(event: ApiUse) -> str:
 
 
 def instead(event: ApiUse, change: Change) -> str:
-    """What to write, where that is known for every supported release."""
-    if not change.replacement:
-        return ""
+    """What to write, with the release that first has it where a release in use may lack it."""
     history = history_of(event)
+    moved = _of_imported(event, history)
+    if moved or not change.replacement:
+        return moved
     name = history.replacement(change, event.support) if change.since is not None else change.replacement
-    if name is not None or change.since is None:
-        return f"; use {_alternatives(event, name or change.replacement)}"
-    shown = _alternatives(event, change.replacement)
-    return f"; use {shown} ({history.title} {show(change.since)} or newer)"
+    shown = _alternatives(event, name or change.replacement)
+    if name is None or (name == change.replacement and _is_newer(event, change)):
+        return f"; use {_with_release(shown, f'{history.title} {show(change.since or ())} or newer')}"
+    return f"; use {shown}"
+
+
+def _of_imported(event: ApiUse, history: History) -> str:
+    """What to import instead of the names that an import takes from a module that is gone, if that is known for each."""
+    if not isinstance(event.at, ir.ImportFrom):
+        return ""
+    changes = [(one.name, history.change(f"{event.name}.{one.name}")) for one in event.at.names]
+    known = [f"{change.replacement} for `{name}`" for name, change in changes if change and change.replacement]
+    if not known or len(known) > _MOST:
+        return ""
+    if len(known) < len(changes) and event.change is not None and event.change.replacement:
+        known.append(f"{_alternatives(event, event.change.replacement)} for the rest")
+    return f"; use {', '.join(known[:-1])} and {known[-1]}" if known[1:] else f"; use {known[0]}"
+
+
+_MOST = 3
+"""So many names of one import are named."""
+_NO_BOUND: Version = (0, 4, 30)
+"""What this release has, a project is taken to have that does not say which it needs."""
+
+
+def _is_newer(event: ApiUse, change: Change) -> bool:
+    """A project that states no lower bound may have a JAX that lacks the replacement."""
+    unbound = event.support.lowest is None and history_of(event).title == "JAX"
+    return unbound and change.since is not None and change.since > _NO_BOUND
+
+
+def _with_release(shown: str, release: str) -> str:
+    """The release in parentheses; in those that the replacement ends with, if it does."""
+    return shown.replace(" (", f" ({release}; ", 1) if shown.endswith(")") and " (" in shown else f"{shown} ({release})"
 
 
 def unreplaced(event: ApiUse) -> str:
     """What to do about a name or an argument that nothing is known to replace."""
     if event.name.endswith("=)"):
         return "; leave it out"
-    removed = event.change.removed if event.change is not None else None
-    stay = f", or stay below {history_of(event).title} {show(removed)}" if removed is not None else ""
+    removed, history = event.change.removed if event.change is not None else None, history_of(event)
+    last = removed or history.oldest
+    stay = f", or stay below {history.title} {show(last)}" if removed is not None and last else ""
     return f"; no replacement is known, so rewrite the code that uses it{stay}"
 
 

@@ -10,8 +10,9 @@ import re
 from typing import TYPE_CHECKING
 
 from flake8_jax.core import ir
+from flake8_jax.core.registry import PASSED_AT
 from flake8_jax.rules._tracers import LONGEST_QUOTE, contains_tracer, contains_unconvertible, quote
-from flake8_jax.semantics.domain.code import last_name
+from flake8_jax.semantics.domain.code import bound_paths, last_name
 from flake8_jax.semantics.domain.values import Site
 
 if TYPE_CHECKING:
@@ -51,12 +52,22 @@ def located(context: Context, at: ir.Node | Site, problem: str) -> str:
         return problem[0].upper() + problem[1:] if problem.startswith(("the ", "this ")) else problem
     called = callee(context, at, quote(context, at))
     if (found := _ON_ARGUMENTS.match(problem)) is not None:
-        return f"{called} calls {found[1]}, which {problem[found.end(1) + 1 :]}"
+        leads = "passes its arguments to" if isinstance(at, ir.Call) and not isinstance(at.func, ir.Call) else "calls"
+        return f"{called} {leads} {found[1]}, which {problem[found.end(1) + 1 :]}{_unpacked(context, at)}"
     return f"{called}: {_continued(problem)}"
 
 
 _ON_ARGUMENTS = re.compile(r"(`[^`]+`|a lambda) (?=takes |needs the argument|has no parameter|gets two values)")
 """A function and what is wrong with the arguments that it gets, as ``signatures.binding_error`` says it."""
+
+
+def _unpacked(context: Context, at: ir.Node) -> str:
+    """What may be meant by a call with one argument too few: the elements of the sequence that is its only argument."""
+    if not isinstance(at, ir.Call) or len(at.args) != 1 or at.args[0].star or at.args[0].keyword:
+        return ""
+    node = at.args[0].value
+    is_sequence = isinstance(node, (ir.List, ir.Tuple)) or (isinstance(node, ir.Name) and node.id.endswith("args"))
+    return f", or unpack the arguments: *{quote(context, node).strip('`')}" if is_sequence else ""
 
 
 def _continued(sentence: str) -> str:
@@ -82,6 +93,15 @@ def traced_node(event: LibraryCall | MethodCall) -> ir.Expr | None:
 def it_or_name(node: ir.Node | ir.Expr | None) -> str:
     """The name in backquotes where an expression is one, else ``it``: a second mention of the expression."""
     return f"`{node.id}`" if isinstance(node, ir.Name) else "it"
+
+
+def passed_in(context: Context, node: ir.Node | ir.Expr | None) -> str:
+    """Where the value of a parameter comes from, after its name; empty for other expressions and for a name that the function
+    binds again."""
+    inner = context.inner
+    if inner is None or not isinstance(node, ir.Name) or node.id not in {parameter.name for parameter in inner.params}:
+        return ""
+    return "" if any(node.id in bound_paths(statement) for statement in inner.body) else PASSED_AT
 
 
 def static_remedy(node: ir.Node | ir.Expr | None) -> str:

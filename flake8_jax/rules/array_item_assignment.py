@@ -54,7 +54,8 @@ def array_item_assignment(event: Store) -> Report | None:
 
     ## Not reported
 
-    NumPy arrays, lists, dicts and the mutable references of `jax.new_ref`.
+    jaxlint does not report assignments to items of NumPy arrays, lists and dicts, or of the mutable references that
+    `jax.new_ref` makes.
 
     ```python
     import jax
@@ -77,7 +78,7 @@ def array_item_assignment(event: Store) -> Report | None:
 
     ## Limitations
 
-    The rule does not model arrays in pytrees of unknown structure.
+    The rule misses assignments to an array inside a pytree if jaxlint does not know the structure of the pytree.
 
     ## Fix safety
 
@@ -91,7 +92,7 @@ def array_item_assignment(event: Store) -> Report | None:
 
     ## How it is verified
 
-    The statement raises `TypeError` (`del`: `AttributeError`).
+    When the statement runs, it raises `TypeError` (for `del`: `AttributeError`).
 
     ## Since
 

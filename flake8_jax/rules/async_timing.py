@@ -91,8 +91,9 @@ def async_timing(event: Timed) -> Report | None:
 
     ## Not reported
 
-    A value that the host has read is ready. In a loop over data that the host also waits for, only a small part of the work
-    is pending at the end.
+    jaxlint does not report a timer that stops after the code has read the result on the host, because the result is
+    ready then. It does not report a training loop over data that the host also waits for, because only a small part
+    of the work is still running when such a loop ends.
 
     ```python
     import time
@@ -120,7 +121,7 @@ def async_timing(event: Timed) -> Report | None:
 
     ## Limitations
 
-    The rule does not know how long the work takes.
+    The rule does not know how long the timed work takes, so it also reports work that takes almost no time.
 
     ## Fix safety
 
@@ -129,7 +130,7 @@ def async_timing(event: Timed) -> Report | None:
 
     ## How it is verified
 
-    The measured time is a fraction of the time until the result is ready.
+    In a run, the measured time is only a fraction of the time until the result is ready.
 
     ## Since
 

@@ -88,7 +88,8 @@ def builtin_on_tracer(event: LibraryCall) -> Report | None:
 
     ## Not reported
 
-    Builtins that use only operators of arrays, such as `abs`, `sum` and `pow`, and builtins on static values.
+    jaxlint does not report `abs`, `sum` and `pow`, which use only operators that arrays have, or any builtin on a
+    static value.
 
     ```python
     import math
@@ -110,7 +111,7 @@ def builtin_on_tracer(event: LibraryCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not model the `key=` functions of `max`, `min` and `sorted`.
+    The rule misses a `key=` function of `max`, `min` or `sorted` that returns a traced value.
 
     ## Fix safety
 

@@ -71,7 +71,8 @@ def cached_tracer(event: CachedCall | Hashing) -> Report | None:
 
     ## Not reported
 
-    Arrays made outside the trace, and results without arrays.
+    jaxlint does not report a cached function whose first call happens outside tracing, or whose result contains no
+    JAX arrays.
 
     ```python
     import functools
@@ -104,8 +105,8 @@ def cached_tracer(event: CachedCall | Hashing) -> Report | None:
 
     ## Limitations
 
-    The rule does not model caches that the project implements itself, or results that hide arrays in objects that are
-    not pytrees.
+    The rule misses caches that the project implements itself, and results that hide arrays in an object that is not
+    a pytree.
 
     ## Fix safety
 

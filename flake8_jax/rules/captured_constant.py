@@ -58,8 +58,13 @@ def captured_constant(event: CapturedConstant) -> Report | None:
 
     ## Not reported
 
-    Code that reads only the shape of an outside array, an array that the traced code makes itself, an array whose elements
-    are all equal (such as `jnp.zeros`), small arrays, and a `scan` or `fori_loop` that no jitted function contains.
+    jaxlint does not report these arrays:
+
+    - an array of which the function reads only the shape;
+    - an array that the traced code makes itself;
+    - an array whose elements are all equal, such as `jnp.zeros`;
+    - a small array;
+    - an array that the body of a `scan` or `fori_loop` captures, if no jitted function contains the loop.
 
     ```python
     import jax
@@ -90,7 +95,7 @@ def captured_constant(event: CapturedConstant) -> Report | None:
 
     ## Limitations
 
-    The rule does not find large arrays in the defaults of parameters, and arrays that the compiled function returns
+    The rule misses a large array that is the default of a parameter, or that the compiled function returns
     unchanged.
 
     ## Fix safety
@@ -99,7 +104,7 @@ def captured_constant(event: CapturedConstant) -> Report | None:
 
     ## How it is verified
 
-    The text of the lowered module is as long as the array.
+    jaxlint lowers the function. The text of the lowered function contains the array and is about as long as it.
 
     ## Since
 

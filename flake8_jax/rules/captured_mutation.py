@@ -79,8 +79,13 @@ def captured_mutation(event: Mutation) -> Report | None:
 
     ## Not reported
 
-    Containers made inside the trace or passed in as arguments, a stack that is popped again, a table of static values, the
-    references that JAX itself mutates, and a list that nothing reads after the trace.
+    jaxlint does not report changes of these containers:
+
+    - a container that is made inside the traced function or passed in as an argument;
+    - a stack whose new element is popped again before the trace ends;
+    - a table of static values;
+    - a mutable reference of JAX, which the compiled program changes itself;
+    - a list that no code reads after the trace.
 
     ```python
     import jax
@@ -123,8 +128,8 @@ def captured_mutation(event: Mutation) -> Report | None:
 
     ## Limitations
 
-    The rule does not model NumPy arrays, queues and other library objects. The rule does not report caches of static
-    values, which are fine.
+    The rule misses changes of NumPy arrays, queues and objects of other libraries. It does not report a cache of
+    static values, which is correct.
 
     ## Fix safety
 

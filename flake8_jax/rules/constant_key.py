@@ -118,8 +118,13 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
 
     ## Not reported
 
-    A key at module level, a seed chosen for the run, tests, a seed that is an argument or a named constant, code that only
-    needs shapes, a default for a missing argument, a layer that is not training, and a key from which nothing is drawn.
+    jaxlint does not report these keys:
+
+    - a key that is made at module level, or in a test;
+    - a key whose seed is an argument or a named constant, or was chosen for the run;
+    - a key that only replaces a missing argument;
+    - a key from which the code draws nothing, or of which it needs only shapes;
+    - the key of a layer that is not training.
 
     ```python
     import sys
@@ -165,7 +170,7 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
 
     ## Limitations
 
-    The rule does not model seeds read from a configuration, and draws in functions that jaxlint does not know.
+    The rule misses a key whose seed comes from a configuration, and draws in functions that jaxlint does not know.
 
     ## Fix safety
 
@@ -173,7 +178,7 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
 
     ## How it is verified
 
-    Two calls give equal draws.
+    Two calls of the traced function, or two iterations of the loop, give equal draws.
 
     ## Since
 

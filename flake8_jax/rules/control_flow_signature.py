@@ -54,7 +54,8 @@ def control_flow_signature(event: SignatureMismatch) -> Report | None:
 
     ## Not reported
 
-    Arguments that are bound beforehand, and branches with equal structures.
+    jaxlint does not report a function whose other arguments were bound before (with `functools.partial` or a
+    closure), or branches of `cond` that return equal structures.
 
     ```python
     from functools import partial
@@ -74,7 +75,8 @@ def control_flow_signature(event: SignatureMismatch) -> Report | None:
 
     ## Limitations
 
-    The rule does not model shapes and dtypes of carries.
+    The rule misses a carry whose shape or dtype changes; it checks only the number of arguments and the pytree
+    structure.
 
     ## Fix safety
 
@@ -82,7 +84,7 @@ def control_flow_signature(event: SignatureMismatch) -> Report | None:
 
     ## How it is verified
 
-    Tracing raises `TypeError`.
+    JAX raises `TypeError` when it traces the function.
 
     ## Since
 

@@ -104,7 +104,8 @@ def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
 
     ## Not reported
 
-    Derivative rules that other code sets, and the forms of `custom_jvp`.
+    jaxlint does not report a function whose derivative rule other code sets, or any of the forms that `custom_jvp`
+    allows.
 
     ```python
     import jax
@@ -127,7 +128,7 @@ def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
 
     ## Limitations
 
-    The rule does not model `defjvps` and symbolic zeros.
+    The rule does not check derivative rules set with `defjvps`, or rules for symbolic zeros.
 
     ## Fix safety
 

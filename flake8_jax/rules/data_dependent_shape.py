@@ -96,7 +96,8 @@ def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report |
 
     ## Not reported
 
-    Integer indices, three-argument `where`, static masks, and code outside tracing.
+    jaxlint does not report an index that is an integer, `jnp.where` with three arguments, a mask that is known at
+    trace time, or code outside tracing.
 
     ```python
     import jax
@@ -123,7 +124,7 @@ def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report |
 
     ## Limitations
 
-    The rule does not model masks of unknown dtype.
+    The rule misses an index by a mask if jaxlint does not know that its dtype is boolean.
 
     ## Fix safety
 

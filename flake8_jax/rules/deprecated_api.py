@@ -59,7 +59,7 @@ def deprecated_api(event: ApiUse) -> Report | None:
 
     ## Not reported
 
-    A project that supports a release without the replacement.
+    jaxlint does not report the old name in a project that supports a release without the new name.
 
     ```python
     # /// script
@@ -75,7 +75,8 @@ def deprecated_api(event: ApiUse) -> Report | None:
 
     ## Limitations
 
-    The rule does not model attributes of arrays, or names built at run time.
+    The rule misses deprecated attributes of arrays, and names that the program builds at run time, as with
+    `getattr`.
 
     ## Fix safety
 

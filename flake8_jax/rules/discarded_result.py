@@ -89,7 +89,8 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
 
     ## Not reported
 
-    Calls with side effects, lists and NumPy arrays, and a call that is expected to raise.
+    jaxlint does not report statements that call a function with side effects, a method of a list or of a NumPy
+    array, or a function that is expected to raise (as in `pytest.raises`).
 
     ```python
     import jax
@@ -118,7 +119,7 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
 
     ## Limitations
 
-    The rule does not find results that a name keeps but nothing reads, except for jitted functions.
+    The rule misses a result that the code assigns to a name but never reads, except for a jitted function.
 
     ## Fix safety
 
@@ -126,7 +127,7 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
 
     ## How it is verified
 
-    The program does the same without the statement.
+    The program does the same if the statement is removed.
 
     ## Since
 

@@ -47,7 +47,7 @@ def discarded_split(event: Discarded) -> Report | None:
 
     ## Not reported
 
-    Other functions with these names.
+    jaxlint does not report functions of other libraries named `split`, `fold_in` or `clone`, such as `jnp.split`.
 
     ```python
     import re
@@ -69,7 +69,7 @@ def discarded_split(event: Discarded) -> Report | None:
 
     ## Limitations
 
-    The rule does not find keys that a name keeps but nothing reads.
+    The rule misses new keys that the code assigns to a name but never reads.
 
     ## Fix safety
 
@@ -77,7 +77,7 @@ def discarded_split(event: Discarded) -> Report | None:
 
     ## How it is verified
 
-    The draws equal those of the key itself.
+    The draws after the statement equal draws from the key that was passed to `split`.
 
     ## Since
 

@@ -50,7 +50,7 @@ def discarded_update(event: Discarded) -> Report | None:
 
     ## Not reported
 
-    An object whose class defines an `at` that modifies the object.
+    jaxlint does not report an object of the project whose class defines its own `at` that modifies the object.
 
     ```python
     class Cell:
@@ -78,7 +78,7 @@ def discarded_update(event: Discarded) -> Report | None:
 
     ## Limitations
 
-    The rule does not find results that a name keeps but nothing reads.
+    The rule misses an updated array that the code assigns to a name but never reads.
 
     ## Fix safety
 
@@ -86,7 +86,7 @@ def discarded_update(event: Discarded) -> Report | None:
 
     ## How it is verified
 
-    The array has its old value afterwards.
+    After the statement, the array still has its old value.
 
     ## Since
 

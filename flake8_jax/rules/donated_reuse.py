@@ -89,7 +89,8 @@ def donated_reuse(event: DonatedUse) -> Report | None:
 
     ## Not reported
 
-    Code that reads only the shape or dtype, NumPy arrays, and an array that JAX keeps because no result has its shape.
+    jaxlint does not report code that reads only the shape or dtype of a donated array. It does not report NumPy
+    arrays, which JAX copies, or an array that JAX keeps because no result has its shape.
 
     ```python
     import jax
@@ -122,7 +123,8 @@ def donated_reuse(event: DonatedUse) -> Report | None:
 
     ## Limitations
 
-    The rule does not model aliases, `equinox.filter_jit`, and compiled objects such as `jit(f).lower(x).compile()`.
+    The rule misses an array that is used under a second name, and arrays donated by `equinox.filter_jit` or by a
+    compiled object such as `jit(f).lower(x).compile()`.
 
     ## Fix safety
 

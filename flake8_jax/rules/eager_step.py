@@ -111,7 +111,7 @@ def eager_step(event: EagerStep) -> Report | None:
 
     ## Not reported
 
-    A jitted `apply`, and loops with few iterations.
+    jaxlint does not report a loop that calls a jitted `apply` or a jitted step, or a loop with few iterations.
 
     ```python
     import flax.linen as nn
@@ -134,7 +134,8 @@ def eager_step(event: EagerStep) -> Report | None:
 
     ## Limitations
 
-    The rule does not know how large the arrays are.
+    The rule does not know how large the arrays are, so it also reports loops over large arrays, which gain less
+    from `jit`.
 
     ## Fix safety
 
@@ -142,7 +143,8 @@ def eager_step(event: EagerStep) -> Report | None:
 
     ## How it is verified
 
-    The operations on the line compile one by one. There is no proof if they already compiled on an earlier line.
+    jaxlint runs the program and sees JAX compile the operations on the line one by one. It cannot confirm the
+    finding if an earlier line already compiled the same operations.
 
     ## Since
 

@@ -111,8 +111,9 @@ def flax_collections(event: LibraryCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not find statistics that the caller of a loss function drops. It finds nothing in modules that jaxlint does
-    not know, in what `sow` stores, or where an optimizer updates all variables, statistics included.
+    The rule misses statistics that a loss function returns and its caller drops. It reports nothing for modules
+    that jaxlint does not know, for values that `sow` stores, and for programs in which an optimizer updates all
+    variables, statistics included.
 
     ## Fix safety
 
@@ -122,7 +123,7 @@ def flax_collections(event: LibraryCall) -> Report | None:
 
     ## How it is verified
 
-    The run reaches the line. No value shows the mistake.
+    jaxlint runs the program and checks only that it reaches the line, because no value shows the mistake.
 
     ## Since
 

@@ -61,7 +61,7 @@ def fork_after_jax(event: Fork) -> Report | None:
 
     ## Not reported
 
-    Workers that start before the first computation, and threads.
+    jaxlint does not report worker processes that start before the first JAX computation, or threads.
 
     ```python
     import math
@@ -86,8 +86,8 @@ def fork_after_jax(event: Fork) -> Report | None:
 
     ## Limitations
 
-    The rule does not model project classes derived from `Process` or `DataLoader`, unknown numbers of workers, and the
-    Python versions that a project supports.
+    The rule misses classes of the project that are derived from `Process` or `DataLoader`, and a number of workers
+    that jaxlint cannot infer. It does not check which Python versions the project supports.
 
     ## Fix safety
 
@@ -95,7 +95,8 @@ def fork_after_jax(event: Fork) -> Report | None:
 
     ## How it is verified
 
-    JAX warns about the fork.
+    jaxlint cannot confirm the finding: it does not fork the process that it observes, and a program hangs only
+    sometimes. JAX itself prints a warning about `os.fork()`.
 
     ## Since
 

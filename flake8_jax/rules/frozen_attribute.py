@@ -94,7 +94,8 @@ def frozen_attribute(event: FrozenStore) -> Report | None:
 
     ## Not reported
 
-    Methods that the constructor or `setup` calls, and a class that defines `__setattr__`.
+    jaxlint does not report assignments in methods that the constructor or `setup` calls, or in a class that defines
+    `__setattr__`.
 
     ```python
     import equinox as eqx
@@ -124,7 +125,8 @@ def frozen_attribute(event: FrozenStore) -> Report | None:
 
     ## Limitations
 
-    The rule does not model `setattr`, and methods of Flax modules other than `setup` and `__call__`.
+    The rule misses assignments with `setattr`, and those in methods of Flax modules other than `setup` and
+    `__call__`.
 
     ## Fix safety
 

@@ -57,7 +57,8 @@ def generator_in_jit(event: RootMet) -> Report | None:
 
     ## Not reported
 
-    Generators and coroutines around compiled functions, and generators inside them.
+    jaxlint does not report a generator or coroutine that calls compiled functions, or a generator that the traced
+    function uses inside.
 
     ```python
     import jax
@@ -84,7 +85,7 @@ def generator_in_jit(event: RootMet) -> Report | None:
 
     ## Limitations
 
-    The rule does not model callables that return generators.
+    The rule misses a callable that is not itself a generator function but returns a generator.
 
     ## Fix safety
 
@@ -92,7 +93,7 @@ def generator_in_jit(event: RootMet) -> Report | None:
 
     ## How it is verified
 
-    The transform, or the first call, raises `TypeError`.
+    The transform, or the first call of the function that it returned, raises `TypeError`.
 
     ## Since
 

@@ -83,8 +83,8 @@ def global_write(event: Mutation) -> Report | None:
 
     ## Not reported
 
-    A variable that belongs to the trace itself, a variable that gets its old value back, and a variable that a callback
-    sets, because a callback runs on every call.
+    jaxlint does not report a variable that belongs to the traced function itself, a variable that gets its old
+    value back, or a variable that a callback sets, because a callback runs on every call.
 
     ```python
     import jax

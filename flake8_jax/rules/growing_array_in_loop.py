@@ -86,7 +86,8 @@ def growing_array_in_loop(event: LoopCopy) -> Report | None:
 
     ## Not reported
 
-    A jitted update that donates the array, arrays that start again in every iteration, and few iterations.
+    jaxlint does not report an update in a jitted function that donates the array, an array that starts again in
+    every iteration, or a loop with few iterations.
 
     ```python
     from functools import partial
@@ -117,7 +118,7 @@ def growing_array_in_loop(event: LoopCopy) -> Report | None:
 
     ## Limitations
 
-    The rule does not know how large the array is.
+    The rule does not know how large the array is, so it also reports small arrays, which are cheap to copy.
 
     ## Fix safety
 

@@ -64,7 +64,7 @@ def host_cast(event: LibraryCall) -> Report | None:
 
     ## Not reported
 
-    Casts of static values, and of arrays outside tracing.
+    jaxlint does not report casts of static values, or casts of arrays outside tracing.
 
     ```python
     from functools import partial
@@ -86,7 +86,7 @@ def host_cast(event: LibraryCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not model `operator.index` and other implicit casts.
+    The rule misses implicit casts, such as those of `operator.index`.
 
     ## Fix safety
 

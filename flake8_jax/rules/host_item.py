@@ -60,7 +60,7 @@ def host_item(event: MethodCall) -> Report | None:
 
     ## Not reported
 
-    Arrays outside tracing, arrays in callbacks, and `.item()` under `jax.grad` alone.
+    jaxlint does not report arrays outside tracing, arrays in callbacks, or `.item()` under `jax.grad` alone.
 
     ```python
     import jax
@@ -86,7 +86,7 @@ def host_item(event: MethodCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not model user classes with such methods.
+    The rule does not check classes of the project that define their own `item` or `tolist`.
 
     ## Fix safety
 

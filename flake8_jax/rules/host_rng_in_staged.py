@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core import ir
-from flake8_jax.core.registry import Report, Subscription, rule
+from flake8_jax.core.registry import TRACED_BY, Report, Subscription, rule
 from flake8_jax.rules._facts import RANDOM, effect
 from flake8_jax.rules._wording import spelled
 from flake8_jax.semantics.domain.code import called_name, nodes_around
@@ -55,9 +55,12 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Not reported
 
-    Code outside tracing such as data loading, the host function of a callback, a generator with a seed, code after
-    `np.random.seed(seed)` in the same traced function, `grad` alone (Python runs the call every time), and `uuid.uuid4()` or
-    `secrets.token_hex()`, whose text only names an object.
+    jaxlint does not report random numbers in these places:
+
+    - code outside tracing, such as data loading, and the host function of a callback;
+    - a generator with a seed, and code after `np.random.seed(seed)` in the same traced function;
+    - a function under `jax.grad` alone, which Python runs in every call;
+    - `uuid.uuid4()` and `secrets.token_hex()`, whose text only names an object.
 
     ```python
     import random
@@ -97,7 +100,7 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not know random generators that the project implements itself.
+    The rule misses random generators that the project implements itself.
 
     ## Fix safety
 
@@ -105,7 +108,7 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## How it is verified
 
-    Two calls give equal output, and the jaxpr holds the numbers as literals.
+    Two calls of the compiled function give equal output, and its jaxpr contains the random numbers as literals.
 
     ## Since
 
@@ -132,7 +135,9 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
         message = f"{name}() runs once for all elements of the vmapped axis; use jax.random with one key per element"
         return Report(event.at, message, level="warning")
     who = "every later call reuses" if not context.mapped else "every later call and every mapped element reuse"
-    return Report(event.at, f"{name}() runs once at trace time, so {who} its numbers; use jax.random with a key")
+    return Report(
+        event.at, f"{name}() runs once at trace time{TRACED_BY}, so {who} its numbers; use jax.random with a key"
+    )
 
 
 def _is_for_tracing(context: Context, node: ir.Node) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flake8_jax.core.registry import Report, Subscription, rule
+from flake8_jax.core.registry import TRACED_BY, Report, Subscription, rule
 from flake8_jax.rules._facts import effect, level_in_notebook
 from flake8_jax.rules._tracers import is_reportable, quote
 from flake8_jax.rules._wording import spelled
@@ -95,8 +95,9 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
 
     ## Not reported
 
-    The host function of a callback, which runs on every call; an iterator made inside the trace; and `grad` or `vmap` alone,
-    where the call happens every time.
+    jaxlint does not report calls in the host function of a callback, which runs on every call; the next element of
+    an iterator that the traced function makes itself; or code under `grad` or `vmap` alone, which Python runs in
+    every call.
 
     ```python
     import time
@@ -121,8 +122,8 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
 
     ## Limitations
 
-    The rule does not model clocks and files behind objects of other libraries. JAX305 covers random numbers, JAX205 covers
-    printing.
+    The rule misses clocks and files that an object of another library reads. JAX305 reports random numbers, and
+    JAX205 reports printing.
 
     ## Fix safety
 
@@ -130,7 +131,7 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
 
     ## How it is verified
 
-    Two calls at different times give the same result.
+    Two calls of the compiled function at different times give the same result.
 
     ## Since
 
@@ -176,6 +177,5 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
 def _when(context: Context) -> str:
     """``only while JAX traces `step` ``."""
     inner = context.inner
-    return (
-        f"only while JAX traces `{inner.name}`" if inner is not None and not inner.is_lambda else "at trace time only"
-    )
+    named = f"only while JAX traces `{inner.name}`" if inner is not None and not inner.is_lambda else ""
+    return f"{named or 'at trace time only'}{TRACED_BY}"

@@ -84,9 +84,14 @@ def inf_mask_softmax(event: Computation) -> Report | None:
 
     ## Not reported
 
-    A boolean mask times infinity, which XLA compiles into a choice; `softmax(where=mask)`; masks that come from data; a
-    result whose NaN `nan_to_num` or `where` replaces. An array of ones times infinity has no zeros, and `-inf` is a result like
-    any other in a log density.
+    jaxlint does not report these masks:
+
+    - a boolean mask times infinity, which XLA compiles into a choice;
+    - a mask that `softmax` gets as `where=`;
+    - a mask that comes from data;
+    - a result whose NaN is replaced by `nan_to_num` or `where`;
+    - an array of ones times infinity, which contains no zeros;
+    - `-inf` in a log density, where it is a valid result.
 
     ```python
     import jax
@@ -112,8 +117,8 @@ def inf_mask_softmax(event: Computation) -> Report | None:
 
     ## Limitations
 
-    The rule does not model masks that come from data, such as lengths of sequences, `jax.lax.broadcasted_iota`, and matrices
-    whose dimensions are two variables.
+    The rule does not know masks that come from data, such as lengths of sequences, masks made with
+    `jax.lax.broadcasted_iota`, and matrices whose dimensions are two variables.
 
     ## Fix safety
 
@@ -121,7 +126,7 @@ def inf_mask_softmax(event: Computation) -> Report | None:
 
     ## How it is verified
 
-    The function returns NaN.
+    jaxlint runs the program, and the function returns NaN.
 
     ## Since
 

@@ -62,7 +62,7 @@ def integer_grad(event: TransformCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not model integer leaves of pytree classes.
+    The rule misses integers in the leaves of a pytree class.
 
     ## Fix safety
 
@@ -70,7 +70,7 @@ def integer_grad(event: TransformCall) -> Report | None:
 
     ## How it is verified
 
-    The call raises `TypeError`.
+    The call of the differentiated function raises `TypeError`.
 
     ## Since
 

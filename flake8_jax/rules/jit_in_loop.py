@@ -6,7 +6,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
-from flake8_jax.rules._fresh import is_method_of_element, made_of, short
+from flake8_jax.rules._fresh import is_method_of_element, made_of, of_loop, short
 from flake8_jax.semantics.domain.code import bound_paths, names_read, paths_read
 from flake8_jax.semantics.domain.values import BoundMethod, FunctionValue
 from flake8_jax.semantics.events.events import Repetition
@@ -86,7 +86,8 @@ def jit_in_loop(event: Repetition) -> Report | None:
 
     ## Not reported
 
-    `jit` of the same function, which JAX finds in its cache, and functions that are made once and kept.
+    jaxlint does not report `jit` of the same function object in each iteration, because JAX finds it in its cache.
+    It does not report functions that are made once and kept, for example in a dict.
 
     ```python
     import jax
@@ -111,7 +112,7 @@ def jit_in_loop(event: Repetition) -> Report | None:
 
     ## Limitations
 
-    The rule does not know how many iterations there are.
+    The rule does not know how many iterations the loop has, so it also reports short loops.
 
     ## Fix safety
 
@@ -140,7 +141,8 @@ def jit_in_loop(event: Repetition) -> Report | None:
         return None
     return Report(
         event.at,
-        f"Each iteration passes {made_of(event.operand)} to `{short(event.name)}`, so JAX recompiles it; {_advice(event)}",
+        f"Each iteration{of_loop(event)} passes {made_of(event.operand)} to `{short(event.name)}`, so JAX recompiles it; "
+        f"{_advice(event)}",
         level=None if _counts(event) and not _captures_iteration(event) else "info",
         given=event.given,
         unless=event.unless,
@@ -175,9 +177,26 @@ def _advice(event: Repetition) -> str:
         if fields:
             named = next((path for path in fields if path in changed), fields[-1])
             return f"apply `{jit}` before the loop and pass what changes, such as `{named}`, as an argument"
+    names = [name for name in sorted(_names_of_iteration(event)) if name.isidentifier()]
+    if names:
+        return f"apply `{jit}` before the loop and pass `{names[0]}` as an argument (static if it is not an array)"
     if _captures_iteration(event):
         return f"apply `{jit}` before the loop and pass what changes as an argument"
     return f"apply `{jit}` before the loop"
+
+
+def _names_of_iteration(event: Repetition) -> set[str]:
+    """Variables of the loop that the function reads, or that the call passes to it where it is made."""
+    if event.loop is None:
+        return set()
+    bound = bound_paths(event.loop)
+    if isinstance(event.operand, FunctionValue):
+        function = event.operand.fn
+        read = set().union(*[names_read(part) for part in function.body]) - set(function.local_names)
+        return read & (bound - {function.name})
+    made = event.at.args[0].value if isinstance(event.at, ir.Call) and event.at.args else None
+    given = made.args if isinstance(made, ir.Call) else []
+    return set().union(*[names_read(argument.value) for argument in given]) & bound
 
 
 def _captures_iteration(event: Repetition) -> bool:

@@ -64,7 +64,7 @@ def jit_of_pmap(event: RootMet | Repetition) -> Report | None:
 
     ## Limitations
 
-    The rule does not model pmaps inside functions of other libraries.
+    The rule misses a `pmap` inside a function of another library.
 
     ## Fix safety
 

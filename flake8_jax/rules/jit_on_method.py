@@ -66,7 +66,8 @@ def jit_on_method(event: JittedMethod) -> Report | None:
 
     ## Not reported
 
-    Methods without `self`, `self` as a static argument, and a function jitted for each object.
+    jaxlint does not report methods without `self`, methods whose `self` is a static argument, or a function that is
+    jitted for each object by itself.
 
     ```python
     from functools import partial
@@ -94,7 +95,8 @@ def jit_on_method(event: JittedMethod) -> Report | None:
 
     ## Limitations
 
-    The rule does not model classes with bases from other packages.
+    The rule reports nothing for a class that has a base class from another package, because that base may register
+    it as a pytree.
 
     ## Fix safety
 

@@ -68,7 +68,7 @@ def jit_per_call(event: Repetition) -> Report | None:
 
     ## Not reported
 
-    Code that runs once, and code that returns the jitted function to a caller that keeps it.
+    jaxlint does not report code that runs once, or code that returns the jitted function to a caller that keeps it.
 
     ```python
     import functools
@@ -105,7 +105,7 @@ def jit_per_call(event: Repetition) -> Report | None:
 
     ## Limitations
 
-    The rule does not model unknown callers.
+    The rule sees only calls inside the project: a function that users of a library call often is not reported.
 
     ## Fix safety
 

@@ -121,9 +121,13 @@ def key_reuse(event: KeyUse) -> Report | None:
 
     ## Not reported
 
-    Two draws of which only one runs, a key that gets a new value between two draws, `fold_in` with different data, different
-    elements of an array of keys, code that reads a key but draws nothing, and two calls of `permutation`, which shuffle two
-    arrays in the same order on purpose.
+    jaxlint does not report these uses of a key:
+
+    - two draws of which only one runs;
+    - two draws between which the key gets a new value;
+    - `fold_in` with different data, and different elements of an array of keys;
+    - code that reads a key but draws nothing;
+    - two calls of `permutation`, which shuffle two arrays in the same order on purpose.
 
     ```python
     import jax
@@ -156,7 +160,8 @@ def key_reuse(event: KeyUse) -> Report | None:
 
     ## Limitations
 
-    The rule does not model keys rebuilt from their data, or `fold_in` with equal data.
+    The rule misses keys that are rebuilt from their data (`jax.random.wrap_key_data`), and two calls of `fold_in`
+    with equal data.
 
     ## Fix safety
 
@@ -167,7 +172,7 @@ def key_reuse(event: KeyUse) -> Report | None:
 
     ## How it is verified
 
-    `KeyReuseError` under `jax.debug_key_reuse(True)` with typed keys, or equal draws.
+    JAX raises `KeyReuseError` under `jax.debug_key_reuse(True)` with typed keys, or both draws are equal.
 
     ## Since
 

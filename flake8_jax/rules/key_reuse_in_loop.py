@@ -116,7 +116,8 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
 
     ## Not reported
 
-    A new key for every iteration, a key that the loop carries, and a draw that ends the loop.
+    jaxlint does not report a loop that makes a new key in every iteration, a key that the loop carries from one
+    iteration to the next, or a draw after which the loop ends.
 
     ```python
     import jax
@@ -144,7 +145,7 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
 
     ## Limitations
 
-    The rule does not know whether a loop runs only once.
+    The rule does not know whether a loop runs only once, so it may report such a loop.
 
     ## Fix safety
 
@@ -153,7 +154,7 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
 
     ## How it is verified
 
-    The draws of all iterations are equal.
+    All iterations draw the same numbers.
 
     ## Since
 

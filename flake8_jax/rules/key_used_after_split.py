@@ -12,6 +12,7 @@ from flake8_jax.rules._keys import (
     key_on_line,
     level_of_use,
     name_of,
+    next_key,
     own_keys,
     passed_before,
     report_where_given,
@@ -85,7 +86,8 @@ def key_used_after_split(event: KeyUse) -> Report | None:
 
     ## Not reported
 
-    A key that the split rebinds, and a split on one path only.
+    jaxlint does not report a key whose name the split binds again (`key, subkey = jax.random.split(key)`), or a
+    split that is only on one path of an `if`.
 
     ```python
     import jax
@@ -114,7 +116,7 @@ def key_used_after_split(event: KeyUse) -> Report | None:
 
     ## How it is verified
 
-    `KeyReuseError` under `jax.debug_key_reuse(True)`, or equal draws.
+    JAX raises `KeyReuseError` under `jax.debug_key_reuse(True)`, or the draws are equal.
 
     ## Since
 
@@ -138,11 +140,11 @@ def key_used_after_split(event: KeyUse) -> Report | None:
     ):
         return None
     if any(event.callees):
-        return by_convention(event, f"{gets_again(event)}; {_NEXT_KEY}{unless_unused(event)}")
+        return by_convention(event, f"{gets_again(event)}; {next_key(event)}{unless_unused(event)}")
     if (passed := passed_before(event)) is not None:
         message = f"{passed}, which split it, so this split may return the same keys; pass a new key there"
         return Report(event.at, message, level=level_of_use(event), uses=uses_of(event))
-    advice = own_keys(event) if is_within_call(event) else _NEXT_KEY
+    advice = own_keys(event) if is_within_call(event) else next_key(event)
     by = user_of(event)
     if event.effect == "split":
         then = f"{by} may return the same keys again"
@@ -167,7 +169,6 @@ def key_used_after_split(event: KeyUse) -> Report | None:
 
 
 _PASS_NEW_KEY = "split it before that call and pass a new key there"
-_NEXT_KEY = "take one more key from that split and use it here"
 
 
 def _are_alike(event: KeyUse) -> bool:

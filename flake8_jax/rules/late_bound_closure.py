@@ -50,7 +50,8 @@ def late_bound_closure(event: LateBinding) -> Report | None:
 
     ## Not reported
 
-    A function that runs, or that JAX traces, in the iteration that made it, and a function from a factory.
+    jaxlint does not report a function that runs, or that JAX traces, in the iteration that made it, or a function
+    that a factory function returns.
 
     ```python
     import jax
@@ -71,7 +72,7 @@ def late_bound_closure(event: LateBinding) -> Report | None:
 
     ## Limitations
 
-    The rule does not model generators, or functions that nothing in the project calls.
+    The rule misses functions made in a generator, and functions that nothing in the project calls.
 
     ## Fix safety
 
@@ -80,7 +81,8 @@ def late_bound_closure(event: LateBinding) -> Report | None:
 
     ## How it is verified
 
-    The variable is read after the iteration that made the function.
+    jaxlint cannot confirm the finding: a run shows the value that the function reads, but not the value that the
+    variable had in the iteration that made the function.
 
     ## Since
 

@@ -61,7 +61,8 @@ def late_configuration(event: Setting) -> Report | None:
 
     ## Not reported
 
-    Options that JAX reads again each time, variables that it does not read, and an environment for another process.
+    jaxlint does not report options that JAX reads again each time, environment variables that JAX does not read, or
+    a variable that is set for another process.
 
     ```python
     import os
@@ -83,8 +84,7 @@ def late_configuration(event: Setting) -> Report | None:
 
     ## Limitations
 
-    The rule does not model settings that other libraries read, or the environment of processes that another file
-    starts.
+    The rule misses settings that other libraries read, and the environment of processes that another file starts.
 
     ## Fix safety
 
@@ -93,7 +93,7 @@ def late_configuration(event: Setting) -> Report | None:
 
     ## How it is verified
 
-    The option, or what it controls, keeps its old value.
+    After the statement, the option, or what the option controls, still has its old value.
 
     ## Since
 
@@ -143,11 +143,16 @@ def _message(event: Setting) -> str:
     earlier = "before that line" if where else "before that"
     if event.point == "imported":
         remedy = f'set it before the import or use `jax.config.update("{event.name.lower()}", …)`'
+        if event.started and _OF_DEVICES.search(event.name):  # no option changes the devices of a backend that runs
+            remedy = "set it before the import, or use jax.default_device, because JAX has started its backend"
         return f"{_subject(event)} has no effect, because JAX read it at import{where}; {remedy}"
     computed = f"the import{where} starts JAX" if by_import else f"the first computation is{where or ' earlier'}"
     if event.name in _RAISING:
         return f"`{event.name}` raises an error after the first JAX computation, but {computed}; move it {earlier}"
     return f"{_subject(event)} has no effect, because JAX already read it: {computed}; set it {earlier}"
+
+
+_OF_DEVICES = re.compile(r"PLATFORM|NUM_CPU_DEVICES|CUDA_VISIBLE|BACKEND")
 
 
 def _subject(event: Setting) -> str:

@@ -112,7 +112,7 @@ def leftover_debug(event: Setting) -> Report | None:
 
     ## How it is verified
 
-    No proof is needed.
+    The finding is confirmed as soon as the line runs, because the source code already shows the mistake.
 
     ## Since
 

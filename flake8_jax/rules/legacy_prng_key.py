@@ -62,7 +62,7 @@ def legacy_prng_key(event: NameUse) -> Report | None:
 
     ## Limitations
 
-    The rule does not find keys that other libraries make.
+    The rule misses raw keys that other libraries make.
 
     ## Fix safety
 
@@ -71,7 +71,7 @@ def legacy_prng_key(event: NameUse) -> Report | None:
 
     ## How it is verified
 
-    No proof is needed.
+    The finding is confirmed as soon as the line runs, because the source code already shows the mistake.
 
     ## Since
 

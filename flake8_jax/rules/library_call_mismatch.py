@@ -107,7 +107,8 @@ def library_call_mismatch(event: CallMismatch) -> Report | None:
 
     ## Not reported
 
-    Calls with unknown arguments, and arguments that `functools.partial` has bound before.
+    jaxlint does not report a call whose arguments it cannot count (`f(*args)`), or an argument that
+    `functools.partial` bound before.
 
     ```python
     from functools import partial
@@ -127,7 +128,8 @@ def library_call_mismatch(event: CallMismatch) -> Report | None:
 
     ## Limitations
 
-    The rule does not model methods, types and values of arguments, releases older than JAX 0.4.30, and other libraries.
+    The rule does not check calls of methods, the types and values of arguments, releases older than JAX 0.4.30, and
+    libraries other than JAX, Flax, optax and Equinox.
 
     ## Fix safety
 

@@ -68,7 +68,7 @@ def list_of_arrays(event: LibraryCall) -> Report | None:
 
     ## Not reported
 
-    Lists of Python numbers, and short lists.
+    jaxlint does not report lists of Python numbers, or lists that are known to be short.
 
     ```python
     import jax
@@ -88,7 +88,7 @@ def list_of_arrays(event: LibraryCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not know how long the list is.
+    The rule does not know how long a list becomes in a loop of unknown length, so it may report a short list.
 
     ## Fix safety
 
@@ -96,7 +96,7 @@ def list_of_arrays(event: LibraryCall) -> Report | None:
 
     ## How it is verified
 
-    No proof: the time depends on the machine and on the length of the list.
+    jaxlint cannot confirm the finding, because the time depends on the machine and on the length of the list.
 
     ## Since
 

@@ -86,7 +86,8 @@ def lost_training_result(event: LostResult) -> Report | None:
 
     ## Not reported
 
-    Code that compares values before and after, and a loop that only evaluates.
+    jaxlint does not report code that compares the values from before and after the loop, or a loop that only
+    evaluates a model.
 
     ```python
     import jax
@@ -111,8 +112,8 @@ def lost_training_result(event: LostResult) -> Report | None:
 
     ## Limitations
 
-    The rule does not report loops that compute the new value themselves, such as `params = params - 0.1 * grads`. It
-    only knows the results of functions that the loop calls.
+    The rule misses loops that compute the new value themselves, such as `params = params - 0.1 * grads`. It knows
+    only results of functions that the loop calls.
 
     ## Fix safety
 
@@ -120,8 +121,8 @@ def lost_training_result(event: LostResult) -> Report | None:
 
     ## How it is verified
 
-    No proof. The program runs without an error, and only the author knows that it should use the values that the loop
-    computed instead of the initial ones.
+    jaxlint cannot confirm the finding: the program runs without an error, and only the author knows that it should
+    use the values that the loop computed instead of the initial ones.
 
     ## Since
 

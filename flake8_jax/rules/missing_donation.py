@@ -66,7 +66,8 @@ def missing_donation(event: UndonatedStep) -> Report | None:
 
     ## Not reported
 
-    Code that reads the old value after the call, keeps it elsewhere, or does not carry it in the loop.
+    jaxlint does not report an argument whose old value the code reads after the call or keeps elsewhere, or an
+    argument that is not carried from one iteration to the next.
 
     ```python
     import jax
@@ -105,7 +106,8 @@ def missing_donation(event: UndonatedStep) -> Report | None:
 
     ## Limitations
 
-    The rule does not know how large the argument is.
+    The rule does not know how large the argument is, so it also reports small arguments, for which donation saves
+    little.
 
     ## Fix safety
 
@@ -116,7 +118,8 @@ def missing_donation(event: UndonatedStep) -> Report | None:
 
     ## How it is verified
 
-    `alias_size_in_bytes` in `memory_analysis()` of the compiled function.
+    In a run, the old and the new array are both in memory during the call. `alias_size_in_bytes` in
+    `memory_analysis()` of the compiled function shows which arguments are donated.
 
     ## Since
 

@@ -76,7 +76,8 @@ def missing_gradient_sync(event: MissingSync) -> Report | None:
 
     ## Limitations
 
-    The rule does not know which value a collective averages.
+    The rule does not know which value a collective averages, so it reports nothing if the step averages another
+    value than the gradients.
 
     ## Fix safety
 
@@ -84,7 +85,7 @@ def missing_gradient_sync(event: MissingSync) -> Report | None:
 
     ## How it is verified
 
-    After one step the copies of the parameters differ.
+    After one step on several devices, their copies of the parameters differ.
 
     ## Since
 

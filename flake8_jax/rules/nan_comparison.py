@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.domain.values import Array, HostArray, Static, Tree, UnionValue, Unknown, Value
+from flake8_jax.semantics.domain.values import Array, External, HostArray, Static, Tree, UnionValue, Unknown, Value
 from flake8_jax.semantics.events.events import NanComparison
 
 
@@ -51,7 +51,7 @@ def nan_comparison(event: NanComparison) -> Report | None:
 
     ## Not reported
 
-    `x != x`, which is True for NaN only.
+    jaxlint does not report `x != x`, a common test that is True for NaN only.
 
     ```python
     import jax.numpy as jnp
@@ -63,7 +63,7 @@ def nan_comparison(event: NanComparison) -> Report | None:
 
     ## Limitations
 
-    The rule does not find values that are NaN but are not written as NaN.
+    The rule misses a value that is NaN but is not written as NaN, such as `0.0 / 0.0`.
 
     ## Fix safety
 
@@ -73,7 +73,7 @@ def nan_comparison(event: NanComparison) -> Report | None:
 
     ## How it is verified
 
-    The comparison is False for an array that holds NaN.
+    The comparison is False for an array that contains NaN.
 
     ## Since
 
@@ -90,7 +90,7 @@ def nan_comparison(event: NanComparison) -> Report | None:
     if event.context.presumed:
         return None
     outcome = "True" if event.op in ("!=", "not in") else "False"
-    ask = "math.isnan" if isinstance(event.value, Static) else "jnp.isnan"
+    ask = _function(event)
     kinds = (Array, Tree, HostArray, Static, Unknown)
     if not _all(event.value, kinds):
         return None
@@ -103,6 +103,21 @@ def nan_comparison(event: NanComparison) -> Report | None:
         event.at,
         f"{quote(event.context, event.at)} is always {outcome}, because NaN is not equal to itself; use {asked}",
     )
+
+
+def _function(event: NanComparison) -> str:
+    """The function that finds NaN in such a value: NumPy's for an array of NumPy, and in a file that does not use JAX's."""
+    if isinstance(event.value, Static):
+        return "math.isnan"
+    named = {value.name: name for name, value in event.context.scope.slots.items() if isinstance(value, External)}
+    if "numpy" in named and (isinstance(event.value, HostArray) or not _uses_jax_arrays(event, named)):
+        return f"{named['numpy']}.isnan"
+    return "jnp.isnan"
+
+
+def _uses_jax_arrays(event: NanComparison, named: dict[str, str]) -> bool:
+    """The value is an array of JAX, or the file imports ``jax.numpy``."""
+    return isinstance(event.value, (Array, Tree)) or any(name.startswith("jax.numpy") for name in named)
 
 
 def _all(value: Value, kinds: tuple[type, ...]) -> bool:

@@ -7,6 +7,7 @@ from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._merging import report_wrong_argument
 from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._untraceable import HOOKS, JITS, annotated_object, is_callable, is_no_array
+from flake8_jax.rules._wording import passed_in
 from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.values import (
     BoundMethod,
@@ -180,7 +181,7 @@ def non_array_argument(event: TransformCall | LibraryCall | RootMet) -> Report |
 
     ## Not reported
 
-    Numbers, None, pytrees of numbers, and the default of a parameter that no call passes.
+    jaxlint does not report numbers, None and pytrees of numbers, or the default of a parameter that no call passes.
 
     ```python
     import jax
@@ -198,7 +199,7 @@ def non_array_argument(event: TransformCall | LibraryCall | RootMet) -> Report |
 
     ## Limitations
 
-    The rule does not model objects of library classes other than modules.
+    The rule misses objects of library classes, except for modules of neural networks.
 
     ## Fix safety
 
@@ -273,7 +274,10 @@ def _no_key(event: LibraryCall) -> Report | None:
     if not kind or node is None:
         return None
     subject = quote(event.context, node, "the first argument")
-    return Report(node, f"{subject} is {kind}, but `{short}` needs a key here; pass a key such as jax.random.key(seed)")
+    where = passed_in(event.context, node)
+    return Report(
+        node, f"{subject} is {kind}{where}, but `{short}` needs a key here; pass a key such as jax.random.key(seed)"
+    )
 
 
 def _kind_of(value: Value, node: ir.Expr) -> str:
@@ -310,7 +314,10 @@ def _not_called(event: LibraryCall) -> Report | None:
         kind = "a function" if is_callable(value) else "a module" if _is_module(value) else ""
         if kind:
             subject = quote(event.context, node, "the argument")
-            return Report(node, f"{subject} is {kind}, but `{short}` takes only arrays; pass the result of calling it")
+            where = passed_in(event.context, node)
+            return Report(
+                node, f"{subject} is {kind}{where}, but `{short}` takes only arrays; pass the result of calling it"
+            )
     return None
 
 
@@ -326,7 +333,8 @@ def _not_converted(event: LibraryCall) -> Report | None:
     is_written_out = isinstance(found.node, (ir.List, ir.Tuple)) or _holds_numbers(found.value)
     one_array = "convert it with jnp.asarray" if is_written_out else "make it one array first, such as with jnp.stack"
     remedy = "take the result that you mean out of it" if results else one_array
-    return Report(found.node, f"{subject} is {found.kind}, but jnp.{short}() takes only arrays; {remedy}")
+    where = passed_in(event.context, found.node)
+    return Report(found.node, f"{subject} is {found.kind}{where}, but jnp.{short}() takes only arrays; {remedy}")
 
 
 def _holds_numbers(value: Value) -> bool:

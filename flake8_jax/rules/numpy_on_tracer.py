@@ -107,7 +107,8 @@ def numpy_on_tracer(event: LibraryCall) -> Report | None:
 
     ## Not reported
 
-    NumPy on shapes and constants, its dtypes, functions that dispatch to the array, and code outside tracing.
+    jaxlint does not report NumPy functions on shapes and constants, dtypes such as `np.float32`, NumPy functions
+    that call the array's own method, or code outside tracing.
 
     ```python
     import jax
@@ -132,7 +133,7 @@ def numpy_on_tracer(event: LibraryCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not report operators of Python, which work on tracers.
+    The rule does not report Python operators between a NumPy array and a tracer, because they work on tracers.
 
     ## Fix safety
 

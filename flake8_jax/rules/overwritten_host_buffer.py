@@ -74,8 +74,8 @@ def overwritten_host_buffer(event: OverwrittenBuffer) -> Report | None:
 
     ## Not reported
 
-    A result that the program reads before it writes, and a 64-bit array, which JAX copies because it converts the array
-    to 32 bits.
+    jaxlint does not report a write after the program has read the result of the computation, or a 64-bit array,
+    which JAX copies because it converts the array to 32 bits.
 
     ```python
     import jax
@@ -101,8 +101,8 @@ def overwritten_host_buffer(event: OverwrittenBuffer) -> Report | None:
 
     ## Limitations
 
-    The rule does not model arrays of unknown dtype, arrays that the project does not make, and unknown functions, which may
-    wait.
+    The rule misses arrays of unknown dtype, and arrays that the project does not make itself. It reports nothing
+    after a call of an unknown function, because that function may wait for the result.
 
     ## Fix safety
 
@@ -111,7 +111,8 @@ def overwritten_host_buffer(event: OverwrittenBuffer) -> Report | None:
 
     ## How it is verified
 
-    Results sometimes differ from those of a copy.
+    jaxlint cannot confirm the finding: whether JAX reads the array before or after the write is a matter of time,
+    and observing the program changes it.
 
     ## Since
 

@@ -63,7 +63,7 @@ def pmap(event: NameUse) -> Report | None:
 
     ## Not reported
 
-    The name `jax.pmap` in a string, and collectives under `vmap`.
+    jaxlint does not report the name `jax.pmap` in a string, or collectives under `vmap`.
 
     ```python
     import jax
@@ -79,7 +79,7 @@ def pmap(event: NameUse) -> Report | None:
 
     ## Limitations
 
-    The rule does not know which sharding fits the program.
+    The rule does not know which sharding suits the program.
 
     ## Fix safety
 
@@ -89,7 +89,7 @@ def pmap(event: NameUse) -> Report | None:
 
     ## How it is verified
 
-    No proof is needed: the fix moves to the supported interface.
+    The finding is confirmed as soon as the line runs, because the source code already shows the mistake.
 
     ## Since
 

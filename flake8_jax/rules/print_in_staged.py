@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.findings import Level
-from flake8_jax.core.registry import Report, Subscription, rule
+from flake8_jax.core.registry import TRACED_BY, Report, Subscription, rule
 from flake8_jax.rules._facts import LOG, PRINT, effect, is_test
 from flake8_jax.rules._tracers import contains_tracer
 from flake8_jax.rules._wording import callee, traced_argument
@@ -63,8 +63,8 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Not reported
 
-    Shapes and other static values, which show when a function is compiled; code outside tracing; and notebooks and logs of a
-    constructor, where the tracer is shown on purpose.
+    jaxlint does not report printed shapes and other static values, which show when a function is compiled, or code
+    outside tracing. It does not report notebooks and logs of a constructor, where a tracer is shown on purpose.
 
     ```python
     import logging
@@ -90,7 +90,7 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not report writing to files, which JAX504 covers.
+    The rule does not report writing to files, because JAX504 reports it.
 
     ## Fix safety
 
@@ -102,7 +102,7 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## How it is verified
 
-    The output holds the text of a tracer, in the first call only.
+    The first call prints the text of a tracer, and later calls print nothing.
 
     ## Since
 
@@ -130,7 +130,7 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     called = callee(context, event.at).strip("`")
     subject = traced_argument(event, "")
     shown = f"shows the tracer {subject}, not its value" if subject else "shows a tracer, not its value"
-    said = f"{called}() runs at trace time and {shown}" if context.once else f"{called}() {shown}"
+    said = f"{called}() runs at trace time{TRACED_BY} and {shown}" if context.once else f"{called}() {shown}"
     # Of logs of tracers, two in eight were worth a minute: most are meant to show shapes, once per compilation. Of prints
     # behind a flag, none in seven was: they are there for whoever debugs, and often outside of `jit`.
     level: Level | None = None if what == PRINT and not context.undecided else "info"

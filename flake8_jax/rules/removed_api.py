@@ -71,7 +71,7 @@ def removed_api(event: ApiUse) -> Report | None:
 
     ## Not reported
 
-    The old name, in code that uses it only if the new name is missing.
+    jaxlint does not report the old name in code that uses it only if the new name is missing.
 
     ```python
     import jax
@@ -89,8 +89,8 @@ def removed_api(event: ApiUse) -> Report | None:
 
     ## Limitations
 
-    The rule does not model attributes of arrays, or names built at run time. For a project that ends below JAX 0.4.20 it
-    reports only the 13 older names whose release is known.
+    The rule misses removed attributes of arrays, and names that the program builds at run time, as with `getattr`.
+    For a project that ends below JAX 0.4.20, it reports only the 13 older names whose release is known.
 
     ## Fix safety
 
@@ -100,7 +100,7 @@ def removed_api(event: ApiUse) -> Report | None:
 
     ## How it is verified
 
-    Reaching the line raises AttributeError, ImportError or (for an argument) TypeError.
+    When Python reaches the line, it raises AttributeError, ImportError or, for an argument, TypeError.
 
     ## Since
 

@@ -57,8 +57,12 @@ def same_constant_key(event: EqualKeys) -> Report | None:
 
     ## Not reported
 
-    Keys with different seeds or with different data in `fold_in`; branches of which only one runs; draws that the code
-    compares, or of which it reads only the shape; and draws that no common result uses.
+    jaxlint does not report these keys:
+
+    - keys with different seeds, or with different data in `fold_in`;
+    - keys in two branches of which only one runs;
+    - keys whose draws the code compares, or of whose draws it reads only the shape;
+    - keys whose draws no common result uses.
 
     ```python
     import jax
@@ -93,8 +97,8 @@ def same_constant_key(event: EqualKeys) -> Report | None:
 
     ## Limitations
 
-    The rule does not model seeds that are computed, and `fold_in` with equal data. If two draws are stored in one object, it
-    does not count as a result that uses both.
+    The rule misses seeds that are computed, and two calls of `fold_in` with equal data. An object that stores both
+    draws does not count as a result that uses both.
 
     ## Fix safety
 
@@ -102,7 +106,7 @@ def same_constant_key(event: EqualKeys) -> Report | None:
 
     ## How it is verified
 
-    The run reaches both lines.
+    In a run, the program reaches both lines, and both keys have the same seed.
 
     ## Since
 

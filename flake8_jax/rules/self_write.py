@@ -77,8 +77,9 @@ def self_write(event: Mutation) -> Report | None:
 
     ## Not reported
 
-    An object made inside the trace, a pytree argument (JAX changes and returns a copy), a static value, and an
-    attribute that gets its old value back.
+    jaxlint does not report an attribute of an object that was made inside the traced function or is a pytree
+    argument (JAX changes and returns a copy). It does not report a static value, or an attribute that gets its old
+    value back.
 
     ```python
     import copy
@@ -132,8 +133,8 @@ def self_write(event: Mutation) -> Report | None:
 
     ## Limitations
 
-    The rule does not model counters of static values, property setters, `__setattr__`, library objects, and modules of Flax
-    and Haiku, whose transforms carry their state.
+    The rule misses counters of static values, property setters, `__setattr__`, and objects of libraries. It reports
+    nothing for modules of Flax and Haiku, whose transforms carry their state.
 
     ## Fix safety
 

@@ -72,7 +72,7 @@ def shared_key_in_vmap(event: SharedKey) -> Report | None:
 
     ## Not reported
 
-    A shared key into which each batch element folds its own index.
+    jaxlint does not report a shared key if each batch element folds its own index into it.
 
     ```python
     import jax
@@ -89,7 +89,8 @@ def shared_key_in_vmap(event: SharedKey) -> Report | None:
 
     ## Limitations
 
-    The rule does not model batch elements that differ by something other than their key.
+    The rule does not know whether the other arguments make the batch elements different, so it may report a key
+    that is shared on purpose.
 
     ## Fix safety
 
@@ -97,7 +98,7 @@ def shared_key_in_vmap(event: SharedKey) -> Report | None:
 
     ## How it is verified
 
-    The batch elements are equal.
+    In a run, all batch elements draw the same numbers.
 
     ## Since
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import TRACED_BY, Report, rule
 from flake8_jax.rules._facts import level_in_notebook
 from flake8_jax.rules._wording import as_parameter
 from flake8_jax.semantics.domain.values import Array
@@ -62,8 +62,12 @@ def stale_global(event: GlobalRead) -> Report | None:
 
     ## Not reported
 
-    Constants, a registry of functions, a table filled on first use, variables that only code outside tracing reads, and a
-    notebook that changes a variable and calls the function again a few cells later, to show that nothing changes.
+    jaxlint does not report these variables:
+
+    - a constant, a registry of functions, or a table that is filled on first use;
+    - a variable that only code outside tracing reads;
+    - a variable of a notebook that changes it and calls the function again a few cells later, to show that nothing
+      changes.
 
     ```python
     import jax
@@ -110,7 +114,7 @@ def stale_global(event: GlobalRead) -> Report | None:
 
     ## Limitations
 
-    The rule does not model attributes of objects, changes by code outside the project, or tables of functions.
+    The rule misses attributes of objects, tables of functions, and changes by code outside the project.
 
     ## Fix safety
 
@@ -118,7 +122,7 @@ def stale_global(event: GlobalRead) -> Report | None:
 
     ## How it is verified
 
-    The change has no effect on the next call.
+    jaxlint runs the program, and the change has no effect on the next call of the compiled function.
 
     ## Since
 
@@ -133,7 +137,7 @@ def stale_global(event: GlobalRead) -> Report | None:
     <https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html#pure-functions>
     """
     is_key = isinstance(event.value, Array) and event.value.dtype == "key"
-    problem = f"JAX reads the global `{event.name}` at trace time only, but other code changes it later"
+    problem = f"JAX reads the global `{event.name}` at trace time only{TRACED_BY}, but other code changes it later"
     return Report(
         event.at,
         f"{problem}; {as_parameter(event.context)}",

@@ -79,7 +79,8 @@ def stale_static_self(event: StaleRead) -> Report | None:
 
     ## Not reported
 
-    A function that the code compiles again after the change, and an attribute that is set only before the first call.
+    jaxlint does not report a function that the code compiles again after the change, or an attribute that is set
+    only before the first call.
 
     ```python
     import jax
@@ -109,8 +110,8 @@ def stale_static_self(event: StaleRead) -> Report | None:
 
     ## Limitations
 
-    The rule does not model changes that nothing in the project makes, calls with other shapes (JAX traces them again),
-    or Flax modules that compiled code captures and an optimizer updates.
+    The rule misses changes that nothing in the project makes. It does not report calls with other shapes, because
+    JAX traces them again, or Flax modules that compiled code captures and an optimizer updates.
 
     ## Fix safety
 
@@ -118,7 +119,8 @@ def stale_static_self(event: StaleRead) -> Report | None:
 
     ## How it is verified
 
-    The read runs at trace time only, so a later value never reaches the compiled program.
+    jaxlint runs the program. The attribute is read at trace time only, so a later value never reaches the compiled
+    program.
 
     ## Since
 

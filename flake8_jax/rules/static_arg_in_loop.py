@@ -72,7 +72,7 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
 
     ## Not reported
 
-    Loops over a few values that are written out, and numbers that take few values.
+    jaxlint does not report loops over a few values that are written out, or a number that takes only a few values.
 
     ```python
     from functools import partial
@@ -95,7 +95,7 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
 
     ## Limitations
 
-    The rule reports no loop over an iterable if it cannot see how many values that has. It does not see jitted
+    The rule reports nothing for a loop over an iterable whose number of values it cannot infer. It misses jitted
     functions that a library calls, as in `library.run(jitted_step)`.
 
     ## Fix safety
@@ -104,7 +104,7 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
 
     ## How it is verified
 
-    The number of compilations grows with the iterations.
+    The number of compilations grows with the number of iterations.
 
     ## Since
 
@@ -140,6 +140,6 @@ def _report(event: TransformCall, node: ir.Expr | None, given: str) -> Report:
     return Report(
         node if node is not None else event.at,
         f"Static argument {subject} of {function} changes in every iteration, so each new value recompiles; "
-        "make it traced if no shape or Python branch depends on it",
+        "make it traced, or keep it if a shape, an axis or a Python branch needs it and it takes few values",
         given=given,
     )

@@ -60,7 +60,7 @@ def static_arg_mismatch(event: RootMet) -> Report | None:
 
     ## Limitations
 
-    The rule does not model signatures with `*args`.
+    The rule does not check functions with `*args` in their signature.
 
     ## Fix safety
 
@@ -69,7 +69,7 @@ def static_arg_mismatch(event: RootMet) -> Report | None:
 
     ## How it is verified
 
-    Applying `jax.jit` raises `ValueError`.
+    `jax.jit` raises `ValueError` when it gets the function.
 
     ## Since
 

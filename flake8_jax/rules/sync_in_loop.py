@@ -116,10 +116,14 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
 
     ## Not reported
 
-    A result that no compiled call of the loop produced, a value that the loop needs at once (a test or another function uses
-    it), iterations that take long or wait anyway (an epoch, a compiled loop, `env.step`), loops of at most 100 iterations
-    (1,000 for printing), one or two results on a line that `print(…, end=…)` writes again, `__init__`, assertions, and
-    reads after a wait.
+    jaxlint does not report these reads:
+
+    - of a result that no compiled call of the loop produced;
+    - of a value that the loop needs at once, because a test or another function uses it;
+    - in iterations that take long or wait anyway: an epoch, a compiled loop, `env.step`;
+    - in loops of at most 100 iterations, or 1,000 if the code prints the value;
+    - of one or two results on a line that `print(…, end=…)` writes again;
+    - in `__init__` and in assertions, and after another wait.
 
     ```python
     import jax
@@ -158,7 +162,7 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
 
     ## Limitations
 
-    The rule does not know how long an iteration takes, except for loops in it.
+    The rule does not know how long an iteration takes, except if the iteration contains a loop.
 
     ## Fix safety
 
@@ -166,7 +170,7 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
 
     ## How it is verified
 
-    The run compares the time per step with and without the read, after the first iterations.
+    jaxlint runs the program and compares the time per step with and without the read, after the first iterations.
 
     ## Since
 

@@ -83,8 +83,8 @@ def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Not reported
 
-    The host function of a callback, and concrete values at trace time. If the result goes into `np.asarray`, `float` or
-    `.item()` at once, the rules on these functions report the call.
+    jaxlint does not report the host function of a callback, or values that are known at trace time. If the code
+    passes the result to `np.asarray`, `float` or `.item()` at once, the rules for these functions report the call.
 
     ```python
     import jax
@@ -101,7 +101,7 @@ def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not report `np.asarray`, which JAX203 covers.
+    The rule does not report `np.asarray`, because JAX203 reports it.
 
     ## Fix safety
 
@@ -110,7 +110,7 @@ def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## How it is verified
 
-    The function returns the tracer, and the method raises `AttributeError`.
+    The function returns the tracer unchanged, and the method raises `AttributeError`.
 
     ## Since
 

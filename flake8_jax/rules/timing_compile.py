@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._keys import place
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.events.events import Timed
 from flake8_jax.semantics.events.facts import WARM
@@ -75,8 +76,12 @@ def timing_compile(event: Timed) -> list[Report] | None:
 
     ## Not reported
 
-    A first call that is measured by itself, a time that the program calls compilation, a program that compiles once in a long
-    run, the top level of a script or notebook, and timers that JAX901 reports.
+    jaxlint does not report these timers:
+
+    - a timer that measures only the first call, or whose result the program calls the compile time;
+    - a timer around a long run that compiles once;
+    - a timer at the top level of a script or notebook;
+    - a timer that JAX901 reports.
 
     ```python
     import time
@@ -114,7 +119,8 @@ def timing_compile(event: Timed) -> list[Report] | None:
 
     ## Limitations
 
-    The rule does not model the compilation cache on disk, or unknown callers.
+    The rule does not know what the compilation cache on disk contains, or whether an unknown caller has called the
+    function before.
 
     ## Fix safety
 
@@ -122,7 +128,7 @@ def timing_compile(event: Timed) -> list[Report] | None:
 
     ## How it is verified
 
-    The first measurement is many times the second.
+    The first measured time is many times the second.
 
     ## Since
 
@@ -142,12 +148,18 @@ def timing_compile(event: Timed) -> list[Report] | None:
     return [
         Report(
             cold.at,
-            f"Timing {quote(context, cold.at)} includes compiling {_subject(cold.what)}; call it once before the timer starts",
+            f"Timing {quote(context, cold.at)} includes compiling {_subject(cold.what)}; "
+            f"call it once before the timer starts{_start(event)}",
             unless="" if cold.always else WARM,
         )
         for cold in event.cold
         if cold.scope is context.scope
     ]
+
+
+def _start(event: Timed) -> str:
+    """`` (line 12)``"""
+    return f" ({place(event.started, event.context)})" if event.started is not None else ""
 
 
 def _subject(name: str) -> str:

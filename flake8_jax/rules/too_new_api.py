@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import posixpath
+from bisect import bisect_right
+
 from flake8_jax.core.registry import Candidate, Report, rule
 from flake8_jax.knowledge.history import show
 from flake8_jax.rules._versions import history_of
@@ -20,10 +23,28 @@ def report_once(candidates: list[Candidate]) -> list[Candidate]:
     for group in groups.values():
         newest = max(_needed_release(candidate) for candidate in group)
         first = min((c for c in group if _needed_release(c) == newest), key=lambda c: (c.path, c.start))
-        others = len(group) - 1
-        note = f"{others} more {'use needs' if others == 1 else 'uses need'} a newer JAX too"
-        kept.append(first.with_note(note) if others else first)
+        kept.append(first.with_note(_others(first, group)) if len(group) > 1 else first)
     return kept
+
+
+_NAMED = 2
+"""So many further uses are named."""
+
+
+def _others(first: Candidate, group: list[Candidate]) -> str:
+    """Where other names stand that the oldest release lacks."""
+    rest = [c for c in sorted(group, key=lambda c: (c.path != first.path, c.path, c.start)) if c is not first]
+    places = list(dict.fromkeys(_place(candidate, first.path) for candidate in rest))
+    named = " and ".join(places[:_NAMED])
+    if len(places) > _NAMED:
+        return f"{len(rest)} more uses need a newer JAX too, such as those {named}"
+    return f"the {'use' if len(rest) == 1 else 'uses'} {named} {'needs' if len(rest) == 1 else 'need'} a newer JAX too"
+
+
+def _place(candidate: Candidate, path: str) -> str:
+    """``on line 12``, or ``at train.py:12`` in another file."""
+    row = bisect_right(candidate.event.context.scope.tree.line_starts, candidate.start)
+    return f"on line {row}" if candidate.path == path else f"at {posixpath.basename(candidate.path)}:{row}"
 
 
 _SCRIPT = "# /// script"
@@ -81,7 +102,7 @@ def too_new_api(event: ApiUse) -> Report | None:
 
     ## Not reported
 
-    The new name behind a check that it exists.
+    jaxlint does not report the new name behind a test that the name, or the release that has it, exists.
 
     ```python
     # /// script
@@ -97,7 +118,7 @@ def too_new_api(event: ApiUse) -> Report | None:
 
     ## Limitations
 
-    The rule does not model attributes of arrays, or names built at run time.
+    The rule misses new attributes of arrays, and names that the program builds at run time, as with `getattr`.
 
     ## Fix safety
 
@@ -107,7 +128,8 @@ def too_new_api(event: ApiUse) -> Report | None:
 
     ## How it is verified
 
-    No proof, because it needs the older release. The table was made by running releases of JAX.
+    jaxlint cannot confirm the finding, because a run would need the older release. The table of new names was made
+    by running releases of JAX.
 
     ## Since
 

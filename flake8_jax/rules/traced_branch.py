@@ -101,8 +101,9 @@ def traced_branch(event: TruthTest) -> Report | None:
 
     ## Not reported
 
-    Static values: shapes, dtypes, lengths, `is None`, `isinstance` and static arguments. Outside tracing an array has a
-    value, and under `jax.grad` alone a tracer has one too.
+    jaxlint does not report tests of static values: shapes, dtypes, lengths, `is None`, `isinstance` and static
+    arguments. It does not report tests of arrays outside tracing or under `jax.grad` alone, where the array has a
+    value.
 
     ```python
     from functools import partial
@@ -150,7 +151,7 @@ def traced_branch(event: TruthTest) -> Report | None:
 
     ## Limitations
 
-    The rule does not model `__bool__` of user classes.
+    The rule misses tests of objects whose class defines `__bool__`.
 
     ## Fix safety
 

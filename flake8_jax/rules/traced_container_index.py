@@ -82,7 +82,7 @@ def traced_container_index(event: Indexing) -> Report | None:
 
     ## Not reported
 
-    A static index.
+    jaxlint does not report an index that is known at trace time.
 
     ```python
     import jax
@@ -101,7 +101,7 @@ def traced_container_index(event: Indexing) -> Report | None:
 
     ## Limitations
 
-    The rule does not model `__getitem__` of user classes.
+    The rule misses objects whose class defines `__getitem__`.
 
     ## Fix safety
 

@@ -74,7 +74,8 @@ def traced_format(event: Formatting) -> Report | None:
 
     ## Not reported
 
-    Shapes, plain fields and static values.
+    jaxlint does not report formatted shapes and other static values, or a tracer in a plain field without a format
+    (`f"{x}"`).
 
     ```python
     import jax
@@ -96,7 +97,7 @@ def traced_format(event: Formatting) -> Report | None:
 
     ## Limitations
 
-    The rule does not model `%` specs that are unknown until run time.
+    The rule misses a `%` format that is known only at run time.
 
     ## Fix safety
 

@@ -58,7 +58,7 @@ def traced_hash(event: Hashing) -> Report | None:
 
     ## Not reported
 
-    Arrays as the values of a dict, and shapes and dtypes as keys.
+    jaxlint does not report an array as a value of a dict, or a shape or dtype as a key.
 
     ```python
     import jax
@@ -75,7 +75,7 @@ def traced_hash(event: Hashing) -> Report | None:
 
     ## Limitations
 
-    The rule does not model user classes with their own `__hash__`.
+    The rule misses objects whose class defines its own `__hash__`.
 
     ## Fix safety
 

@@ -52,7 +52,8 @@ def traced_iteration(event: Iteration) -> Report | None:
 
     ## Not reported
 
-    Python containers of arrays, keys, and short axes.
+    jaxlint does not report loops over Python containers of arrays, over keys that `split` returned, or over a short
+    axis.
 
     ```python
     import jax
@@ -79,7 +80,7 @@ def traced_iteration(event: Iteration) -> Report | None:
 
     ## Limitations
 
-    The rule does not know the length of an axis that the code does not show.
+    The rule does not know the length of an axis if the code does not show it.
 
     ## Fix safety
 
@@ -87,7 +88,7 @@ def traced_iteration(event: Iteration) -> Report | None:
 
     ## How it is verified
 
-    The jaxpr grows in proportion to the axis.
+    The jaxpr of the function grows in proportion to the length of the axis.
 
     ## Since
 

@@ -59,7 +59,7 @@ def traced_range(event: LibraryCall) -> Report | None:
 
     ## Not reported
 
-    Static bounds.
+    jaxlint does not report `range` with bounds that are known at trace time.
 
     ```python
     from functools import partial
@@ -83,7 +83,7 @@ def traced_range(event: LibraryCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not model `itertools.repeat` and other counters.
+    The rule misses other counters, such as `itertools.repeat`.
 
     ## Fix safety
 

@@ -91,7 +91,7 @@ def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Not reported
 
-    Arguments that are data, not shapes.
+    jaxlint does not report traced arguments that are data, not shapes.
 
     ```python
     import jax
@@ -109,7 +109,7 @@ def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not model shapes of a wrong rank or sign.
+    The rule misses a shape with a wrong number of dimensions or a negative one.
 
     ## Fix safety
 

@@ -53,7 +53,8 @@ def traced_slice(event: Slicing) -> Report | None:
 
     ## Not reported
 
-    Static bounds, and a traced integer index without a slice.
+    jaxlint does not report slices whose bounds are known at trace time, or a traced integer index without a slice
+    (`x[i]`).
 
     ```python
     import jax
@@ -72,7 +73,7 @@ def traced_slice(event: Slicing) -> Report | None:
 
     ## Limitations
 
-    The rule does not model slice objects that are built elsewhere and passed along.
+    The rule misses a `slice` object that is made elsewhere and passed along.
 
     ## Fix safety
 

@@ -50,7 +50,8 @@ def traced_while(event: TruthTest) -> Report | None:
 
     ## Not reported
 
-    A Python counter, which unrolls at trace time, and values under `jax.grad` alone, which are known.
+    jaxlint does not report a `while` over a Python counter, which JAX unrolls at trace time, or a test under
+    `jax.grad` alone, where the value is known.
 
     ```python
     import jax
@@ -77,7 +78,7 @@ def traced_while(event: TruthTest) -> Report | None:
 
     ## Limitations
 
-    The rule does not model loops that end only by `break`.
+    The rule misses loops that only a `break` ends.
 
     ## Fix safety
 

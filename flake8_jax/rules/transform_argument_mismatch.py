@@ -57,7 +57,8 @@ def transform_argument_mismatch(event: TransformMismatch) -> Report | None:
 
     ## Not reported
 
-    Axes for a part of a pytree, and keyword arguments, which `vmap` maps over axis 0.
+    jaxlint does not report an `in_axes` that gives axes for only a part of a pytree, or keyword arguments, which
+    `vmap` maps over axis 0.
 
     ```python
     import jax
@@ -74,7 +75,7 @@ def transform_argument_mismatch(event: TransformMismatch) -> Report | None:
 
     ## Limitations
 
-    The rule does not model sizes of mapped axes.
+    The rule misses mapped axes of different lengths.
 
     ## Fix safety
 

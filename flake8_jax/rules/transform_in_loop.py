@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
 from flake8_jax.core.findings import Level
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
-from flake8_jax.rules._fresh import loop_of, made_of, short, this_function
+from flake8_jax.rules._fresh import loop_of, made_of, of_loop, short, this_function
 from flake8_jax.rules._steps import report_gradients_first
+from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._wording import callee
-from flake8_jax.semantics.domain.values import FunctionValue
+from flake8_jax.semantics.domain.values import BoundMethod, ExternalMethod, FunctionValue
 from flake8_jax.semantics.events.events import Repetition
 
 
@@ -96,8 +98,9 @@ def transform_in_loop(event: Repetition) -> Report | None:
 
     ## Not reported
 
-    A body that is defined once, code that runs once, and loops of at most 100 iterations. For `vmap` the bound is 20 if an
-    iteration decides where the next one looks: `x = step(x)`, `solver.tell(x, f(x))`.
+    jaxlint does not report a loop body that is defined once, code that runs once, or loops of at most 100
+    iterations. For `vmap`, the limit is 20 iterations if each iteration depends on the result of the one before, as
+    in `x = step(x)` or `solver.tell(x, f(x))`.
 
     ```python
     import jax
@@ -118,7 +121,7 @@ def transform_in_loop(event: Repetition) -> Report | None:
 
     ## Limitations
 
-    The rule does not know how much the function does, or how many iterations there are.
+    The rule does not know how much work the function does, or how many iterations a loop of unknown length has.
 
     ## Fix safety
 
@@ -145,7 +148,11 @@ def transform_in_loop(event: Repetition) -> Report | None:
     step = "the whole step" if event.own else this_function(event)
     if event.how == "body":
         problem = f"`{short(event.name)}` compiles {made_of(event.operand)}"
+        method = _bound_method(event)
+        if method:
+            problem = f"`{short(event.name)}` compiles the bound method {method} again, a new object each time,"
         made = "define that function" if isinstance(event.operand, FunctionValue) else "make it"
+        made = f"store {method} in a variable" if method else made
         advice = f"{made} once{' before the loop' if event.own else ''}, or jit {step}"
         if event.name == "jax.lax.map":
             problem, advice = "`map` traces and compiles its function", f"jit {step}"
@@ -154,9 +161,17 @@ def transform_in_loop(event: Repetition) -> Report | None:
         made = "" if short(event.name) in function else f", made by `{short(event.name)}`,"
         problem = f"{function}{made} is not jitted, so JAX traces its function again"
         advice = f"jit it once {'before the loop' if event.own else 'outside'}, or jit {step}"
-    when = "in every iteration" if event.own else f"in every iteration of {loop_of(event)}"
+    when = f"in every iteration{of_loop(event)}" if event.own else f"in every iteration of {loop_of(event)}"
     level: Level | None = None if event.how != "body" and short(event.name) in _GRADIENTS else "info"
     return Report(event.at, f"{problem} {when}; {advice}", level, unless=event.unless)
+
+
+def _bound_method(event: Repetition) -> str:
+    """The method that is passed to the transform, as the code spells it, in backquotes; empty for other functions."""
+    call = event.at
+    node = call.args[0].value if isinstance(call, ir.Call) and call.args else None
+    is_method = isinstance(event.operand, (BoundMethod, ExternalMethod)) and isinstance(node, ir.Attribute)
+    return quote(event.context, node, "") if is_method else ""
 
 
 _GRADIENTS = frozenset({"grad", "value_and_grad"})

@@ -52,7 +52,8 @@ def unbound_axis_name(event: UnboundAxis) -> Report | None:
 
     ## Not reported
 
-    A name that the caller passes, and helpers that the project does not trace.
+    jaxlint does not report an axis name that is an argument of the function, or a helper function that the project
+    does not trace.
 
     ```python
     import jax
@@ -74,7 +75,7 @@ def unbound_axis_name(event: UnboundAxis) -> Report | None:
 
     ## Limitations
 
-    The rule does not model axes bound by code outside the project.
+    The rule does not know axes that code outside the project binds.
 
     ## Fix safety
 
@@ -82,7 +83,7 @@ def unbound_axis_name(event: UnboundAxis) -> Report | None:
 
     ## How it is verified
 
-    Tracing raises `NameError: unbound axis name`.
+    JAX raises `NameError: unbound axis name` when it traces the function.
 
     ## Since
 

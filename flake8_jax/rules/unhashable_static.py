@@ -5,6 +5,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import contains_tracer, quote
+from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.domain.hashing import Lack, lack_of_hash
 from flake8_jax.semantics.domain.signatures import parameter_names
 from flake8_jax.semantics.domain.values import Instance, TupleValue, Value
@@ -118,7 +119,8 @@ def unhashable_static(event: TransformCall) -> Report | None:
 
     ## Not reported
 
-    A list for a traced argument, and objects that compare by identity, by their own hash, or by hashable fields.
+    jaxlint does not report a list that is a traced argument. It does not report static objects that Python compares
+    by identity, that define their own hash, or whose fields all have a hash.
 
     ```python
     import jax
@@ -173,8 +175,8 @@ def unhashable_static(event: TransformCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not check `__hash__` methods of the project, and classes whose bases or decorators come from unknown
-    libraries.
+    The rule does not check `__hash__` methods of the project, or classes whose bases or decorators come from
+    unknown libraries.
 
     ## Fix safety
 
@@ -185,7 +187,7 @@ def unhashable_static(event: TransformCall) -> Report | None:
 
     ## How it is verified
 
-    The call raises `ValueError`.
+    The call of the jitted function raises `ValueError`.
 
     ## Since
 
@@ -222,21 +224,26 @@ def _parameter(operand: Value, position: int) -> str:
 
 
 def _report(event: TransformCall, node: ir.Expr | None, parameter: str, value: Value, lack: Lack) -> Report:
-    subject = quote(event.context, node, "this value")
+    subject = quote(event.context, node, "")
+    if not subject:
+        subject = f"the value that {callee(event.context, event.at)} passes for it"
     at = node if node is not None else event.at
     static = f"Static argument {parameter.removeprefix('argument ')} must be hashable, but {subject}"
     if lack.cls is None and contains_tracer(value):
         return Report(
             at,
             f"Static argument {parameter.removeprefix('argument ')} must be hashable, but an outer jit traces {subject}; "
-            "make it static there, too",
+            "make it static there, too (operands of cond, scan and similar functions are always traced)",
         )
     if lack.cls is None and not isinstance(value, TupleValue):
         remedy = "make that argument a traced one" if lack.what == "an array" else "pass a tuple"
         return Report(at, f"{static} is {lack.what}; {remedy}")
     if lack.field or lack.cls is None:
         where = f"has no hash, because `{lack.cls.node.name}.{lack.field}` holds" if lack.cls is not None else "holds"
-        remedy = "pass it in a traced argument" if lack.what == "an array" else "use a tuple there"
+        separately = (
+            f"pass `{lack.field}` separately, as a traced argument" if lack.field else "pass it as a traced argument"
+        )
+        remedy = separately if lack.what == "an array" else "use a tuple there"
         said = f"{static} {where} {lack.what}; {remedy}"
         return Report(at, said, preview=not lack.certain, level=None if lack.certain else "warning")
     name = lack.cls.node.name

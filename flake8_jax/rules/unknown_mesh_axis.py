@@ -51,7 +51,7 @@ def unknown_mesh_axis(event: MeshMismatch) -> Report | None:
 
     ## Not reported
 
-    A mesh whose axis names jaxlint does not know, such as a parameter.
+    jaxlint does not report a mesh whose axis names it does not know, such as a mesh that is a parameter.
 
     ```python
     import jax
@@ -64,7 +64,7 @@ def unknown_mesh_axis(event: MeshMismatch) -> Report | None:
 
     ## Limitations
 
-    The rule does not model meshes set as a context.
+    The rule misses a mesh that is set as a context (`with mesh:` or `jax.set_mesh`).
 
     ## Fix safety
 
@@ -72,7 +72,7 @@ def unknown_mesh_axis(event: MeshMismatch) -> Report | None:
 
     ## How it is verified
 
-    Making the sharding raises `ValueError` or `DuplicateSpecError`.
+    JAX raises `ValueError` or `DuplicateSpecError` when the program makes the sharding.
 
     ## Since
 

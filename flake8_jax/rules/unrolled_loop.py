@@ -69,7 +69,8 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
 
     ## Not reported
 
-    Few iterations, a list of layers that differ, a loop that computes only Python numbers, and a loop outside compiled code.
+    jaxlint does not report loops with few iterations, loops over a list of layers that differ, loops that compute
+    only Python numbers, or loops outside compiled code.
 
     ```python
     import jax
@@ -108,8 +109,8 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
 
     ## Limitations
 
-    The rule does not know how large the body is. It does not find loops over lists of arrays, and `while` loops that
-    change their counter in several places.
+    The rule does not know how large the body of the loop is. It misses loops over lists of arrays, and `while`
+    loops that change their counter in several places.
 
     ## Fix safety
 
@@ -118,7 +119,7 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
 
     ## How it is verified
 
-    The jaxpr holds one copy of the body for each iteration.
+    The jaxpr of the function contains one copy of the body for each iteration.
 
     ## Since
 

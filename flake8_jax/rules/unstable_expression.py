@@ -154,8 +154,8 @@ def unstable_expression(event: Computation) -> Report | None:
 
     ## Not reported
 
-    An entropy with a floor (`p * log(p + eps)`), which does not need the gradient there, values that are known to be small,
-    and values that are never small, such as integers.
+    jaxlint does not report an entropy with a floor (`p * log(p + eps)`), which does not need the gradient at zero.
+    It does not report values that are known to be small, or values that are never small, such as integers.
 
     ```python
     import jax
@@ -182,7 +182,7 @@ def unstable_expression(event: Computation) -> Report | None:
 
     ## Limitations
 
-    The rule does not model ranges of values.
+    The rule does not know the range of a value, so it also reports formulas whose arguments are never extreme.
 
     ## Fix safety
 
@@ -191,7 +191,7 @@ def unstable_expression(event: Computation) -> Report | None:
 
     ## How it is verified
 
-    At an extreme argument the formula gives infinity, NaN or a wrong digit, and the stable function does not.
+    At an extreme argument, the formula gives infinity, NaN or a wrong digit, and the stable function does not.
 
     ## Since
 

@@ -109,7 +109,7 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
 
     ## Not reported
 
-    Windows of one size, and sizes that are rounded up.
+    jaxlint does not report windows that all have one size, or sizes that the code rounds up.
 
     ```python
     import jax
@@ -135,7 +135,8 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
 
     ## Limitations
 
-    The rule does not model ranks, loaders other than PyTorch's, or slices of arrays of unknown length.
+    The rule misses arrays whose number of dimensions changes, data loaders other than PyTorch's, and slices of
+    arrays of unknown length.
 
     ## Fix safety
 
@@ -143,7 +144,8 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
 
     ## How it is verified
 
-    The number of compilations grows with the iterations (for a smaller last batch: two).
+    The number of compilations grows with the number of iterations. If only the last batch is smaller, there are two
+    compilations.
 
     ## Since
 

@@ -95,8 +95,8 @@ def where_nan_grad(event: Computation) -> Report | None:
 
     ## Not reported
 
-    Operations that are never singular, values that are not differentiated, and operands that a bound keeps away from the
-    singular point.
+    jaxlint does not report operations that are finite for every argument, values that the project does not
+    differentiate, or operands that a bound keeps away from the singular point.
 
     ```python
     import jax
@@ -114,7 +114,7 @@ def where_nan_grad(event: Computation) -> Report | None:
 
     ## Limitations
 
-    The rule does not model masks whose test is not visible.
+    The rule misses a mask if jaxlint does not see the test that makes it.
 
     ## Fix safety
 
@@ -124,7 +124,7 @@ def where_nan_grad(event: Computation) -> Report | None:
 
     ## How it is verified
 
-    The gradient is NaN at the masked point and finite beside it.
+    The gradient is NaN at the masked point and finite next to it.
 
     ## Since
 

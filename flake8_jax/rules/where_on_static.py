@@ -76,7 +76,8 @@ def where_on_static(event: LibraryCall) -> Report | None:
 
     ## Not reported
 
-    Values that cost nothing, conditions on data, and a NumPy mask.
+    jaxlint does not report values that cost nothing to compute, conditions on data, or a condition that is a NumPy
+    mask.
 
     ```python
     import jax
@@ -102,8 +103,8 @@ def where_on_static(event: LibraryCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not model branches that an earlier statement computes, or comparisons of numbers that a caller may
-    pass as arrays.
+    The rule misses values that an earlier statement computes, and comparisons of numbers that a caller may pass as
+    arrays.
 
     ## Fix safety
 
@@ -111,7 +112,7 @@ def where_on_static(event: LibraryCall) -> Report | None:
 
     ## How it is verified
 
-    Both values are computed, or the call raises `TypeError`.
+    In a run, Python computes both values, or the call raises `TypeError`.
 
     ## Since
 

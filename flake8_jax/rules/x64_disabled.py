@@ -93,12 +93,14 @@ def x64_disabled(event: WideDtype) -> Report | None:
 
     ## Not reported
 
-    - NumPy arrays with 64 bits, which stay on the host.
-    - A dtype that is taken from an argument: `jnp.zeros(3, dtype=x.dtype)`.
-    - `dtype=float`, which means JAX's default. The string `"float"` means `float64` and is reported.
-    - Values for which 32 bits suffice: numbers that 32 bits hold exactly, arrays that only index other arrays, means, and
-      values that a function only plots.
-    - Projects that import NetKet, or whose scripts, containers or workflows name `JAX_ENABLE_X64`.
+    jaxlint does not report these dtypes and projects:
+
+    - the dtype of a NumPy array, which keeps its 64 bits on the host;
+    - a dtype that is taken from an argument: `jnp.zeros(3, dtype=x.dtype)`;
+    - `dtype=float`, which means JAX's default (but the string `"float"` means `float64`, and jaxlint reports it);
+    - a dtype of values for which 32 bits suffice: numbers that 32 bits hold exactly, arrays that only index other
+      arrays, means, and values that a function only plots;
+    - projects that import NetKet, or whose scripts, containers or workflows name `JAX_ENABLE_X64`.
 
     ```python
     import jax.numpy as jnp
@@ -117,7 +119,7 @@ def x64_disabled(event: WideDtype) -> Report | None:
 
     ## Limitations
 
-    The rule does not model flags set by the shell that starts the program.
+    The rule does not see a `JAX_ENABLE_X64` that the user sets in the shell before the program starts.
 
     ## Fix safety
 
@@ -125,7 +127,7 @@ def x64_disabled(event: WideDtype) -> Report | None:
 
     ## How it is verified
 
-    The dtype of the result has 32 bits.
+    The result has a dtype of 32 bits.
 
     ## Since
 

@@ -84,8 +84,8 @@ def zero_gradient_argument(event: TransformCall) -> Report | None:
 
     ## Not reported
 
-    An argument that reaches the result on at least one smooth path, and a pytree of which the function uses at least
-    one leaf.
+    jaxlint does not report an argument that affects the result by at least one differentiable operation, or a
+    pytree of which the function uses at least one leaf.
 
     ```python
     import jax
@@ -112,8 +112,8 @@ def zero_gradient_argument(event: TransformCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not model pytrees with some unused leaves, arguments of `functools.partial` with keywords, or
-    Equinox's filtered transforms.
+    The rule misses pytrees with some unused leaves, arguments that `functools.partial` binds by keyword, and the
+    filtered transforms of Equinox.
 
     ## Fix safety
 

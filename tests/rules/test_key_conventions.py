@@ -297,5 +297,5 @@ def test_messages_name_the_callee() -> None:
         "`key` was already passed to `reset` on line 8, so `reset` may use the keys that this split returns;" in said[0]
     )
     assert any("so `step` may draw the same numbers each time" in one for one in said)
-    assert any("was already used on line 7, so `sampler` may draw the same numbers" in one for one in said)
+    assert any("was already used earlier on this line, so `sampler` may draw the same numbers" in one for one in said)
     assert any("so `fold_in` may return one of the same keys" in one for one in said)

@@ -132,9 +132,92 @@ def train(key, x):
 """
 
 
+FAR = """import jax
+import numpy as np
+
+
+def noise(x):
+    return x + np.random.normal()
+
+
+def pad(sizes):
+    return jax.numpy.pad(sizes, 2)
+
+
+def clean(x: np.ndarray):
+    return x == np.nan
+
+
+def nudge(key):
+    return key, jax.random.normal(jax.random.split(key)[0])
+
+
+def both(key):
+    key, first = nudge(key)
+    key, second = nudge(key)
+    return first + second
+
+
+def rows(key, n):
+    keys = jax.random.split(key, n)
+    return keys, jax.random.normal(key)
+
+
+def powers(f, x, many):
+    for n in many:
+        y = x
+        for _ in range(3):
+            y = f(y)
+        step = jax.jit(functools.partial(f, n))
+        x = step(y)
+    return x
+
+
+def shift(x, dt):
+    return x + dt
+
+
+move = jax.jit(shift)
+
+
+@jax.jit
+def walk(x):
+    return move(x, 1, 2)
+
+
+jax.jit(noise)(1.0)
+pad([1, 2])
+""".replace("import jax\n", "import functools\n\nimport jax\n", 1)
+
+
 @pytest.mark.parametrize(
     ("code", "text", "parts"),
     [
+        ("JAX305", FAR, ["runs once at trace time (`jax.jit` on line 56 traces `noise`), so every later call"]),
+        ("JAX413", FAR, ["`sizes` is a list (passed on line 57), but jnp.pad() takes only arrays"]),
+        ("JAX704", FAR, ["use np.isnan(x)"]),
+        (
+            "JAX401",
+            FAR,
+            ["Each iteration of the loop on line 35 passes", "pass `n` as an argument (static if it is not an array)"],
+        ),
+        (
+            "JAX706",
+            FAR,
+            ["`move` passes its arguments to `shift`, which takes 2 positional arguments (`x`, `dt`) but gets 3"],
+        ),
+        (
+            "JAX303",
+            FAR.replace("def rows", "def other").replace("jax.random.normal(key)", "key"),
+            ["in `nudge` (called on line 24, which returns the same key)"],
+        ),
+        (
+            "JAX303",
+            FAR.replace("    key, first = nudge", "    _, first = nudge").replace(
+                "    key, second = nudge(key)", "    second = key"
+            ),
+            ["`key` was already split on line 30", "split off one more key before that split and use it here"],
+        ),
         ("JAX517", EQUINOX, ["`Model` is an Equinox module, which allows only declared fields", "`self.depth`"]),
         ("JAX105", PAD.format(size="n"), ["`n` is traced", "make `n` a static argument"]),
         ("JAX105", PAD.format(size="2 * n"), ["`2 * n` is traced", "make `n` a static argument"]),
@@ -144,7 +227,11 @@ def train(key, x):
             "JAX406",
             "import jax\n\nf = jax.jit(lambda x, n: x * n, static_argnums=1)\n\n\ndef run(x, many):\n"
             "    for n in range(many):\n        x = f(x, n)\n    return x\n",
-            ["`n` of `f` changes", "each new value recompiles", "if no shape or Python branch depends on it"],
+            [
+                "`n` of `f` changes",
+                "each new value recompiles",
+                "keep it if a shape, an axis or a Python branch needs it",
+            ],
         ),
         ("JAX804", "import jax\n\nx = jax.random.normal(seed=0, shape=(2,))\n", ["use `key=`"]),
         ("JAX804", "import jax\n\nf = jax.jit(abs, in_axis_resources=None)\n", ["use `in_shardings=`"]),

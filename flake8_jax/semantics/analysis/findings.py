@@ -19,6 +19,7 @@ import msgspec
 from flake8_jax.core.cells import SUFFIX
 from flake8_jax.core.findings import Finding, Level, Positions, Step
 from flake8_jax.core.registry import DEFECTS, Candidate, Settle, traceback_of
+from flake8_jax.semantics.analysis.places import with_places
 from flake8_jax.semantics.analysis.request import AnalysisRequest
 from flake8_jax.semantics.domain.code import names_tested_around
 from flake8_jax.semantics.domain.stack import Link
@@ -213,7 +214,7 @@ def _finding(m: Machine, emission: Emission, uses: tuple[Step, ...], others: tup
         path=emission.scope.path,
         start=report.at.start,
         end=report.at.end,
-        message=report.message,
+        message=with_places(report.message, emission.chain, emission.scope, report.at.start),
         evidence=(*evidence_of(emission.chain), *uses),
         confidence="likely" if rule.level == "error" and level in ("warning", "info") else "certain",
         others=others,

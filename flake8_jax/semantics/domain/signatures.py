@@ -141,6 +141,10 @@ def _missing_argument(function: FunctionValue, args: Arguments, named: set[str],
     return f"needs the argument `{missing}`, so the call raises TypeError; pass it" if missing else ""
 
 
+_LONGEST_LIST = 50
+"""Characters of the names of parameters that a message holds."""
+
+
 def _surplus_argument(params: list[ir.Parameter], args: Arguments) -> str:
     """There are more arguments by position than parameters that take them."""
     positional = _by_position(params)
@@ -148,7 +152,9 @@ def _surplus_argument(params: list[ir.Parameter], args: Arguments) -> str:
         return ""
     written = [name for name in positional if name != "self"]
     passed = len(args.values) - (len(positional) - len(written))
+    named = ", ".join(f"`{name}`" for name in written)
     takes = f"takes {len(written)} positional argument{'s' * (len(written) != 1)}"
+    takes += f" ({named})" if 0 < len(named) <= _LONGEST_LIST else ""
     return f"{takes} but gets {passed}, so the call raises TypeError; pass {len(written)} or change its definition"
 
 

@@ -602,7 +602,7 @@ class Setting(msgspec.Struct, frozen=True, eq=False):
     name: of the variable, of the option, of the function called. point: when it is
     read (imported, started), the empty string where it always is. late: that is surely over, since ``since``.
     conditional: a test decides whether it is set. by_program: the top level of
-    the same file, or its ``main``, leads to it.
+    the same file, or its ``main``, leads to it. started: JAX has its devices by then.
     """
 
     context: Context
@@ -616,6 +616,7 @@ class Setting(msgspec.Struct, frozen=True, eq=False):
     conditional: bool
     direct: bool
     by_program: bool
+    started: bool = False
 
 
 RepetitionKind = Literal["compiled", "body", "traced"]
@@ -664,6 +665,7 @@ class Timed(msgspec.Struct, frozen=True, eq=False):
     expression of that function that dispatched work to the device for which no code has waited by then; what: the
     compiled function that it calls, if it has a name. cold: the calls in between that compile. traced: in place of the clock,
     the profiler was started and stopped. dispatches: how often the pending expression ran, 0 where that is not known.
+    started: the earlier reading, or the call that makes it, if it is one.
     """
 
     context: Context
@@ -673,6 +675,7 @@ class Timed(msgspec.Struct, frozen=True, eq=False):
     cold: tuple[ColdCall, ...]
     traced: bool = False
     dispatches: int = 1
+    started: Site | None = None
 
 
 class TransformMismatch(msgspec.Struct, frozen=True, eq=False):

@@ -565,6 +565,11 @@ def _wrong_aux(name: str, aux: bool | None, result: Value) -> str:
         return (
             f"{short} needs a scalar result, but the function returns a pair; use has_aux=True to keep the second value"
         )
+    if not aux and pair is not None:
+        return (
+            f"{short} needs a scalar result, but the function returns {len(pair)} values; return the loss alone, or a pair "
+            "(loss, the others) with has_aux=True"
+        )
     return f"{short} needs a function that returns a scalar, but this one does not; reduce the result, as by jnp.sum"
 
 

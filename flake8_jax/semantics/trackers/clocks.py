@@ -38,11 +38,13 @@ from flake8_jax.semantics.domain.values import (
     External,
     FunctionValue,
     HostArray,
+    Site,
     Static,
     TransformedValue,
     Tree,
     Unknown,
     Value,
+    site_of,
 )
 from flake8_jax.semantics.events.events import ColdCall, Timed
 from flake8_jax.semantics.events.facts import NO_MEASURE, WARM
@@ -227,7 +229,16 @@ def end_section(m: Machine, frame: Frame, node: Any, begin: Reading, *, traced: 
     cold = () if traced or _says_compiling(frame.scope, node) else cold
     if pending is not None or cold:
         where, what = (_placed(pending, common), pending.what) if pending is not None else (None, "")
-        m.bus.emit(Timed(m.path.context(frame.scope), node, where, what, cold, traced=traced))
+        started = _started(begin, common)
+        m.bus.emit(Timed(m.path.context(frame.scope), node, where, what, cold, traced=traced, started=started))
+
+
+def _started(begin: Reading, common: tuple[Link, ...]) -> Site | None:
+    """The first reading, or the call that makes it, in the function that has both."""
+    if len(begin.chain) <= len(common):
+        return site_of(begin.scope, begin.node)
+    link = begin.chain[len(common)]
+    return site_of(link.scope, link.node) if link.node is not None else None
 
 
 def track_trace(m: Machine, frame: Frame, node: Any, name: str) -> None:
@@ -515,7 +526,8 @@ def emit_difference(m: Machine, frame: Frame, node: Any, stop: HostArray, start:
         return
     where, what = (_placed(pending, common), pending.what) if pending is not None else (None, "")
     dispatches = _times_run(pending, end) if pending is not None else 1
-    m.bus.emit(Timed(m.path.context(scope), at, where, what, cold, dispatches=dispatches))
+    started = _started(start.readings[0], common) if len(start.readings) == 1 else None
+    m.bus.emit(Timed(m.path.context(scope), at, where, what, cold, dispatches=dispatches, started=started))
     m.trackers[DeviceWork].log.last_difference = frame.scope, node, scope, at
 
 

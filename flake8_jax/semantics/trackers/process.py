@@ -265,9 +265,12 @@ def emit_setting(m: Machine, frame: Frame, node: Any, made: Made) -> None:
     since = site_of(taken.scope, taken.node) if taken is not None else None
     conditional = _is_conditional(m, frame)
     context, direct = m.path.context(place), at is node
+    started = process.points[STARTED] is TAKEN
     m.bus.emit(
-        Setting(context, at, made.name, made.kind, made.value, made.point, late, since, conditional, direct, by_program)
-    )
+        Setting(
+            context, at, made.name, made.kind, made.value, made.point, late, since, conditional, direct, by_program, started
+        )
+    )  # fmt: skip
     m.path.stack = stack
 
 
