@@ -70,9 +70,13 @@ def name_of_key(event: KeyUse) -> str:
 
 
 def hidden_key(event: KeyUse, article: str) -> str:
-    """``the key `rng` (line 12)``: a key that the code at the finding does not spell, with the place of its use."""
+    """``the key `rng` (used on line 12)``: a key that the code at the finding does not spell, with the place of its use."""
     inner = inner_spelling(event)
-    return f"{article} `{inner}` ({place(event.last, event.context)})" if inner and event.last is not None else article
+    return (
+        f"{article} `{inner}` (used {at_place(event.last, event.context)})"
+        if inner and event.last is not None
+        else article
+    )
 
 
 def key_on_line(event: KeyUse) -> str | None:
@@ -140,8 +144,9 @@ def first_use(event: KeyUse) -> str:
 def _here_or_at(site: Site, event: KeyUse) -> str:
     """``on line 12``; ``earlier on this line`` if it is that of the finding."""
     at = Site(event.context.scope, event.at.start, event.at.end)
-    is_here = site.scope is at.scope and row_of(site) == row_of(at) and site.start < at.start
-    return "earlier on this line" if is_here else at_place(site, event.context)
+    if site.scope is not at.scope or row_of(site) != row_of(at):
+        return at_place(site, event.context)
+    return "earlier on this line" if site.start < at.start else "on this line"
 
 
 def _has_name(called: str, name: str) -> bool:

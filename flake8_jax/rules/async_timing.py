@@ -17,11 +17,11 @@ from flake8_jax.semantics.events.facts import NO_MEASURE
 def async_timing(event: Timed) -> Report | None:
     """A timer stops before the timed work is done.
 
-    The finding is a note if the line that stops the timer, or one of the next three lines, contains a word such as
-    `compile`, `dispatch` or `warmup`: the host does most of this work before the call returns. The finding is also a
-    note if the code times a thousand JAX calls or more together: the runtime queues only some tens of calls, so the
-    error is small. The rule also reports a `with` block that reads the clock when it starts and ends, and a call of
-    `jax.profiler.stop_trace` before the traced work is done.
+    The finding is a note (level info) if the line that stops the timer, or one of the next three lines, contains a
+    word such as `compile`, `dispatch` or `warmup`: the host does most of this work before the call returns. The
+    finding is also a note if the code times a thousand JAX calls or more together: the runtime queues only some
+    tens of calls, so the error is small. The rule also reports a `with` block that reads the clock when it starts
+    and ends, and a call of `jax.profiler.stop_trace` before the traced work is done.
 
     ## Why is this bad?
 
@@ -149,6 +149,8 @@ def async_timing(event: Timed) -> Report | None:
         return None
     subject = quote(context, event.pending, f"`{event.what}`" if event.what else "the result")
     clock = quote(context, event.at)
+    called = clock.partition("(")[0].rpartition(".")[2].strip("`").lower()
+    clock += "" if _CLOCK.search(called) else ", which reads the clock,"
     # A block ends where it is left: the wait belongs into it.
     verb, when = ("end", "at its end") if _opens_block(event) else ("run", "first")
     advice = f"call jax.block_until_ready {when}"
@@ -160,6 +162,10 @@ def async_timing(event: Timed) -> Report | None:
         "info" if _is_shown(event) or _is_of_compiling(event) or _is_slight(event) else None,
         unless=NO_MEASURE,
     )
+
+
+_CLOCK = re.compile(r"time|clock|counter|now|monotonic|elapsed|tic|toc|stop_trace")
+"""What shows in the name of a function that it reads the clock."""
 
 
 def _opens_block(event: Timed) -> bool:

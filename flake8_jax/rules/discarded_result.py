@@ -36,8 +36,8 @@ _SCIPY = "jax.scipy."
 def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
     """A call or an operation without side effects is a statement of its own.
 
-    The finding is a note in tests, where a call may only have to run without an error, for reductions such as `x.max()`,
-    and in code that is in no function: there, someone has looked at a value.
+    The finding is a note (level info) in tests, where a call may only have to run without an error, for reductions
+    such as `x.max()`, and in code that is in no function: there, someone has looked at a value.
 
     ## Why is this bad?
 

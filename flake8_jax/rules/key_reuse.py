@@ -31,24 +31,29 @@ from flake8_jax.semantics.events.facts import draws_from
 def key_reuse(event: KeyUse) -> Report | None:
     """Two draws use the same PRNG key on one path.
 
-    The finding is a warning for two calls of `choice`, for a key that a function makes from a number of its own (as for
-    synthetic data), and for keys with which the same functions change an image and its mask. The finding is a note if
-    two functions split one key, and so hold the same new keys, but each draws with a different one, and for one key for two
-    collections (`rngs={"params": key, "dropout": key}`).
+    The finding is a warning for two calls of `choice`, for a key that a function makes from a number of its own (as
+    for synthetic data), and for keys with which the same functions change an image and its mask.
+
+    The finding is a note (level info) in two cases. Two functions split one key, and so hold the same new keys, but
+    each draws with a different one. Or one key serves two collections of Flax (`rngs={"params": key, "dropout":
+    key}`).
 
     With `--preview`, a call of a function that jaxlint does not know (`env.reset(key)`, `dist.sample(seed=key)`,
-    `model(key, x)`) also counts as a use of the key. So does `fold_in` next to `split`, because `fold_in` may return a
-    key that `split` also returned. Functions whose names say that they store or place a key do not count. `init` and
-    `apply` of Flax do not count either, because they fold names into the key. In other projects, 22 of 30 findings of
-    JAX301, JAX302 and JAX303 were worth a change.
+    `model(key, x)`) also counts as a use of the key. So does `fold_in` next to `split`, because `fold_in` may
+    return a key that `split` also returned. A function whose name says that it stores or places a key does not
+    count, and neither do `init` and `apply` of Flax, which fold names into the key. In other projects, 22 of 30
+    findings of JAX301, JAX302 and JAX303 were worth a change.
 
     ## Why is this bad?
 
-    JAX's random functions are pure: the same key gives the same numbers. Two samplers with one key are correlated and often
-    equal, and nothing raises, so the result is silently wrong. Split the key and use each new key once. It does not matter
-    whether the draw is in this function or in a function that it calls. `normal`, `uniform` and most other samplers use the
-    same random bits of the key. Others, such as `randint` and `normal`, or a draw and `split`, show no repeated numbers, but
-    JAX guarantees independence only for different keys. A key that a loop or a function uses and then passes on is used too.
+    JAX's random functions are pure: the same key gives the same numbers. Two samplers with one key are correlated
+    and often equal, and nothing raises, so the result is silently wrong. Split the key and use each new key once.
+    It does not matter whether a draw is in this function or in a function that it calls. If a loop or a function
+    uses a key and then passes it on, the key counts as used.
+
+    `normal`, `uniform` and most other samplers use the same random bits of the key. Other pairs, such as `randint`
+    and `normal`, or a draw and `split`, show no repeated numbers, but JAX guarantees independence only for
+    different keys.
 
     ## Example
 

@@ -16,8 +16,9 @@ _RAISING = frozenset({"jax.distributed.initialize", "jax_num_cpu_devices"})
 def late_configuration(event: Setting) -> Report | None:
     """The code sets a setting after JAX has read it.
 
-    `jax.distributed.initialize()` and `jax_num_cpu_devices` raise `RuntimeError`, so they are errors. A setting that
-    depends on a test of JAX's devices is a note, because it usually equals the setting that JAX already uses.
+    `jax.distributed.initialize()` and `jax_num_cpu_devices` raise `RuntimeError`, so they are errors. A setting
+    that depends on a test of JAX's devices is a note (level info), because it usually equals the setting that JAX
+    already uses.
 
     ## Why is this bad?
 

@@ -50,7 +50,8 @@ def non_array_argument(event: TransformCall | LibraryCall | RootMet) -> Report |
     `jnp.tanh(network(x))`. A number or a shape in place of the key of a `jax.random` function also raises. So does a
     list as an argument of a `jax.numpy` function, because `jax.numpy`, unlike NumPy, does not convert lists.
 
-    The finding is a warning if only the annotation of a parameter says that objects of a class of the project arrive.
+    The finding is a warning if jaxlint knows only from the annotation of a parameter that the argument is an object
+    of a class of the project.
 
     ## Example
 

@@ -15,8 +15,8 @@ from flake8_jax.semantics.events.facts import READ_LATER, UNDONE
 def self_write(event: Mutation) -> Report | None:
     """A traced method stores a traced value in `self`, or in another object that is older than the trace.
 
-    The finding is an error if the attribute is computed from its old value or read after the trace. It is a note if, as
-    far as the project shows, only code in the same trace reads the attribute.
+    The finding is an error if the attribute is computed from its old value or read after the trace. It is a note
+    (level info) if, as far as the project shows, only code in the same trace reads the attribute.
 
     ## Why is this bad?
 

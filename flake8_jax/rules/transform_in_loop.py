@@ -10,6 +10,7 @@ from flake8_jax.rules._fresh import loop_of, made_of, of_loop, short, this_funct
 from flake8_jax.rules._steps import report_gradients_first
 from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._wording import callee
+from flake8_jax.semantics.domain.code import bound_paths, names_read
 from flake8_jax.semantics.domain.values import BoundMethod, ExternalMethod, FunctionValue
 from flake8_jax.semantics.events.events import Repetition
 
@@ -18,8 +19,8 @@ from flake8_jax.semantics.events.events import Repetition
 def transform_in_loop(event: Repetition) -> Report | None:
     """A loop outside tracing runs `scan` or `cond` on a new function, or `grad` or `vmap` without `jit`, in every iteration.
 
-    A loop with `grad` is a warning, because it trains. `vmap`, and new bodies of `scan` and similar functions, are notes:
-    such loops are often short.
+    A loop with `grad` is a warning, because it trains. `vmap`, and new bodies of `scan` and similar functions, are
+    notes (level info): such loops are often short.
 
     ## Why is this bad?
 
@@ -161,9 +162,23 @@ def transform_in_loop(event: Repetition) -> Report | None:
         made = "" if short(event.name) in function else f", made by `{short(event.name)}`,"
         problem = f"{function}{made} is not jitted, so JAX traces its function again"
         advice = f"jit it once {'before the loop' if event.own else 'outside'}, or jit {step}"
+        if _reads_locals(event):  # it can only be compiled where its variables are
+            advice = f"jit {step}"
     when = f"in every iteration{of_loop(event)}" if event.own else f"in every iteration of {loop_of(event)}"
     level: Level | None = None if event.how != "body" and short(event.name) in _GRADIENTS else "info"
     return Report(event.at, f"{problem} {when}; {advice}", level, unless=event.unless)
+
+
+def _reads_locals(event: Repetition) -> bool:
+    """The transformed function is made in the code that runs again, and reads variables of that."""
+    inner, operand = event.context.inner, event.operand
+    if inner is None or not isinstance(operand, FunctionValue):
+        return False
+    function = operand.fn
+    read = set().union(*[names_read(part) for part in function.body]) - set(function.local_names)
+    around = set(inner.local_names) if not event.own else bound_paths(event.loop)
+    is_inside = function.qualname.startswith(f"{inner.qualname}.<locals>.")
+    return is_inside and not read.isdisjoint(around - {function.name})
 
 
 def _bound_method(event: Repetition) -> str:

@@ -21,9 +21,10 @@ from flake8_jax.semantics.events.singularities import (
 def where_nan_grad(event: Computation) -> Report | None:
     """`jnp.where` masks a value that is not finite, but its gradient is still NaN.
 
-    With `--preview`, the rule also reports forms that few repositories have: a test of the result, overflow (a
-    warning), products with a logarithm such as `where(p == 0, 0, p * log_q)`, and losses, activations and densities
-    that the project does not differentiate.
+    With `--preview`, the rule also reports forms that few repositories contain: a test of the result, such as
+    `where(isnan(y), 0, y)`; a value that overflows in the branch that is not chosen (a warning); products with a
+    logarithm, such as `where(p == 0, 0, p * log_q)`; and losses, activations and densities that the project does
+    not differentiate.
 
     ## Why is this bad?
 

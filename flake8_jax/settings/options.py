@@ -77,11 +77,16 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="k
         bool | None, _doc("Whether `--fix` also applies fixes that may change values, dtypes or effects.")
     ] = None
     exclude: Annotated[
-        list[str] | None, _doc("Files and directories to leave out, as gitignore patterns. Replaces the default.")
+        list[str] | None,
+        _doc("Files and directories that jaxlint does not lint, as gitignore patterns. Replaces the default."),
     ] = None
-    extend_exclude: Annotated[list[str] | None, _doc("Patterns to leave out in addition to `exclude`.")] = None
-    force_exclude: Annotated[bool | None, _doc("Whether `exclude` also holds for files that are named.")] = None
-    respect_gitignore: Annotated[bool | None, _doc("Whether to leave out what git ignores. Default: true.")] = None
+    extend_exclude: Annotated[
+        list[str] | None, _doc("Patterns of files that jaxlint does not lint, in addition to `exclude`.")
+    ] = None
+    force_exclude: Annotated[
+        bool | None, _doc("Whether to exclude files even if they are named on the command line. Default: false.")
+    ] = None
+    respect_gitignore: Annotated[bool | None, _doc("Whether to exclude files that git ignores. Default: true.")] = None
     target_jax: Annotated[
         str | None,
         _doc(
@@ -90,10 +95,10 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="k
         ),
     ] = None
     output_format: Annotated[str | None, _doc("How findings are printed. Default: `full`.")] = None
-    preview: Annotated[bool | None, _doc("Whether rules report what they are less sure of.")] = None
+    preview: Annotated[bool | None, _doc("Whether rules also report less certain findings. Default: false.")] = None
     transforms: Annotated[
         dict[str, str] | None,
-        _doc('Functions of yours that stage like a transform of JAX: `{ "mylib.fast" = "jax.jit" }`.'),
+        _doc('Your functions that trace their argument as a transform of JAX does: `{ "mylib.fast" = "jax.jit" }`.'),
     ] = None
     src: Annotated[
         list[str] | None, _doc("Directories that modules are imported from. Default: found by their `__init__.py`.")

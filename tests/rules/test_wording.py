@@ -277,12 +277,12 @@ pad([1, 2])
         (
             "JAX301",
             CAPTURED.format(use="return noise(x) * noise(2 * x)"),
-            ["captures the key `key` (line 5)", "its own key"],
+            ["captures the key `key` (used on line 5)", "its own key"],
         ),
         (
             "JAX302",
             CAPTURED.format(use="for _ in range(9):\n        x = noise(x)\n    return x"),
-            ["`noise` captures the key `key` (line 5)", "make it a parameter and pass a new key in each iteration"],
+            ["`noise` captures the key `key` (used on line 5)", "make it a parameter and pass a new key in each iteration"],
         ),
         (
             "JAX301",

@@ -121,6 +121,10 @@ def _by_position(params: list[ir.Parameter]) -> list[str]:
     return [p.name for p in params if p.kind in ("positional", "posonly")]
 
 
+_MOST_MISSING = 3
+"""So many missing arguments are named."""
+
+
 def _missing_argument(function: FunctionValue, args: Arguments, named: set[str], unknown: str) -> str:
     """A parameter without a default gets no value. unknown: a keyword in the call that no parameter has, maybe for this one."""
     params = function.fn.params
@@ -134,9 +138,11 @@ def _missing_argument(function: FunctionValue, args: Arguments, named: set[str],
     written = [name for name in required if name != "self"]
     if missing and len(written) > 1:
         passed = sum(name in given for name in written)
+        *some, last = [f"`{name}`" for name in written if name not in given][:_MOST_MISSING]
+        others = f"{', '.join(some)} and {last}" if some else last
         return (
             f"takes {len(written)} arguments but gets {passed}, so the call raises TypeError; "
-            f"pass `{missing}`{', and check the order of the others' if passed > 1 else ''}"
+            f"pass {others}{', and check the order of the others' if passed > 1 else ''}"
         )
     return f"needs the argument `{missing}`, so the call raises TypeError; pass it" if missing else ""
 

@@ -9,7 +9,8 @@ arity       see ``domain.signatures``.
 from __future__ import annotations
 
 from flake8_jax.semantics.domain import joining
-from flake8_jax.semantics.domain.signatures import arity, is_no_function, kind_of, takes
+from flake8_jax.semantics.domain.signatures import arity, describe, is_no_function, kind_of, takes, underlying
+from flake8_jax.semantics.domain.values import FunctionValue, Value
 from flake8_jax.semantics.events.events import SignatureMismatch
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.application import Transformation
@@ -26,11 +27,17 @@ def _with_parameters(count: int) -> str:
 
 
 _PARAMETERS = {
-    "scan": "define it as f(carry, x)",
-    "fori_loop": "define it as body(i, carry)",
+    "scan": "define it as {}(carry, x)",
+    "fori_loop": "define it as {}(i, carry)",
     "while_loop": "define it with the carry as its only parameter",
 }
-"""What to do about a function that does not take what a loop passes to it."""
+"""What to do about a function that does not take what a loop passes to it. In braces: its name."""
+
+
+def _name(function: Value, otherwise: str) -> str:
+    """The name of a function of the project; that of the parameter that gets it, for a lambda and other functions."""
+    name = describe(function).rpartition(".")[2]
+    return name if isinstance(underlying(function), FunctionValue) and name.isidentifier() else otherwise
 
 
 def check_operand(m: Machine, app: Transformation, parameter: str, count: int | None) -> bool:
@@ -51,11 +58,8 @@ def check_operand(m: Machine, app: Transformation, parameter: str, count: int | 
         if known is not None and count is not None and not takes(member, count):
             least, most = known
             says = f"{least}" if least == most else f"at least {least}" if most is None else f"{least} to {most}"
-            emit_problem(
-                m,
-                app,
-                f"`{app.short}` calls `{parameter}` with {count} argument{'s' * (count != 1)}, but it takes {says}; "
-                f"{_PARAMETERS.get(app.short, _with_parameters(count))}",
-            )
+            name = _name(member, parameter)
+            calls = f"`{app.short}` calls `{name}` with {count} argument{'s' * (count != 1)}, but it takes {says}"
+            emit_problem(m, app, f"{calls}; {_PARAMETERS.get(app.short, _with_parameters(count)).format(name)}")
             return False
     return True
