@@ -82,7 +82,7 @@ def described(recompiles: Recompiles) -> str:
     again = sum(case.compiled for case in recompiles.cases[1:])
     calls = len(recompiles.cases)
     if calls == 1 and recompiles.cases[0].alike > 1:
-        lines.append(f"All {recompiles.cases[0].alike} calls of the command share this compilation.")
+        lines.append(f"All {recompiles.cases[0].alike} calls that were looked at share this compilation.")
     elif calls == 1:
         lines.append("One call compiles once; give more cases to see which recompile.")
     elif again:

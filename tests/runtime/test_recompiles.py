@@ -53,7 +53,7 @@ def test_shapes_dtypes_weak_types_and_passing(jaxlint: Command) -> None:
     assert remedies(dtype) == ["convert it before the call: jnp.asarray(x, jnp.float32)"]
     assert "now f32[5,8] and before f32[4,8]" in shape["explanation"]
     one_kind = msgspec.convert({**found, "cases": [{**first, "alike": 6}]}, Recompiles)
-    assert "All 6 calls of the command share this compilation." in described(one_kind)
+    assert "All 6 calls that were looked at share this compilation." in described(one_kind)
 
 
 def test_static_values_from_a_table(jaxlint: Command, tmp_path: Path) -> None:

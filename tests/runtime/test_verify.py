@@ -517,6 +517,9 @@ never = list(map(lambda x: print(x), []))
 three = list(map(lambda x: x + 1, [1, 2, 3]))
 def short(x): return x + 1
 class Box: size = len("ä"); get = lambda self: self.size
+@staticmethod
+@staticmethod
+def decorated(): pass
 """
 
 
@@ -525,8 +528,35 @@ def test_a_function_in_a_row_is_distinguished_from_the_row(tmp_path: Path) -> No
     main, limits = str(tmp_path / "main.py"), Limits(seconds=200)
     workload = Workload(("python", "main.py"), (str(tmp_path),), str(tmp_path), sys.executable, "cpu", limits)
     places = {(1, 28): 0, (1, 1): 1, (2, 28): 3, (2, 9): 1, (3, 22): 0, (3, 1): 1, (4, 12): 1, (4, 48): 0}
+    places |= {(5, 2): 1, (6, 2): 1}
     asked = [Asked("discarded-result", Spot(main, row, row), column=column) for row, column in places]
     found = verify(asked, workload)
     said = [verdict.reason for verdict in found.verdicts]
     words = {0: "did not run", 1: "it ran once", 3: "it ran 3 times"}
     assert all(words[count] in reason for reason, count in zip(said, places.values())), said
+
+
+LATE = """
+import atexit, os, threading, time
+def at_exit():
+    print("late")
+def in_a_thread():
+    time.sleep(0.2); print("later")
+threading.Thread(target=in_a_thread).start()
+"""
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "atexit.register(at_exit)",
+        "atexit.register(at_exit); raise ValueError",
+        "atexit.register(os._exit, 3), atexit.register(at_exit)",
+    ],
+)
+def test_what_runs_after_the_main_program_counts(tmp_path: Path, end: str) -> None:
+    (tmp_path / "main.py").write_text(LATE.strip("\n") + f"\n{end}\n")
+    main, limits = str(tmp_path / "main.py"), Limits(seconds=200)
+    workload = Workload(("python", "main.py"), (str(tmp_path),), str(tmp_path), sys.executable, "cpu", limits)
+    found = verify([Asked("discarded-result", Spot(main, row, row)) for row in (3, 5)], workload)
+    assert all(verdict.reason.endswith("it ran once") for verdict in found.verdicts), found.verdicts

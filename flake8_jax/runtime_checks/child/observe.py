@@ -11,6 +11,7 @@ Messages: ``observations``, ``record``, ``ended``.
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 from collections.abc import Callable
@@ -78,6 +79,7 @@ def run(request: dict[str, Any], channel: Channel) -> None:
         channel.keep(reporter.so_far)
         watcher.urge = instruments.urge = channel.urge
     reporter.report_before_exit()
+    atexit.register(reporter.report)  # before the program registers anything: so it comes after all of that
     status, failure = 0, ""
     watcher.start()
     try:
@@ -92,7 +94,7 @@ def run(request: dict[str, Any], channel: Channel) -> None:
         status, failure = 1, summary(error)
         show_error(error)
     finally:
-        reporter.report(status, failure)
+        reporter.main_ended(status, failure)
     sys.stdout.flush()
     raise SystemExit(status)
 
@@ -119,6 +121,7 @@ class _Reporter:
         self._instruments = instruments
         self._recorder = recorder
         self._reported = False
+        self._ended: dict[str, Any] = {}
 
     def _seen(self) -> list[dict[str, Any]]:
         watches = [watch.report() for watch in self._watcher.watches]
@@ -139,18 +142,22 @@ class _Reporter:
         """From another thread, while the command runs."""
         return [*self._seen(), {"kind": "versions", "versions": versions(started=True)}]
 
-    def report(self, status: int, failure: str) -> None:
-        """The command is at its end."""
+    def main_ended(self, status: int, failure: str) -> None:
+        """The main program is at its end. Its threads and what it has registered with ``atexit`` still run, and are watched;
+        there JAX may be closed already, so that it is asked for its device now."""
+        interrupted = not self._watcher.is_running()
+        found = versions(started=status == 130)
+        self._ended = {"status": status, "failure": failure, "interrupted": interrupted, "versions": found}
+
+    def report(self) -> None:
+        """All of the command is at its end."""
         if self._reported:
             return
         self._reported = True
-        interrupted = not self._watcher.is_running()
         self._watcher.stop()
         for message in self._seen():
             self._channel.send(**message)
-        self._channel.send(
-            "ended", status=status, failure=failure, interrupted=interrupted, versions=versions(started=status == 130)
-        )
+        self._channel.send("ended", **self._ended)
 
     def report_before_exit(self) -> None:
         """``os._exit`` ends this process without a word: have it say first what was seen."""
@@ -158,7 +165,9 @@ class _Reporter:
 
         def leave(status: int) -> NoReturn:
             if os.getpid() == process:
-                self.report(status, "")
+                if not self._ended:
+                    self.main_ended(status, "")
+                self.report()
             real(status)
 
         os._exit = leave

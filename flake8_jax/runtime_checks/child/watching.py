@@ -410,9 +410,15 @@ _OWNERS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
 def _holds(node: ast.expr | ast.stmt, place: tuple[int, int]) -> bool:
-    first = min((node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))))
+    first = _first_row(node)
     start = (node.lineno, node.col_offset) if first == node.lineno else (first, 0)
     return start <= place < (node.end_lineno or node.lineno, node.end_col_offset or 0)
+
+
+def _first_row(node: ast.expr | ast.stmt) -> int:
+    """Its own, or that of its first decorator: Python makes the decorators, the function, and comes back to call them."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(one.lineno for one in decorators)])
 
 
 def statements_in(tree: ast.AST) -> dict[int, int]:
@@ -421,8 +427,9 @@ def statements_in(tree: ast.AST) -> dict[int, int]:
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt) and not isinstance(node, (ast.For, ast.While, ast.AsyncFor)):
             body = getattr(node, "body", None)
-            last = body[0].lineno - 1 if body else node.end_lineno or node.lineno
-            found.update((row, node.lineno) for row in range(node.lineno, max(last, node.lineno) + 1))
+            first = _first_row(node)
+            last = _first_row(body[0]) - 1 if body else node.end_lineno or node.lineno
+            found.update((row, first) for row in range(first, max(last, node.lineno) + 1))
     return found
 
 
