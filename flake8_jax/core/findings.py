@@ -22,7 +22,7 @@ Applicability = Literal["safe", "unsafe"]
 
 
 class Edit(msgspec.Struct, frozen=True, order=True):
-    """Replace ``text[start:end]`` of the finding's file by ``content``."""
+    """A change of the text of a file: ``content`` replaces the characters from ``start`` to ``end``."""
 
     start: int
     end: int
@@ -30,7 +30,8 @@ class Edit(msgspec.Struct, frozen=True, order=True):
 
 
 class Fix(msgspec.Struct, frozen=True):
-    """Edits applied all together or not at all. ``message`` says in the imperative what they do."""
+    """A list of edits. jaxlint applies all of them or none. ``message`` says in the imperative what the fix does, and
+    ``applicability`` is ``safe`` or ``unsafe``."""
 
     message: str
     applicability: Applicability
@@ -44,12 +45,12 @@ class Refusal(msgspec.Struct, frozen=True):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One link of the chain: at ``path`` offset ``start`` (row ``row``, 1-based), this happens.
+    """One step of a call chain: what happens at offset ``start`` (line ``row``, counted from 1) of the file ``path``.
 
-    kind: ``root`` (a transform stages ``function``), ``call`` (``function`` is called), ``entry``, ``use`` (the value
-    that the finding is about is used there).
-    text: the sentence for a reader, e.g. ``jax.jit stages step`` or ``step calls body``.
-    """
+    - ``kind``: ``root`` (a transform traces ``function``), ``call`` (``function`` is called), ``contract`` (a library
+      traces ``function``), ``entry`` (the analysis starts here) or ``use`` (the code uses the value that the finding is
+      about).
+    - ``text``: the sentence that the output shows, such as "`jax.jit` traces `step`"."""
 
     path: str
     start: int

@@ -48,11 +48,16 @@ PASSED_AT = "\ue001"
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a rule returns: where, and the sentence. ``level`` overrides the rule's own (a shortfall in certainty
-    makes an error a warning); ``preview`` keeps it back unless preview rules are asked for. ``unless``: a fact that,
-    recorded at the same place on any other path (``EventBus.record_fact``), withdraws the report. ``given``: a fact that has
-    to be recorded anywhere, else the report is dropped. ``sure_given``: a fact that has to be recorded at the same place, else
-    an error becomes a note. ``uses``: other places that the report is about, for the evidence."""
+    """The result of a rule: what is wrong, and where.
+
+    - ``at``: the node or span at which the finding is reported. ``message``: the sentence that the user reads.
+    - ``level``: overrides the level of the rule, for example with ``warning`` if an error is not certain.
+    - ``preview``: report this only with ``--preview``.
+    - ``unless``: a fact (``EventBus.record_fact``). If any path records the fact at the same place, jaxlint drops the
+      report.
+    - ``given``: a fact that some path must record, else jaxlint drops the report. ``sure_given``: a fact that some path
+      must record at the same place, else an error becomes a note.
+    - ``uses``: further places that the finding is about, which the output shows below the call chain."""
 
     at: Spanned
     message: str
@@ -66,13 +71,15 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class NodeReport:
-    """What a rule on LibCST nodes returns: the node, the sentence and, if there is one, a fix.
+    """The result of a rule on LibCST nodes: the node, what is wrong with it and, if possible, a fix.
 
-    replacement: a LibCST node that takes the place of ``node``, or ``cst.RemoveFromParent()``. edits: changes of the text
-    instead, with offsets in code points (``NodeFacts.span`` gives those of a node). fix_message: what the fix does, in the
-    imperative. safe: the fixed code has the same values, dtypes and effects for every caller. level, preview: as in
-    ``Report``.
-    """
+    - ``node``: the node at which the finding is reported. ``message``: the sentence that the user reads.
+    - ``level``, ``preview``: as in ``Report``.
+    - ``replacement``: a LibCST node that the fix writes instead of ``node``, or ``cst.RemoveFromParent()``.
+    - ``edits``: changes of the text instead of a replacement, with offsets in code points (``NodeFacts.span`` returns
+      those of a node).
+    - ``fix_message``: what the fix does, in the imperative.
+    - ``safe``: whether the fixed code has the same values, dtypes and effects for every caller."""
 
     node: Any
     message: str
@@ -108,16 +115,16 @@ Settle = Callable[[list[Candidate]], list[Candidate]]
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """Which events of its types a rule gets. Most calls concern no rule, so it says so in facts that cost nothing to know.
+    """Which events a rule gets. Most calls concern no rule, so a rule names conditions that are cheap to test.
 
-    names: for rules that listen to ``NameUse`` or ``Discarded``: the canonical names that they care for; None for all.
-    where: for ``LibraryCall`` and ``MethodCall``: only in code that runs so: staged (or presumed to be), in an eager
-        loop, in other eager code.
-    arrays: for ``LibraryCall``: only if an argument may hold an array.
-    effects: for ``LibraryCall``: only if the function has one of these effects (``FunctionFact.impure``, that of its
-        module, or ``key_effect``); None for all.
-    presumed: also of the runs that stand for a library's users. What it reports of these is a preview.
-    """
+    - ``names``: for ``NameUse`` and ``Discarded``: only these canonical names; None for all.
+    - ``where``: for ``LibraryCall`` and ``MethodCall``: only code of this kind. ``staged`` is code that JAX traces,
+      ``loop`` a Python loop outside tracing, and ``eager`` other code outside tracing.
+    - ``arrays``: for ``LibraryCall``: only calls with an argument that may contain an array.
+    - ``effects``: for ``LibraryCall``: only functions with one of these effects (``FunctionFact.impure``, that of the
+      module, or ``key_effect``); None for all.
+    - ``presumed``: also code that no code in the project traces, analyzed as a user of the library would trace it.
+      jaxlint shows these reports only with ``--preview``."""
 
     names: frozenset[str] | None = None
     where: frozenset[Where] = EVERYWHERE
@@ -220,11 +227,10 @@ def rule(  # noqa: PLR0913 - data
     raises: Raises = "nothing",
     settle: Settle | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Declare ``def traced_branch(event: TruthTest) -> Report | None`` to be the rule ``traced-branch``.
+    """Declare a rule: ``def traced_branch(event: TruthTest) -> Report | None`` becomes the rule ``traced-branch``.
 
-    A rule on nodes is ``def name(node: cst.Call, facts: NodeFacts) -> NodeReport | None``. ``only``, ``raises`` and
-    ``settle`` are about events, so they mean nothing there.
-    """
+    A rule on nodes has the form ``def name(node: cst.Call, facts: NodeFacts) -> NodeReport | None``. The options
+    ``only``, ``raises`` and ``settle`` concern events, so they have no effect for a rule on nodes."""
 
     def mark(check: Callable[..., Any]) -> Callable[..., Any]:
         made = Rule(

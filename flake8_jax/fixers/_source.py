@@ -56,7 +56,7 @@ class Declined(Refused):
 
 
 def fixer(rule_name: str) -> Callable[[Callable[[Event, FixSource], Fix | None]], Build]:
-    """Declare a fixer whose helpers may raise ``Refused``."""
+    """Declare a fixer: a function that makes a fix from the event of a finding. Its helper functions may raise ``Refused``."""
 
     def wrap(build: Callable[[Event, FixSource], Fix | None]) -> Build:
         @functools.wraps(build)
@@ -122,11 +122,12 @@ def _start_of(node: Any) -> int:
 
 
 class FixSource:
-    """One file's text and IR, with the tables that fixers share; they are built when first asked for.
+    """The text and the IR of one file, and the tables that fixers share. jaxlint builds a table when a fixer first asks for
+    it.
 
-    ``path`` is for messages only; nothing is read from disk. program: the other files of the project; None where they
-    are not known, and then no function has known callers. style: how the project lays out its code.
-    """
+    - ``path``: the path of the file, for messages only. A fixer reads nothing from disk.
+    - ``program``: the other files of the project; None if jaxlint does not know them. Then no function has known callers.
+    - ``style``: the code style of the project, such as its line length."""
 
     def __init__(
         self,

@@ -46,7 +46,9 @@ _ENOUGH = 1000
 
 
 def is_reportable(context: Context) -> bool:
-    """Staged code, for sure, in which an exception would reach the user: a tracer anywhere else is a slip of ours."""
+    """Whether a rule may report an error here: JAX certainly traces this code, and an exception would reach the user.
+
+    If a tracer seems to be elsewhere, the analysis itself is probably wrong, so a rule reports nothing."""
     return context.staged and not context.presumed and not context.caught
 
 
@@ -63,7 +65,7 @@ def is_reportable_in_method(context: Context) -> bool:
 
 
 def contains_tracer(value: Value, minimum: int = ABSTRACT, room: Room | None = None) -> bool:
-    """The value holds a tracer of at least that level, or is a container or pytree with such a part."""
+    """Whether a value is a tracer of at least this level, or a container or pytree that contains one."""
     if isinstance(value, (Array, Tree)):
         return value.level >= minimum
     if type(value) not in _HOLDERS:
@@ -101,10 +103,9 @@ def _elements(value: Value) -> tuple[Value, ...]:
 
 
 def raises_on_host(value: Value) -> bool:
-    """Converting the value to a host number or NumPy array raises, under ``grad`` alone as well.
+    """Whether JAX raises if the code converts the value to a Python number or a NumPy array, also under ``grad`` alone.
 
-    Integers and booleans that come out of a concrete trace have no tangent, so JAX keeps them as plain arrays.
-    """
+    Under ``grad`` alone, integers and booleans stay ordinary arrays, because they have no derivative."""
     if isinstance(value, UnionValue):
         return all(raises_on_host(member) for member in value.members)
     if isinstance(value, Array) and value.level == GRAD:

@@ -80,8 +80,8 @@ def leftover_debug(event: Setting) -> Report | None:
 
     ## Not reported
 
-    A debugging option that the code disables again, a `with jax.disable_jit()` block in a function of a library, and options
-    of JAX that are not for debugging.
+    jaxlint does not report a debugging option that the code disables again, a `with jax.disable_jit()` block in a
+    function of a library, or options of JAX that are not for debugging.
 
     ```python
     import jax

@@ -45,7 +45,7 @@ def legacy_prng_key(event: NameUse) -> Report | None:
 
     ## Not reported
 
-    Other objects that are called `PRNGKey`, such as a class of the project.
+    jaxlint does not report other objects that are called `PRNGKey`, such as a class of the project.
 
     ```python
     import jax

@@ -96,7 +96,8 @@ def probabilities_as_logits(event: LibraryCall) -> Report | None:
 
     ## Not reported
 
-    Log-probabilities, and probabilities whose sharpness the code sets itself, as in `softmax(p / temperature)`.
+    jaxlint does not report log-probabilities, or probabilities that the code scales on purpose to make the draws
+    more or less random, as in `softmax(p / temperature)`.
 
     ```python
     import jax
@@ -120,8 +121,8 @@ def probabilities_as_logits(event: LibraryCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not model probabilities that the code computes by hand (`exp(x) / exp(x).sum()`), those that a loop
-    carries, and those that a model of another library returns.
+    The rule misses probabilities that the code computes by hand (`exp(x) / exp(x).sum()`), that a loop carries, or
+    that a model of another library returns.
 
     ## Fix safety
 
@@ -129,7 +130,8 @@ def probabilities_as_logits(event: LibraryCall) -> Report | None:
 
     ## How it is verified
 
-    It is not: logits may lie between 0 and 1, too, so the values alone do not show what they stand for.
+    jaxlint cannot confirm the finding, because logits may lie between 0 and 1, too: the values do not show what
+    they mean.
 
     ## Since
 

@@ -57,7 +57,7 @@ UNKNOWN_TRACE = 1 << 60
 
 
 class Value:
-    """Base of all abstract values. Compared by identity."""
+    """The base class of all abstract values. Two values are the same only if they are the same object."""
 
     __slots__ = ()
 
@@ -85,13 +85,15 @@ FIELD_DEFAULT, LOADER, BATCH = "default", "a ragged loader", "a ragged batch"
 
 
 class Unknown(Opaque):
-    """Anything. Never flagged. ``label`` says where it came from, for ``inspect`` and debugging.
+    """A value about which jaxlint knows nothing. No rule reports it.
 
-    host_test: its truth is decided by the host in a way that the analysis cannot follow (``isinstance`` of an unknown,
-    a module flag): what happens behind such a test is no evidence. doubt: only one outcome of that test is no evidence,
-    this one: ``x is None`` where no annotation says that x may be None. formula: the arithmetic that gave it, which proves that
-    a rule about numbers has nothing to say. leaf_of: the unknown pytree of which it is any one leaf.
-    """
+    - ``label``: where the value came from, for ``jaxlint inspect`` and for debugging.
+    - ``host_test``: Python decides the truth of this value in a way that jaxlint cannot follow, such as ``isinstance`` of
+      an unknown value or a module flag. Code behind a test of the value is no evidence of a mistake.
+    - ``doubt``: only this outcome of a test of the value is no evidence, such as True for ``x is None`` if no annotation
+      says that ``x`` may be None.
+    - ``formula``: the arithmetic that gave the value. It can prove that a rule about numbers has nothing to report.
+    - ``leaf_of``: the unknown pytree of which this value is any one leaf."""
 
     __slots__ = ("doubt", "formula", "host_test", "label", "leaf_of")
 
@@ -125,17 +127,19 @@ class Tree(Opaque):
 
 
 class Array(Value):
-    """A JAX array (or a tracer that stands for one).
+    """A JAX array, or the tracer that stands for one while JAX traces.
 
-    dtype: ``bool int float complex key`` or ``""`` where unknown. ndim: rank or None.
-    length: size of the leading axis or None. dispatched: came out of a compiled call in eager code.
-    parts: for arrays of keys: the keys taken out so far, by constant index.
-    derived: for arithmetic on static shapes while ambient: the reason for a better message.
-    origin: as in Opaque. recipe: how it was computed, where rules about numbers may ask (see ``recipes``). size: how large
-    it is at least (see ``sizes``). resized: it surely has more or fewer elements than the argument of the staged function
-    that it was made of. shaped: the value outside whose shape it surely has. declared: only an annotation says that it is an
-    array of JAX; it may be one of NumPy, or a ``Ref``.
-    """
+    - ``dtype``: ``bool``, ``int``, ``float``, ``complex`` or ``key``; ``""`` if jaxlint does not know it.
+    - ``ndim``: the number of dimensions, or None. ``length``: the size of the first axis, or None. ``size``: the least
+      size that the array has (see ``sizes``).
+    - ``dispatched``: a compiled call outside tracing returned the array.
+    - ``parts``: of an array of keys, the keys that the code has taken out so far, by constant index.
+    - ``derived``: arithmetic on static shapes made the array while JAX traced; holds the reason, for a better message.
+    - ``origin``: as in ``Opaque``. ``recipe``: how the array was computed, for rules about numbers (see ``recipes``).
+    - ``resized``: the array certainly has more or fewer elements than the argument of the traced function that it was
+      made of.
+    - ``shaped``: the value outside the traced function whose shape the array certainly has.
+    - ``declared``: only an annotation says that this is a JAX array. It may be a NumPy array or a ``Ref``."""
 
     __slots__ = (
         "declared",
@@ -461,7 +465,7 @@ class TransformedValue(Value):
 
 
 class External(Value):
-    """An object of a library, by its canonical qualified name: a module, function, class or constant."""
+    """An object of a library, such as a module, function, class or constant, under its canonical name (``jax.numpy.where``)."""
 
     __slots__ = ("name",)
 
@@ -752,14 +756,14 @@ _LEVELED: dict[type, Callable[[Any], Iterable[Value]]] = {
 
 
 def is_traced_array(value: Value) -> bool:
-    """An array for sure, and an abstract tracer for sure (every member of a union)."""
+    """Whether a value certainly is a tracer without a value, as under ``jit``: each member of a union must be one."""
     if isinstance(value, Array):
         return value.level == ABSTRACT
     return isinstance(value, UnionValue) and all(is_traced_array(m) for m in value.members)
 
 
 def is_tracer(value: Value) -> bool:
-    """An array for sure, and a tracer of either kind."""
+    """Whether a value certainly is an array and a tracer, with or without a value."""
     if isinstance(value, Array):
         return value.level >= GRAD
     return isinstance(value, UnionValue) and all(is_tracer(m) for m in value.members)

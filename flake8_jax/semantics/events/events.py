@@ -28,25 +28,28 @@ from flake8_jax.semantics.domain.varying import Variation
 
 
 class Context(msgspec.Struct, frozen=True, eq=False):
-    """How the code at an event runs.
+    """How the code at an event runs. Every event has a field ``context`` of this class.
 
-    shapes_only: the innermost trace only asks for shapes (``eval_shape``). loop_ids: identities of the running loops.
-    staged: while JAX traces it, for sure. ambient: inside abstract tracing with omnistaging.
-    once: JAX keeps the trace, so Python runs this code once (``jit``, ``scan``; not ``grad`` or ``vmap`` alone).
-    mapped: inside a ``vmap`` or ``pmap``. trace: number of the innermost trace, 0 when eager.
-    function: innermost function's qualname ("" at module level).
-    loop: depth of eager Python loops of the innermost function around the event. iterations: how often the loops around
-    run, in all; 0 where that is not known. first: this is the first iteration of a loop, and there may be no other.
-    ready: the device is done with everything that loops have dispatched.
-    guarded: inside an ``if`` of a running loop whose test looks at a loop counter.
-    coarse, carries: what an iteration of the innermost running loop gives the device, as far as that was seen: a loop of its
-        own; what it computes of results of the iteration before.
-    caught: inside a ``try`` whose handlers catch what the event would raise.
-    inner: the IR of the innermost function, None at module level.
-    presumed: no known caller stages this; it is run as a library's user would (preview rules only).
-    undecided: behind a test of the innermost function that may fail.
-    differentiated: inside a ``grad`` or another transform that needs derivatives.
-    """
+    - ``staged``: JAX certainly traces the code. ``ambient``: also, every new array is a tracer here, even
+      ``jnp.zeros(3)``.
+    - ``once``: JAX keeps the trace, so Python runs the code once (``jit``, ``scan``; not ``grad`` or ``vmap`` alone).
+    - ``mapped``: the code is inside a ``vmap`` or ``pmap``. ``differentiated``: it is inside a ``grad`` or another
+      transform that needs derivatives. ``shapes_only``: the innermost trace only computes shapes (``eval_shape``).
+    - ``trace``: the number of the innermost trace; 0 outside tracing.
+    - ``function``: the qualified name of the innermost function; ``""`` at module level. ``inner``: its IR; None at
+      module level.
+    - ``loop``: how many Python loops outside tracing the innermost function has around the event. ``loop_ids``:
+      identities of the loops that run. ``iterations``: how often these loops run in total; 0 if jaxlint does not know.
+    - ``first``: this is the first iteration of a loop, and there may be no other one.
+    - ``ready``: the device has finished everything that loops have started.
+    - ``guarded``: the code is in an ``if`` of a running loop, and the test reads a loop counter.
+    - ``coarse``: an iteration of the innermost running loop contains a loop on the device. ``carries``: an iteration
+      computes with results of the iteration before.
+    - ``caught``: the code is in a ``try`` whose handlers catch what the event would raise.
+    - ``presumed``: no code in the project traces this code. jaxlint analyzes it as a user of the library would trace it,
+      and shows its reports only with ``--preview``.
+    - ``undecided``: the code runs only after a test in the innermost function that may fail.
+    - ``in_main``: the top level of the file, or its ``main``, leads to this code. ``scope``: the module."""
 
     scope: ModuleScope
     staged: bool
@@ -84,7 +87,8 @@ TestKind = Literal[
 
 
 class TruthTest(msgspec.Struct, frozen=True, eq=False):
-    """``value`` is asked for its truth. ``at``: the tested expression; ``whole``: the statement or expression around it."""
+    """The code tests the truth of ``value``. ``at`` is the tested expression, ``whole`` the statement or expression around
+    it, and ``how`` the kind of test (``if``, ``while``, ``and`` …)."""
 
     context: Context
     at: ir.Node
@@ -94,12 +98,13 @@ class TruthTest(msgspec.Struct, frozen=True, eq=False):
 
 
 class LibraryCall(msgspec.Struct, frozen=True, eq=False):
-    """A call of a library function, under its canonical name (``jax.numpy.zeros``, ``numpy.sin``, ``math.sqrt``,
-    ``builtins.max``, ``time.time``). args/kwargs: abstract values in call order; ``nodes``: the IR of each
-    positional argument (same order; None where it came out of a ``*``; empty where ``map`` or the like passes them),
-    ``keyword_nodes`` by keyword.
-    bound: argument values by parameter name, where the signature is known. bound_nodes: their IR.
-    """
+    """The code calls a library function.
+
+    - ``name``: the canonical name of the function: ``jax.numpy.zeros``, ``numpy.sin``, ``math.sqrt``, ``builtins.max``.
+    - ``args``, ``kwargs``: the abstract values of the arguments, in the order of the call.
+    - ``nodes``: the IR of each positional argument, in the same order; None for an argument from a ``*``, and empty if
+      ``map`` or a similar function passes the arguments. ``keyword_nodes``: the IR of the keyword arguments, by name.
+    - ``bound``, ``bound_nodes``: the values and the IR of the arguments by parameter, if jaxlint knows the signature."""
 
     context: Context
     at: ir.Call
@@ -123,7 +128,7 @@ class LibraryCall(msgspec.Struct, frozen=True, eq=False):
 
 
 class MethodCall(msgspec.Struct, frozen=True, eq=False):
-    """A method of an array, tree or unknown value is called: ``value.method(args)``."""
+    """The code calls a method of an array, a pytree or an unknown value: ``value.method(args)``."""
 
     context: Context
     at: ir.Call
@@ -155,7 +160,7 @@ IndexMode = Literal["load", "at"]
 
 
 class Indexing(msgspec.Struct, frozen=True, eq=False):
-    """``base[index]`` is read (``mode`` load) or, through ``base.at[index].method(…)``, updated (``mode`` at)."""
+    """The code indexes ``base``. ``mode`` is ``load`` for ``base[index]``, and ``at`` for ``base.at[index].method(…)``."""
 
     context: Context
     at: ir.Subscript
@@ -193,7 +198,8 @@ FormatKind = Literal["f-string", "percent", "format-method", "format-builtin"]
 
 
 class Formatting(msgspec.Struct, frozen=True, eq=False):
-    """``value`` goes through a non-empty format spec. spec: its text where known."""
+    """The code formats ``value`` with a non-empty format spec, such as ``.3f``. ``spec`` is the text of the spec, if jaxlint
+    knows it."""
 
     context: Context
     at: ir.Node
@@ -246,18 +252,19 @@ Shared = Literal["", "numbers", "bits", "nothing", "new-keys", "unread"]
 
 
 class KeyUse(msgspec.Struct, frozen=True, eq=False):
-    """A PRNG key is used up: by a sampler or by ``split``, here or inside the function called at ``at``.
+    """The code uses a PRNG key: a sampler draws from it, or ``split`` makes new keys of it, here or in a function called at
+    ``at``.
 
-    effect: consume or split (a callee that splits the key and gives no keys back consumes it).
-    earlier: the earlier use that it collides with, None for a first use. earlier_effect: consume, split.
-    in_loop: the earlier use is this very expression in the loop's previous iteration, and the key comes from outside
-    the loop. same_call: both uses are arguments of one call.
-    loop_kind: for, while, comprehension, scan, fori_loop … when in_loop. through: the callee that uses it, if not
-    a sampler itself. key_node: the IR of the argument that is the key.
-    first: where the earlier use itself stands, maybe inside a function that the call at ``earlier`` leads to: first_in, its
-    qualified name. last, last_in: the same of this use. draws: numbers come out of both. intent: why equal draws may be
-    meant.
-    """
+    - ``effect``: ``consume`` for a draw, or ``split``. A function that splits the key and returns no keys consumes it.
+    - ``earlier``, ``earlier_effect``: the earlier use of the same key and its effect; None for the first use.
+    - ``in_loop``: the earlier use is this expression in the previous iteration, and the key comes from outside the loop.
+      ``loop_kind``: the kind of this loop: ``for``, ``while``, ``comprehension``, ``scan``, ``fori_loop`` …
+    - ``same_call``: both uses are arguments of one call.
+    - ``through``: the called function that uses the key, if ``at`` is not a sampler itself.
+    - ``key_node``: the IR of the argument that is the key.
+    - ``first``, ``first_in``: where the earlier use itself is, perhaps in a function that the call at ``earlier`` leads
+      to, and the qualified name of this function. ``last``, ``last_in``: the same for this use.
+    - ``draws``: numbers come out of both uses. ``intent``: the reason why equal draws may be intended."""
 
     context: Context
     at: ir.Node
@@ -346,9 +353,10 @@ class RootMet(msgspec.Struct, frozen=True, eq=False):
 
 
 class NameUse(msgspec.Struct, frozen=True, eq=False):
-    """A library name is read (not necessarily called): ``jax.pmap``, ``jax.random.PRNGKey``. name: canonical;
-    spelled: the qualified name as the code's imports spell it. ``at``: the Name or Attribute, or the imported name
-    (``is_import`` true)."""
+    """The code reads the name of a library object, without necessarily calling it: ``jax.pmap``, ``jax.random.PRNGKey``.
+
+    - ``name``: the canonical name. ``spelled``: the full name as the imports of the file spell it.
+    - ``at``: the name or attribute, or the imported name if ``is_import`` is true."""
 
     context: Context
     at: ir.Node
@@ -363,8 +371,10 @@ ARITHMETIC: Final = "arithmetic"
 
 
 class Discarded(msgspec.Struct, frozen=True, eq=False):
-    """A call that stands alone as a statement. call_name: canonical name of the library function called, ``.method`` of
-    a builtin value (``base``), ``.at.set`` and the like of an array; ``ARITHMETIC`` of an operation in a function."""
+    """A statement that consists only of a call, so that its result is not used.
+
+    ``call_name`` is the canonical name of the library function; ``.method`` for a method of ``base``, a built-in value;
+    ``.at.set`` and the like for an update of an array; ``ARITHMETIC`` for an operation in a function."""
 
     context: Context
     at: ir.Node

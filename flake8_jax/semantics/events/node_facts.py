@@ -30,8 +30,12 @@ MAX_RUNS = 8
 
 
 class NodeRun(msgspec.Struct, frozen=True, eq=False):
-    """value: None for a statement. kinds: what ``jaxlint inspect`` calls the value (``traced``, ``pytree``, ``concrete``,
-    ``static``, ``function``, ``unknown`` …). links: the call chain, outermost first."""
+    """One way in which the analysis ran a node: an expression with its value, or a statement, on one call chain.
+
+    - ``value``: the abstract value of the expression; None for a statement.
+    - ``kinds``: the kinds of the value, as in ``jaxlint inspect``: ``traced``, ``pytree``, ``concrete``, ``static``,
+      ``function``, ``unknown`` …
+    - ``links``: the call chain, beginning with the outermost call."""
 
     value: Value | None
     kinds: frozenset[str]
@@ -57,8 +61,9 @@ Places = Mapping[tuple[int, int], Sequence[NodeRun]]
 
 
 class NodeFacts:
-    """The second argument of a rule on nodes. All methods take a node of the tree that is linted, and raise LookupError for
-    another one."""
+    """What the analysis knows about the nodes of a file: the second argument of a rule on nodes.
+
+    Each method takes a node of the linted tree. It raises ``LookupError`` for any other node."""
 
     def __init__(
         self,
