@@ -46,10 +46,8 @@ class Refusal(msgspec.Struct, frozen=True):
 
 class Step(msgspec.Struct, frozen=True):
     """One step of a call chain: what happens at offset ``start`` (line ``row``, counted from 1) of the file ``path``.
-
-    - ``kind``: ``root`` (a transform traces ``function``), ``call`` (``function`` is called), ``contract`` (a library
-      traces ``function``), ``entry`` (the analysis starts here) or ``use`` (the code uses the value that the finding is
-      about).
+    - ``kind``: ``root`` (a transform traces ``function``), ``call`` (``function`` is called), ``contract`` (a library traces
+      ``function``), ``entry`` (the analysis starts here) or ``use`` (the code uses the value that the finding is about).
     - ``text``: the sentence that the output shows, such as "`jax.jit` traces `step`"."""
 
     path: str

@@ -49,14 +49,12 @@ PASSED_AT = "\ue001"
 @dataclass(frozen=True, slots=True)
 class Report:
     """The result of a rule: what is wrong, and where.
-
     - ``at``: the node or span at which the finding is reported. ``message``: the sentence that the user reads.
     - ``level``: overrides the level of the rule, for example with ``warning`` if an error is not certain.
     - ``preview``: report this only with ``--preview``.
-    - ``unless``: a fact (``EventBus.record_fact``). If any path records the fact at the same place, jaxlint drops the
-      report.
-    - ``given``: a fact that some path must record, else jaxlint drops the report. ``sure_given``: a fact that some path
-      must record at the same place, else an error becomes a note.
+    - ``unless``: a fact (``EventBus.record_fact``). If any path records the fact at the same place, jaxlint drops the report.
+    - ``given``: a fact that some path must record, else jaxlint drops the report. ``sure_given``: a fact that some path must
+      record at the same place, else an error becomes a note.
     - ``uses``: further places that the finding is about, which the output shows below the call chain."""
 
     at: Spanned
@@ -72,12 +70,11 @@ class Report:
 @dataclass(frozen=True, slots=True)
 class NodeReport:
     """The result of a rule on LibCST nodes: the node, what is wrong with it and, if possible, a fix.
-
     - ``node``: the node at which the finding is reported. ``message``: the sentence that the user reads.
     - ``level``, ``preview``: as in ``Report``.
     - ``replacement``: a LibCST node that the fix writes instead of ``node``, or ``cst.RemoveFromParent()``.
-    - ``edits``: changes of the text instead of a replacement, with offsets in code points (``NodeFacts.span`` returns
-      those of a node).
+    - ``edits``: changes of the text instead of a replacement, with offsets in code points (``NodeFacts.span`` returns those of
+      a node).
     - ``fix_message``: what the fix does, in the imperative.
     - ``safe``: whether the fixed code has the same values, dtypes and effects for every caller."""
 
@@ -116,15 +113,14 @@ Settle = Callable[[list[Candidate]], list[Candidate]]
 @dataclass(frozen=True, slots=True)
 class Subscription:
     """Which events a rule gets. Most calls concern no rule, so a rule names conditions that are cheap to test.
-
     - ``names``: for ``NameUse`` and ``Discarded``: only these canonical names; None for all.
-    - ``where``: for ``LibraryCall`` and ``MethodCall``: only code of this kind. ``staged`` is code that JAX traces,
-      ``loop`` a Python loop outside tracing, and ``eager`` other code outside tracing.
+    - ``where``: for ``LibraryCall`` and ``MethodCall``: only code of this kind. ``staged`` is code that JAX traces, ``loop`` a
+      Python loop outside tracing, and ``eager`` other code outside tracing.
     - ``arrays``: for ``LibraryCall``: only calls with an argument that may contain an array.
-    - ``effects``: for ``LibraryCall``: only functions with one of these effects (``FunctionFact.impure``, that of the
-      module, or ``key_effect``); None for all.
-    - ``presumed``: also code that no code in the project traces, analyzed as a user of the library would trace it.
-      jaxlint shows these reports only with ``--preview``."""
+    - ``effects``: for ``LibraryCall``: only functions with one of these effects (``FunctionFact.impure``, that of the module,
+      or ``key_effect``); None for all.
+    - ``presumed``: also code that no code in the project traces, analyzed as a user of the library would trace it. jaxlint
+      shows these reports only with ``--preview``."""
 
     names: frozenset[str] | None = None
     where: frozenset[Where] = EVERYWHERE
@@ -228,9 +224,8 @@ def rule(  # noqa: PLR0913 - data
     settle: Settle | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declare a rule: ``def traced_branch(event: TruthTest) -> Report | None`` becomes the rule ``traced-branch``.
-
-    A rule on nodes has the form ``def name(node: cst.Call, facts: NodeFacts) -> NodeReport | None``. The options
-    ``only``, ``raises`` and ``settle`` concern events, so they have no effect for a rule on nodes."""
+    A rule on nodes has the form ``def name(node: cst.Call, facts: NodeFacts) -> NodeReport | None``. The options ``only``,
+    ``raises`` and ``settle`` concern events, so they have no effect for a rule on nodes."""
 
     def mark(check: Callable[..., Any]) -> Callable[..., Any]:
         made = Rule(

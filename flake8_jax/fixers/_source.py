@@ -122,9 +122,7 @@ def _start_of(node: Any) -> int:
 
 
 class FixSource:
-    """The text and the IR of one file, and the tables that fixers share. jaxlint builds a table when a fixer first asks for
-    it.
-
+    """The text and the IR of one file, and the tables that fixers share. jaxlint builds a table when a fixer first asks for it.
     - ``path``: the path of the file, for messages only. A fixer reads nothing from disk.
     - ``program``: the other files of the project; None if jaxlint does not know them. Then no function has known callers.
     - ``style``: the code style of the project, such as its line length."""

@@ -47,7 +47,6 @@ _ENOUGH = 1000
 
 def is_reportable(context: Context) -> bool:
     """Whether a rule may report an error here: JAX certainly traces this code, and an exception would reach the user.
-
     If a tracer seems to be elsewhere, the analysis itself is probably wrong, so a rule reports nothing."""
     return context.staged and not context.presumed and not context.caught
 
@@ -104,7 +103,6 @@ def _elements(value: Value) -> tuple[Value, ...]:
 
 def raises_on_host(value: Value) -> bool:
     """Whether JAX raises if the code converts the value to a Python number or a NumPy array, also under ``grad`` alone.
-
     Under ``grad`` alone, integers and booleans stay ordinary arrays, because they have no derivative."""
     if isinstance(value, UnionValue):
         return all(raises_on_host(member) for member in value.members)

@@ -31,11 +31,11 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
 
     ## Why is this bad?
 
-    The key is equal in every call and every iteration, so all draws repeat: dropout removes the same units each time,
-    and augmentation never varies. Make the key once, outside, and pass it in. Traced code that reads a key of the
-    module has the same problem. So does a function that makes its own key, if a loop calls the function. jaxlint
-    reports such a key if the result of the call goes into the next iteration; with `--preview`, it also reports keys in
-    other loops.
+    A key from a constant seed is equal in every call and every iteration, so all draws repeat: dropout removes the
+    same units each time, and augmentation never varies. Make the key once, outside, and pass it in. Traced code
+    that reads a key of the module has the same problem. So does a function that makes its own key, if a loop calls
+    the function. jaxlint reports such a key if the result of the call goes into the next iteration; with
+    `--preview`, it also reports keys in other loops.
 
     ## Example
 

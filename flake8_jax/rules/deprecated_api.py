@@ -18,8 +18,8 @@ def deprecated_api(event: ApiUse) -> Report | None:
 
     ## Why is this bad?
 
-    The name works, perhaps with a DeprecationWarning, until JAX removes it. JAX promises to keep a deprecated name for
-    three months.
+    A deprecated name works, perhaps with a DeprecationWarning, until JAX removes it. JAX promises to keep a
+    deprecated name for three months.
 
     ## Example
 

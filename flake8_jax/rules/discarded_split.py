@@ -15,8 +15,8 @@ def discarded_split(event: Discarded) -> Report | None:
 
     ## Why is this bad?
 
-    These functions are pure. They return new keys and do not advance the key that they get, so the statement does nothing and
-    later draws repeat.
+    `split`, `fold_in` and `clone` are pure. They return new keys and do not advance the key that they get, so the
+    statement does nothing and later draws repeat.
 
     ## Example
 

@@ -20,10 +20,11 @@ def frozen_attribute(event: FrozenStore) -> Report | None:
 
     ## Why is this bad?
 
-    These objects are pytrees, so their attributes must not change while JAX traces. The assignment raises. An Equinox
-    module accepts new values only in its constructor, and only for the fields that its class declares. A Flax module
-    accepts new values in `setup`, but not for the arguments of its constructor. Build a changed copy instead:
-    `eqx.tree_at` for Equinox, `state.replace(…)` for `flax.struct` and `TrainState`.
+    Equinox modules, Flax modules and `flax.struct` objects are pytrees, so their attributes must not change while
+    JAX traces. The assignment raises. An Equinox module accepts new values only in its constructor, and only for
+    the fields that its class declares. A Flax module accepts new values in `setup`, but not for the arguments of
+    its constructor. Build a changed copy instead: `eqx.tree_at` for Equinox, `state.replace(…)` for `flax.struct`
+    and `TrainState`.
 
     ## Example
 

@@ -20,8 +20,8 @@ def generator_in_jit(event: RootMet) -> Report | None:
 
     ## Why is this bad?
 
-    Calling such a function runs no code: it returns a generator or a coroutine. JAX traces functions that return arrays, so
-    the call raises `TypeError`.
+    A call of a generator function or of an `async def` runs no code: it returns a generator or a coroutine. JAX
+    traces functions that return arrays, so the call raises `TypeError`.
 
     ## Example
 

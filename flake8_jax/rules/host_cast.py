@@ -27,9 +27,9 @@ def host_cast(event: LibraryCall) -> Report | None:
 
     ## Why is this bad?
 
-    Python needs the number now, but a traced value exists only when the compiled program runs, so the call raises
-    `ConcretizationTypeError`. Under `jax.grad` alone, `float()` and `complex()` raise too; `int()` and `bool()` work
-    under `jax.grad` alone.
+    A cast needs the number at trace time, but a traced value exists only when the compiled program runs, so the
+    call raises `ConcretizationTypeError`. Under `jax.grad` alone, `float()` and `complex()` raise too; `int()` and
+    `bool()` work under `jax.grad` alone.
 
     ## Example
 

@@ -24,8 +24,8 @@ def host_item(event: MethodCall) -> Report | None:
 
     ## Why is this bad?
 
-    Both methods copy the value to the host, and a tracer has no value, so they raise `ConcretizationTypeError`. Under
-    `jax.grad` alone, `.tolist()` raises too; `.item()` works there.
+    `.item()` and `.tolist()` copy the value of the array to the host, and a tracer has no value, so they raise
+    `ConcretizationTypeError`. Under `jax.grad` alone, `.tolist()` raises too; `.item()` works there.
 
     ## Example
 

@@ -21,8 +21,9 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Why is this bad?
 
-    The call runs at trace time, once per compilation, and its result becomes a constant of the program. Every later call
-    silently uses the same numbers. Use `jax.random` with a key that is passed in.
+    In traced code, a call of a random function of Python or NumPy runs at trace time, once per compilation, and its
+    result becomes a constant of the program. Every later call silently uses the same numbers. Use `jax.random` with
+    a key that is passed in.
 
     ## Example
 

@@ -45,8 +45,9 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
 
     ## Why is this bad?
 
-    Python runs a traced function at trace time only, so the call happens once per compilation, and its result is a constant
-    of the compiled program. Every later call sees the same time or the same batch.
+    Python runs a traced function at trace time only, so a call that reads the clock, a file or the environment
+    happens once per compilation, and its result is a constant of the compiled program. Every later call sees the
+    same time or the same batch.
 
     ## Example
 

@@ -21,10 +21,10 @@ def library_call_mismatch(event: CallMismatch) -> Report | None:
 
     ## Why is this bad?
 
-    The call raises `TypeError` when Python reaches it, for one of three reasons: a required argument is missing (such
-    as the `key` of an Equinox layer or the `rngs` of a `flax.nnx` layer), there are too many positional arguments, or
-    the function has no parameter with the name of a keyword. jaxlint reports a call only if no release since JAX 0.4.30
-    accepts it.
+    A call that does not fit raises `TypeError` when Python reaches it, for one of three reasons: a required
+    argument is missing (such as the `key` of an Equinox layer or the `rngs` of a `flax.nnx` layer), there are too
+    many positional arguments, or the function has no parameter with the name of a keyword. jaxlint reports a call
+    only if no release since JAX 0.4.30 accepts it.
 
     ## Example
 

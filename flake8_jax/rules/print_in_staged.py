@@ -18,8 +18,9 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Why is this bad?
 
-    The call runs at trace time, once per compilation, and shows the tracer: `JitTracer(float32[])`, not a number. Later calls
-    show nothing. `jax.debug.print` is part of the compiled program and prints the value each time.
+    A `print` in traced code runs at trace time, once per compilation, and shows the tracer: `JitTracer(float32[])`,
+    not a number. Later calls show nothing. `jax.debug.print` is part of the compiled program and prints the value
+    each time.
 
     ## Example
 

@@ -19,10 +19,10 @@ def removed_api(event: ApiUse) -> Report | None:
 
     ## Why is this bad?
 
-    The import or the call raises when Python reaches it, perhaps long after an upgrade and deep in a run. jaxlint
-    checks names against one release of JAX: the newest that `target-jax` or the requirements of the project allow.
-    Without an upper bound, this is the newest release that jaxlint knows. The table of removed names comes from the
-    change log of JAX and was checked against JAX's releases.
+    An import or a call of a removed name raises when Python reaches it, perhaps long after an upgrade and deep in a
+    run. jaxlint checks names against one release of JAX: the newest that `target-jax` or the requirements of the
+    project allow. Without an upper bound, this is the newest release that jaxlint knows. The table of removed names
+    comes from the change log of JAX and was checked against JAX's releases.
 
     Smaller tables exist for Flax, optax, Orbax, chex, Haiku and NumPyro. jaxlint checks names of these libraries in the
     same way, but ignores releases that require a newer JAX than the project allows. If the project limits JAX to older

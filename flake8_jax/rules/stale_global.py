@@ -19,8 +19,9 @@ def stale_global(event: GlobalRead) -> Report | None:
 
     ## Why is this bad?
 
-    JAX reads the value at trace time and makes it part of the compiled program. A later change has no effect on calls with
-    the same shapes. Pass the value as an argument (a static one if it decides Python control flow).
+    JAX reads a module variable at trace time and makes its value part of the compiled program. A later change has
+    no effect on calls with the same shapes. Pass the value as an argument (a static one if it decides Python
+    control flow).
 
     ## Example
 

@@ -17,9 +17,9 @@ def traced_container_index(event: Indexing) -> Report | None:
 
     ## Why is this bad?
 
-    The container lives in Python and needs an integer now, but the index has a value only when the compiled program runs:
-    `TracerIntegerConversionError`, or `TracerArrayConversionError` for NumPy arrays. Typical places are the loop index of
-    `jax.lax.fori_loop` and tables made with NumPy.
+    A Python container or a NumPy array needs an integer as its index at trace time, but a traced index has a value
+    only when the compiled program runs: `TracerIntegerConversionError`, or `TracerArrayConversionError` for NumPy
+    arrays. Typical places are the loop index of `jax.lax.fori_loop` and tables made with NumPy.
 
     ## Example
 

@@ -14,8 +14,9 @@ def traced_while(event: TruthTest) -> Report | None:
 
     ## Why is this bad?
 
-    Python tests the condition before each iteration, but at trace time it has no value: `TracerBoolConversionError`. Write a
-    loop that depends on data as `jax.lax.while_loop`, which is part of the compiled program.
+    Python tests the condition of a `while` loop before each iteration, but a traced condition has no value at trace
+    time: `TracerBoolConversionError`. Write a loop that depends on data as `jax.lax.while_loop`, which is part of
+    the compiled program.
 
     ## Example
 

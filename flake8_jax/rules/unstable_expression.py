@@ -69,8 +69,8 @@ def unstable_expression(event: Computation) -> Report | None:
 
     ## Why is this bad?
 
-    In `float32`, these formulas fail for some values. The stable functions compute the same, and their results and
-    gradients stay exact:
+    In `float32`, the formulas of this table fail for some values. The stable functions compute the same, and their
+    results and gradients stay exact:
 
     | formula | where it fails | stable function |
     |---|---|---|

@@ -19,10 +19,10 @@ def zero_gradient_argument(event: TransformCall) -> Report | None:
 
     ## Why is this bad?
 
-    The gradient is zero for every input, and JAX does not say so: the loss never decreases, and `adamw` changes the
-    parameters by weight decay only. There are two causes. The function may not use the argument at all, for example
-    because it reads `self.weights` instead. Or the function uses the argument only in `argmax`, `round`, a comparison
-    or `stop_gradient`, whose derivatives are zero.
+    The gradient with respect to such an argument is zero for every input, and JAX does not say so: the loss never
+    decreases, and `adamw` changes the parameters by weight decay only. There are two causes. The function may not
+    use the argument at all, for example because it reads `self.weights` instead. Or the function uses the argument
+    only in `argmax`, `round`, a comparison or `stop_gradient`, whose derivatives are zero.
 
     ## Example
 

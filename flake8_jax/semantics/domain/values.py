@@ -86,14 +86,13 @@ FIELD_DEFAULT, LOADER, BATCH = "default", "a ragged loader", "a ragged batch"
 
 class Unknown(Opaque):
     """A value about which jaxlint knows nothing. No rule reports it.
-
     - ``label``: where the value came from, for ``jaxlint inspect`` and for debugging.
-    - ``host_test``: Python decides the truth of this value in a way that jaxlint cannot follow, such as ``isinstance`` of
-      an unknown value or a module flag. Code behind a test of the value is no evidence of a mistake.
-    - ``doubt``: only this outcome of a test of the value is no evidence, such as True for ``x is None`` if no annotation
-      says that ``x`` may be None.
+    - ``host_test``: Python decides the truth of this value in a way that jaxlint cannot follow, such as ``isinstance`` of an
+      unknown value or a module flag. Code behind a test of the value is no evidence of a mistake.
+    - ``doubt``: only this outcome of a test of the value is no evidence, such as True for ``x is None`` if no annotation says
+      that ``x`` may be None.
     - ``formula``: the arithmetic that gave the value. It can prove that a rule about numbers has nothing to report.
-    - ``leaf_of``: the unknown pytree of which this value is any one leaf."""
+      ``leaf_of``: the unknown pytree of which this value is any one leaf."""
 
     __slots__ = ("doubt", "formula", "host_test", "label", "leaf_of")
 
@@ -128,33 +127,20 @@ class Tree(Opaque):
 
 class Array(Value):
     """A JAX array, or the tracer that stands for one while JAX traces.
-
     - ``dtype``: ``bool``, ``int``, ``float``, ``complex`` or ``key``; ``""`` if jaxlint does not know it.
-    - ``ndim``: the number of dimensions, or None. ``length``: the size of the first axis, or None. ``size``: the least
-      size that the array has (see ``sizes``).
-    - ``dispatched``: a compiled call outside tracing returned the array.
-    - ``parts``: of an array of keys, the keys that the code has taken out so far, by constant index.
+    - ``ndim``: the number of dimensions, or None. ``length``: the size of the first axis, or None. ``size``: the least size
+      that the array has (see ``sizes``).
+    - ``dispatched``: a compiled call outside tracing returned the array. ``parts``: of an array of keys, the keys that the
+      code has taken out so far, by constant index.
     - ``derived``: arithmetic on static shapes made the array while JAX traced; holds the reason, for a better message.
-    - ``origin``: as in ``Opaque``. ``recipe``: how the array was computed, for rules about numbers (see ``recipes``).
-    - ``resized``: the array certainly has more or fewer elements than the argument of the traced function that it was
-      made of.
-    - ``shaped``: the value outside the traced function whose shape the array certainly has.
+      ``origin``: as in ``Opaque``. ``recipe``: how the array was computed, for rules about numbers (see ``recipes``).
+    - ``resized``: the array certainly has more or fewer elements than the argument of the traced function that it was made of.
+      ``shaped``: the value outside the traced function whose shape the array certainly has.
     - ``declared``: only an annotation says that this is a JAX array. It may be a NumPy array or a ``Ref``."""
 
     __slots__ = (
-        "declared",
-        "derived",
-        "dispatched",
-        "dtype",
-        "length",
-        "level",
-        "ndim",
-        "origin",
-        "parts",
-        "recipe",
-        "resized",
-        "shaped",
-        "size",
+        "declared", "derived", "dispatched", "dtype", "length", "level", "ndim", "origin", "parts", "recipe", "resized",
+        "shaped", "size",
     )  # fmt: skip
 
     def __init__(  # noqa: PLR0913 - data
@@ -756,7 +742,7 @@ _LEVELED: dict[type, Callable[[Any], Iterable[Value]]] = {
 
 
 def is_traced_array(value: Value) -> bool:
-    """Whether a value certainly is a tracer without a value, as under ``jit``: each member of a union must be one."""
+    """Whether this certainly is a tracer without a value, as under ``jit`` (so is each member of a union)."""
     if isinstance(value, Array):
         return value.level == ABSTRACT
     return isinstance(value, UnionValue) and all(is_traced_array(m) for m in value.members)

@@ -29,26 +29,22 @@ from flake8_jax.semantics.domain.varying import Variation
 
 class Context(msgspec.Struct, frozen=True, eq=False):
     """How the code at an event runs. Every event has a field ``context`` of this class.
-
-    - ``staged``: JAX certainly traces the code. ``ambient``: also, every new array is a tracer here, even
-      ``jnp.zeros(3)``.
+    - ``staged``: JAX certainly traces the code. ``ambient``: also, every new array is a tracer here, even ``jnp.zeros(3)``.
     - ``once``: JAX keeps the trace, so Python runs the code once (``jit``, ``scan``; not ``grad`` or ``vmap`` alone).
-    - ``mapped``: the code is inside a ``vmap`` or ``pmap``. ``differentiated``: it is inside a ``grad`` or another
-      transform that needs derivatives. ``shapes_only``: the innermost trace only computes shapes (``eval_shape``).
-    - ``trace``: the number of the innermost trace; 0 outside tracing.
-    - ``function``: the qualified name of the innermost function; ``""`` at module level. ``inner``: its IR; None at
-      module level.
-    - ``loop``: how many Python loops outside tracing the innermost function has around the event. ``loop_ids``:
-      identities of the loops that run. ``iterations``: how often these loops run in total; 0 if jaxlint does not know.
-    - ``first``: this is the first iteration of a loop, and there may be no other one.
-    - ``ready``: the device has finished everything that loops have started.
-    - ``guarded``: the code is in an ``if`` of a running loop, and the test reads a loop counter.
-    - ``coarse``: an iteration of the innermost running loop contains a loop on the device. ``carries``: an iteration
-      computes with results of the iteration before.
-    - ``caught``: the code is in a ``try`` whose handlers catch what the event would raise.
-    - ``presumed``: no code in the project traces this code. jaxlint analyzes it as a user of the library would trace it,
-      and shows its reports only with ``--preview``.
-    - ``undecided``: the code runs only after a test in the innermost function that may fail.
+    - ``mapped``: the code is inside a ``vmap`` or ``pmap``. ``differentiated``: it is inside a ``grad`` or another transform
+      that needs derivatives. ``shapes_only``: the innermost trace only computes shapes (``eval_shape``).
+    - ``trace``: the number of the innermost trace; 0 outside tracing. ``function``: the qualified name of the innermost
+      function; ``""`` at module level. ``inner``: its IR; None at module level.
+    - ``loop``: how many Python loops outside tracing the innermost function has around the event. ``loop_ids``: identities of
+      the loops that run. ``iterations``: how often these loops run in total; 0 if jaxlint does not know.
+    - ``first``: this is the first iteration of a loop, and there may be no other one. ``ready``: the device has finished
+      everything that loops have started. ``guarded``: the code is in an ``if`` of a running loop that tests a loop counter.
+    - ``coarse``: an iteration of the innermost running loop contains a loop on the device. ``carries``: an iteration computes
+      with results of the iteration before.
+    - ``caught``: the code is in a ``try`` whose handlers catch what the event would raise. ``undecided``: the code runs only
+      after a test in the innermost function that may fail.
+    - ``presumed``: no code in the project traces this code. jaxlint analyzes it as a user of the library would trace it, and
+      shows its reports only with ``--preview``.
     - ``in_main``: the top level of the file, or its ``main``, leads to this code. ``scope``: the module."""
 
     scope: ModuleScope
@@ -87,8 +83,8 @@ TestKind = Literal[
 
 
 class TruthTest(msgspec.Struct, frozen=True, eq=False):
-    """The code tests the truth of ``value``. ``at`` is the tested expression, ``whole`` the statement or expression around
-    it, and ``how`` the kind of test (``if``, ``while``, ``and`` …)."""
+    """The code tests the truth of ``value``. ``at`` is the tested expression, ``whole`` the statement or expression around it,
+    and ``how`` the kind of test (``if``, ``while``, ``and`` …)."""
 
     context: Context
     at: ir.Node
@@ -99,11 +95,10 @@ class TruthTest(msgspec.Struct, frozen=True, eq=False):
 
 class LibraryCall(msgspec.Struct, frozen=True, eq=False):
     """The code calls a library function.
-
     - ``name``: the canonical name of the function: ``jax.numpy.zeros``, ``numpy.sin``, ``math.sqrt``, ``builtins.max``.
     - ``args``, ``kwargs``: the abstract values of the arguments, in the order of the call.
-    - ``nodes``: the IR of each positional argument, in the same order; None for an argument from a ``*``, and empty if
-      ``map`` or a similar function passes the arguments. ``keyword_nodes``: the IR of the keyword arguments, by name.
+    - ``nodes``: the IR of each positional argument, in the same order; None for an argument from a ``*``, and empty if ``map``
+      or a similar function passes the arguments. ``keyword_nodes``: the IR of the keyword arguments, by name.
     - ``bound``, ``bound_nodes``: the values and the IR of the arguments by parameter, if jaxlint knows the signature."""
 
     context: Context
@@ -254,16 +249,14 @@ Shared = Literal["", "numbers", "bits", "nothing", "new-keys", "unread"]
 class KeyUse(msgspec.Struct, frozen=True, eq=False):
     """The code uses a PRNG key: a sampler draws from it, or ``split`` makes new keys of it, here or in a function called at
     ``at``.
-
     - ``effect``: ``consume`` for a draw, or ``split``. A function that splits the key and returns no keys consumes it.
     - ``earlier``, ``earlier_effect``: the earlier use of the same key and its effect; None for the first use.
     - ``in_loop``: the earlier use is this expression in the previous iteration, and the key comes from outside the loop.
       ``loop_kind``: the kind of this loop: ``for``, ``while``, ``comprehension``, ``scan``, ``fori_loop`` …
-    - ``same_call``: both uses are arguments of one call.
-    - ``through``: the called function that uses the key, if ``at`` is not a sampler itself.
-    - ``key_node``: the IR of the argument that is the key.
-    - ``first``, ``first_in``: where the earlier use itself is, perhaps in a function that the call at ``earlier`` leads
-      to, and the qualified name of this function. ``last``, ``last_in``: the same for this use.
+    - ``same_call``: both uses are arguments of one call. ``through``: the called function that uses the key, if ``at`` is not
+      a sampler itself. ``key_node``: the IR of the argument that is the key.
+    - ``first``, ``first_in``: where the earlier use itself is, perhaps in a function that the call at ``earlier`` leads to,
+      and the qualified name of this function. ``last``, ``last_in``: the same for this use.
     - ``draws``: numbers come out of both uses. ``intent``: the reason why equal draws may be intended."""
 
     context: Context
@@ -354,7 +347,6 @@ class RootMet(msgspec.Struct, frozen=True, eq=False):
 
 class NameUse(msgspec.Struct, frozen=True, eq=False):
     """The code reads the name of a library object, without necessarily calling it: ``jax.pmap``, ``jax.random.PRNGKey``.
-
     - ``name``: the canonical name. ``spelled``: the full name as the imports of the file spell it.
     - ``at``: the name or attribute, or the imported name if ``is_import`` is true."""
 

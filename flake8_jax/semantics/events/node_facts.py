@@ -31,7 +31,6 @@ MAX_RUNS = 8
 
 class NodeRun(msgspec.Struct, frozen=True, eq=False):
     """One way in which the analysis ran a node: an expression with its value, or a statement, on one call chain.
-
     - ``value``: the abstract value of the expression; None for a statement.
     - ``kinds``: the kinds of the value, as in ``jaxlint inspect``: ``traced``, ``pytree``, ``concrete``, ``static``,
       ``function``, ``unknown`` …
@@ -62,7 +61,6 @@ Places = Mapping[tuple[int, int], Sequence[NodeRun]]
 
 class NodeFacts:
     """What the analysis knows about the nodes of a file: the second argument of a rule on nodes.
-
     Each method takes a node of the linted tree. It raises ``LookupError`` for any other node."""
 
     def __init__(
