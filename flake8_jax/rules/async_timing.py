@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 
 from flake8_jax.core import ir
 from flake8_jax.core.cells import SUFFIX
@@ -148,6 +149,10 @@ def async_timing(event: Timed) -> Report | None:
     if context.staged or context.presumed or event.pending is None:
         return None
     subject = quote(context, event.pending, f"`{event.what}`" if event.what else "the result")
+    if event.pending.start < event.at.start:
+        starts = context.scope.tree.line_starts
+        row, at = bisect_right(starts, event.pending.start), bisect_right(starts, event.at.start)
+        subject += f" (line {row})" if at - row > _NEAR else ""
     clock = quote(context, event.at)
     called = clock.partition("(")[0].rpartition(".")[2].strip("`").lower()
     clock += "" if _CLOCK.search(called) else ", which reads the clock,"
@@ -164,6 +169,8 @@ def async_timing(event: Timed) -> Report | None:
     )
 
 
+_NEAR = 3
+"""A reader of a finding sees this many lines above it."""
 _CLOCK = re.compile(r"time|clock|counter|now|monotonic|elapsed|tic|toc|stop_trace")
 """What shows in the name of a function that it reads the clock."""
 
