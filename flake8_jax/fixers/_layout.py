@@ -5,7 +5,8 @@ Vocabulary
 region        the logical lines that edits touch, next to each other.
 laid out      as ``syntax.layout`` breaks it. Where the author's line was not, the new one stays as the fix wrote it, unless it
               became too long; only rows that were aligned with an opening bracket move with it.
-directive     a comment that is read by a program (``# type: ignore``); it stays at the end of its line.
+directive     a comment that is read by a program (``# noqa``); it stays at the end of its line, but for those of type
+              checkers, which look for it in the first row.
 
 A comment that makes its line too long goes above it.
 
@@ -31,6 +32,8 @@ from flake8_jax.syntax.edits import apply_edits
 from flake8_jax.syntax.layout import lay_out
 
 _DIRECTIVE = re.compile(r"#\s*(?:noqa|nosec|fmt:|yapf:|isort:|[\w-]+\s*[:=])", re.IGNORECASE)
+_OF_FIRST_ROW = re.compile(r"#\s*(?:type|pyright|mypy|ty|pyrefly):")
+"""Type checkers report a statement at its first row."""
 _A_NAME = 16
 """So much longer may a line become that was too long before: a project that has it does not break such lines."""
 _TAB = "    "
@@ -164,8 +167,12 @@ class _Lines:
         """The rows of a line that is laid out. Its comment goes above it if only that makes it fit into one row, and in any
         case if the fix moved the comment there."""
         comment = re.search(r"  (#[^\n]*)\Z", new)
-        if comment is None or "\n" not in new or _DIRECTIVE.match(comment[1]):
+        if comment is None or "\n" not in new:
             return new.split("\n")
+        if _DIRECTIVE.match(comment[1]):
+            first, *rest = new[: comment.start()].split("\n")
+            to_first = _OF_FIRST_ROW.match(comment[1]) and first.endswith(("(", "[", "{"))
+            return [f"{first}{comment[0]}", *rest] if to_first else new.split("\n")
         below = self._in_width(text.replace(comment[0], ""))
         if below is None or not (moved or "\n" not in below):
             return new.split("\n")

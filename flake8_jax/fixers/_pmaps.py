@@ -26,6 +26,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._callers import attributes, binders, names, scope_of
 from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._mapped_axis import bound_values, check_all_devices, known_length
 from flake8_jax.fixers._source import Declined, FixSource
 from flake8_jax.knowledge import load
 
@@ -37,15 +38,6 @@ _BY_POSITION = ("fun", "axis_name")
 _GUARD = re.compile(r"^if +\(?__name__ *== *['\"]__main__['\"]", re.MULTILINE)
 _SETTING = re.compile(r"XLA_FLAGS|_VISIBLE_DEVICES|jax_platform|JAX_PLATFORM|jax_num_cpu_devices|config_with_absl")
 """What has an effect only before JAX knows its devices."""
-_DEVICE_COUNT = re.compile(r"(?:host_platform_device_count=|jax_num_cpu_devices\W+)(\d+)")
-"""How many devices a file asks for."""
-_OF_SHAPES = frozenset(
-    {f"{module}.{name}" for module in ("jax.numpy", "numpy") for name in ("ones", "zeros", "full", "arange")}
-)
-_OF_ROWS = frozenset(
-    {f"{module}.{name}" for module in ("jax.numpy", "numpy") for name in ("array", "asarray", "stack")}
-)
-"""Functions whose first argument shows the length of the result: by a number, and by its rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,18 +166,9 @@ def _check_devices(source: FixSource, node: ir.Expr | None) -> None:
         parameters = owner.params if owner is not None else []
         if any(p.name == node.id and p.default is not None and _is_none(p.default) for p in parameters):
             raise Declined(f"no automatic fix, because `{node.id}` may be None; pass jax.devices() instead")
-    written = [] if node is None else [node, *_bound(source, node)]
+    written = [] if node is None else [node, *bound_values(source, node)]
     if any(_OF_A_PROCESS.search(source.slice(expression)) for expression in written):
         _decline_processes()
-
-
-def _bound(source: FixSource, node: ir.Expr) -> list[ir.Expr]:
-    """The values that the function or the file gives a name."""
-    if not isinstance(node, ir.Name):
-        return []
-    owner = scope_of(source, node)
-    bound = binders(source, owner if owner is not None else source.module, node.id)
-    return [statement.value for statement in bound if isinstance(statement, ir.Assign)]
 
 
 # --- the code around it ----------------------------------------------------------------------------
@@ -258,49 +241,20 @@ def _with_length(source: FixSource, found: Pmap) -> Pmap:
     """The use, with the number of its devices where a call shows it and no setting asks for as many.
 
     Raises:
-        Declined: two calls show different numbers.
+        Declined: it may use some of the devices only, and no option says which.
     """
     if "devices" in found.options or "axis_size" in found.options:
         return found
-    lengths = {
-        length
+    mapped = [
+        argument.value
         for call in _calls_of(source, found)
         for at, argument in enumerate(call.args)
         if found.axes is None or at >= len(found.axes) or found.axes[at] is not None
-        if (length := _length(source, argument.value)) is not None
-    }
-    if len(lengths) > 1:
-        raise Declined("no automatic fix, because calls use different numbers of devices; write one map for each")
-    asked = {int(number) for number in _DEVICE_COUNT.findall(source.text)}
-    return found if lengths <= asked else replace(found, length=lengths.pop())
-
-
-def _length(source: FixSource, node: ir.Expr) -> int | None:
-    """The length of the first axis of an array, where the text shows it."""
-    if isinstance(node, ir.Name):
-        bound = _bound(source, node)
-        node = bound[0] if len(bound) == 1 else node
-    if not isinstance(node, ir.Call) or not node.args:
-        return None
-    first = node.args[0].value
-    if isinstance(node.func, ir.Attribute) and node.func.attr == "reshape":
-        name = Imports(source, node).resolve(node.func)
-        first = node.args[1].value if name is not None and len(node.args) > 1 else first
-        return _number(first.elts[0] if isinstance(first, (ir.Tuple, ir.List)) and first.elts else first)
-    name = load().canonical(Imports(source, node).resolve(node.func) or "")
-    if name.endswith(".arange") and sum(not argument.keyword for argument in node.args) > 1:
-        return None
-    if name in _OF_SHAPES:
-        return _number(first.elts[0] if isinstance(first, (ir.Tuple, ir.List)) and first.elts else first)
-    if name in _OF_ROWS and isinstance(first, (ir.Tuple, ir.List)):
-        return None if any(isinstance(row, ir.Starred) for row in first.elts) else len(first.elts)
-    return _number(node.args[1].value) if name == "jax.random.split" and len(node.args) > 1 else None
-
-
-def _number(node: ir.Expr) -> int | None:
-    if isinstance(node, ir.Constant) and isinstance(node.value, int) and node.value > 0:
-        return int(node.value)
-    return None
+    ]
+    length = known_length(source, mapped)
+    if length is None:
+        check_all_devices(source)
+    return replace(found, length=length)
 
 
 def _positional(source: FixSource, found: Pmap, call: ir.Call, keywords: list[ir.Argument]) -> list[Edit]:
@@ -431,6 +385,8 @@ def _check_import(source: FixSource, found: Pmap) -> None:
     )
 
 
+_PROCESS = r"\b(?:process_count|host_count|process_index|host_id|process_allgather)\(|\bmultihost_utils\b"
+"""What a file asks that knows of several processes."""
 _COUNT = r"(?:jax|xla_bridge)\.(?:process|host)_count\(\)"
 _INDEX = r"(?:jax|xla_bridge)\.(?:process_index|host_id)\(\)"
 _SHARES = (
@@ -443,7 +399,7 @@ _OF_A_PROCESS = re.compile(r"\b(?:process_index|host_id)\b")
 
 def _decline_processes() -> NoReturn:
     raise Declined(
-        "no automatic fix, because each process passes only its own part of an array; "
+        "no automatic fix, because several processes may run this, and each passes only its own part of an array; "
         "join the parts with jax.make_array_from_process_local_data"
     )
 
@@ -452,7 +408,7 @@ def _check_program(source: FixSource) -> None:
     """A process of several gives ``jax.pmap`` its own part of an array, but ``jax.jit`` all of it. Tests that put ``vmap`` in
     the place of ``jax.pmap`` map over more entries than there are devices."""
     program = source.program
-    if program is not None and program.says_near(source, _SHARES, below=True):
+    if re.search(_PROCESS, source.text) or (program is not None and program.says_near(source, _SHARES, below=True)):
         _decline_processes()
     if re.search(r"\b(pure|io)_callback\(", source.text):
         raise Declined(

@@ -5,8 +5,9 @@ Vocabulary
 group       maps of one block of statements that use the same devices and name their axis alike, or do not name it. Their
             fixes put the same line above the first of them, and edits that are equal are made once.
 
-Limitations: decorators, the cells of a notebook, maps in different blocks, and maps whose mesh needs an expression that code
-between them may change.
+Two or more maps of a group whose arguments are all mapped also share the call of ``shard_map``, as a ``functools.partial``.
+
+Limitations: decorators, maps in different blocks, and maps whose mesh needs an expression that code between them may change.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._callers import binders, scope_of
 from flake8_jax.fixers._names import fresh
 from flake8_jax.fixers._pmaps import Pmap, is_pmap, pmap_at
 from flake8_jax.fixers._source import Declined, FixSource, Place, Refused
@@ -27,12 +29,13 @@ _MANY_SPECS = 3
 @dataclass(frozen=True, slots=True)
 class Shared:
     """above: the statement that the lines stand above. axis: the text of the axis name that the group uses; None where no map
-    names it. mesh, spec: names for them; None where they are written in place."""
+    names it. mesh, spec, call: names for them; None where they are written in place. call: a partial call of ``shard_map``."""
 
     above: ir.Stmt
     axis: str | None
     mesh: str | None
     spec: str | None
+    call: str | None
 
 
 def shared_by(source: FixSource, site: Pmap) -> Shared | None:
@@ -41,18 +44,25 @@ def shared_by(source: FixSource, site: Pmap) -> Shared | None:
         place = source.place(source.statement(site.replaced))
     except Refused:
         return None
-    in_cell = source.path.endswith(".ipynb") and place.owner is source.module
-    if in_cell or _devices(source, site) is None or not _is_plain(source, site, place.statement):
+    if _devices(source, site) is None or not _is_plain(source, site, place.statement):
         return None
     beside = source.remember("maps of a block", place.block[0], lambda: list(_maps_of(source, place)))
     axis, group = _group(source, site, beside)
-    if not all(_is_literal(other) for _, other in group):
+    if not all(_is_literal(source, other) for _, other in group):
         axis, group = _group(source, site, _next_to(place.index, beside))
     many = sum(_specs(other) for _, other in group) >= _MANY_SPECS
     if len(group) < 2 and not many:
         return None
-    mesh, spec = fresh(source, site.replaced, "mesh", "spec")
-    return Shared(place.block[group[0][0]], axis, mesh if len(group) > 1 else None, spec if many else None)
+    mesh, spec, call = fresh(source, site.replaced, "mesh", "spec", "over_devices")
+    alike = sum(other.axes is None for _, other in group)
+    shares_call = alike > 1 and site.axes is None
+    return Shared(
+        place.block[group[0][0]],
+        axis,
+        mesh if len(group) > 1 else None,
+        spec if many else None,
+        call if shares_call else None,
+    )
 
 
 _Maps = list[tuple[int, Pmap]]
@@ -116,10 +126,23 @@ def _devices(source: FixSource, site: Pmap) -> tuple[str, ...] | None:
     return (*("" if node is None else source.argument(node) for node in given), str(site.length))
 
 
-def _is_literal(site: Pmap) -> bool:
+def _is_literal(source: FixSource, site: Pmap) -> bool:
     """Nothing that another statement may change says what the mesh is."""
     named = [site.options.get(name) for name in ("axis_name", "devices", "backend", "axis_size")]
-    return all(node is None or isinstance(node, ir.Constant) for node in named)
+    return all(node is None or isinstance(node, ir.Constant) or _is_bound_once(source, node) for node in named)
+
+
+def _is_bound_once(source: FixSource, node: ir.Expr) -> bool:
+    """A name that one statement above binds, outside of loops, or a parameter that nothing binds again."""
+    if not isinstance(node, ir.Name):
+        return False
+    owner = scope_of(source, node)
+    bound = binders(source, owner if owner is not None else source.module, node.id)
+    if owner is not None and any(p.name == node.id for p in owner.params):
+        return not bound
+    if len(bound) != 1 or bound[0].start > node.start or node.id in source.module.rebound_names:
+        return False
+    return not any(isinstance(above, (ir.For, ir.While)) for above in source.ancestors(bound[0]))
 
 
 def _is_name_or_number(node: ir.Expr) -> bool:

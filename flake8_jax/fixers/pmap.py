@@ -8,6 +8,7 @@ Limitations: see ``_pmaps``.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from flake8_jax.core import ir
@@ -34,7 +35,7 @@ def fix(event: NameUse, source: FixSource) -> Fix | None:
     site = pmap_at(source, event.at)
     library = _library(source, site)
     rewritten = _decorators(source, site, library) if site.operand is None else _call(source, site, library)
-    edits = {*rewritten, *site.calls, *library.imports.edits}
+    edits = {*rewritten, *site.calls, *library.imports.edits, *_renamed_in_comments(source, site)}
     return unsafe("Use `jax.jit` with `jax.shard_map`", SHARD_MAP, sorted(_joined(source, edits)))
 
 
@@ -112,7 +113,10 @@ def _call(source: FixSource, site: Pmap, library: _Library) -> list[Edit]:
     function = _without_jit(source, site.operand)
     body = _written(library.spell("jax.vmap"), [_kept(source, function), *_in_axes(site)])
     shared = shared_by(source, site)
-    mapped = _written(library.shard_map, [body, *_mapping(source, site, library, shared)])
+    if shared is not None and shared.call is not None:
+        mapped = _written(shared.call, [body])
+    else:
+        mapped = _written(library.shard_map, [body, *_mapping(source, site, library, shared)])
     comment, above = _carried(source, site, [function])
     if shared is not None:
         above.append(_above(source, shared.above, _shared_lines(source, site, library, shared)))
@@ -212,6 +216,23 @@ def _carried(source: FixSource, site: Pmap, written: list[ir.Expr]) -> tuple[str
     return "", [Edit(at, at, "".join(f"{comment.text}{source.newline}{indentation}" for comment in lost))]
 
 
+_IN_COMMENT = re.compile(r"\b(?:jax\.)?pmap\b(?!\s*\()")
+
+
+def _renamed_in_comments(source: FixSource, site: Pmap) -> list[Edit]:
+    """``pmap`` in the comments directly above the statement, which say what it does, becomes ``shard_map``; code that a comment
+    holds stays."""
+    start = source.statement(site.replaced).start if site.operand is not None else site.replaced.start
+    line = source.line_start(start)
+    above = source.comments(comments_above(source, line + len(source.text[line:start]), next_to=True), line)
+    return [
+        Edit(comment.start + found.start(), comment.start + found.end(), "shard_map")
+        for comment in above
+        if "=" not in comment.text
+        for found in _IN_COMMENT.finditer(comment.text)
+    ]
+
+
 def _comments_above(source: FixSource, option: ir.Expr) -> list[Comment]:
     """The comments on the lines directly above an option."""
     start = source.line_start(option.start)
@@ -267,9 +288,15 @@ def _above(source: FixSource, statement: ir.Stmt, lines: list[str]) -> Edit:
 def _shared_lines(source: FixSource, site: Pmap, library: _Library, shared: Shared) -> list[str]:
     """The statements that name what several maps share."""
     axis = _axis(source, site, shared)
-    mesh = [f"{shared.mesh} = {_mesh(source, site, library, axis)}"] if shared.mesh is not None else []
-    spec = [f"{shared.spec} = {library.spell('jax.sharding.PartitionSpec')}({axis})"] if shared.spec is not None else []
-    return [*mesh, *spec]
+    lines = [f"{shared.mesh} = {_mesh(source, site, library, axis)}"] if shared.mesh is not None else []
+    if shared.spec is not None:
+        lines.append(f"{shared.spec} = {library.spell('jax.sharding.PartitionSpec')}({axis})")
+    if shared.call is not None:
+        partial = _written(
+            library.spell("functools.partial"), [library.shard_map, *_mapping(source, site, library, shared)]
+        )
+        lines.append(f"{shared.call} = {partial}")
+    return lines
 
 
 def _axis(source: FixSource, site: Pmap, shared: Shared | None) -> str:

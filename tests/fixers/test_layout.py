@@ -109,6 +109,13 @@ def test_a_moved_directive_stays_on_its_line(tmp_path: Path) -> None:
     assert after.endswith("    return jax.tree.map(function_with_a_name, tree)  # type: ignore\n")
 
 
+def test_what_a_type_checker_reads_stays_in_the_first_row(tmp_path: Path) -> None:
+    program = "import jax\n\n\ndef f(tree):\n    return jax.pmap(function_with_a_name)  # type: ignore[no-any-return]\n"
+    after = fixed(tmp_path, program)
+    assert "    return jax.jit(  # type: ignore[no-any-return]\n        jax.shard_map(\n" in after
+    assert after.endswith("        )\n    )\n")
+
+
 def test_two_fixes_in_a_line_that_only_both_make_too_long(tmp_path: Path) -> None:
     head = "import jax\nimport jax.numpy as jnp\nimport numpy as np\n\n\n"
     program = head + "@jax.jit\ndef f(x):\n    return np.sin(x) + np.cos(x)\n"
