@@ -21,7 +21,7 @@ from flake8_jax.core.findings import Edit
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._callers import binders
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._names import binder_before, fresh, uses
+from flake8_jax.fixers._names import binder_before, fresh, is_target, uses
 from flake8_jax.fixers._source import FixSource, Refused
 from flake8_jax.semantics.domain.boundary import ELEMENT
 from flake8_jax.semantics.domain.values import Array, Opaque, canonical_key
@@ -36,6 +36,9 @@ _KEY_NAME = re.compile(
     r"(?:^|[._])(?:k|prng|rng|(?:sub|prng_?|rng_?)?key)(?:_\w*[^s\W])?\d*(?:\[[^\]]*\])?\Z", re.IGNORECASE
 )
 """One key by its name: ``key``, ``rng_1``, ``self.key_init``, ``subkey``, and no ``keys``."""
+
+_FUNCTION = re.compile(r"(?!apply\b|partial\b)[a-z][a-z0-9_]{2,14}")
+"""A function of such a name can name the key that it gets."""
 
 
 def is_taken_from_batch(event: KeyUse) -> bool:
@@ -121,7 +124,7 @@ def split_before(source: FixSource, use: ir.Expr) -> list[Edit]:
                 *([Edit(spare.start, spare.end, named)] if spare.id == "_" else []),
                 Edit(use.start, use.end, named),
             ]
-    subkey = SUBKEY if _may_reuse_subkey(source, statement, imports) else fresh(source, use, SUBKEY)[0]
+    subkey = SUBKEY if _may_reuse_subkey(source, statement, imports) else _new_subkey(source, use)
     place = source.place(statement)
     before = place.block[place.index - 1] if place.index else None
     if isinstance(before, ir.Assign) and (split := _advance(before, use.id, imports)) is not None:
@@ -129,6 +132,18 @@ def split_before(source: FixSource, use: ir.Expr) -> list[Edit]:
         return [Edit(before.start, before.end, line), Edit(use.start, use.end, subkey)]
     line = f"{use.id}, {subkey} = {_spelled_split(source, use, imports)}({use.id})"
     return [source.insert_before(statement, [line]), Edit(use.start, use.end, subkey), *imports.edits]
+
+
+def _new_subkey(source: FixSource, use: ir.Expr) -> str:
+    """A new name for a key: ``subkey``, or one after the function that takes it (``init_key``) where that is taken."""
+    [plain] = fresh(source, use, SUBKEY)
+    above = source.parent(source.parent(use))
+    func = above.func if isinstance(above, ir.Call) else None
+    name = func.attr if isinstance(func, ir.Attribute) else func.id if isinstance(func, ir.Name) else ""
+    if plain == SUBKEY or not _FUNCTION.fullmatch(name):
+        return plain
+    [named] = fresh(source, use, f"{name}_key")
+    return named if named == f"{name}_key" else plain
 
 
 def one_more_key(source: FixSource, use: ir.Name) -> list[Edit] | None:
@@ -222,8 +237,8 @@ def _is_split(statement: ir.Assign, imports: Imports) -> bool:
 
 
 def _may_reuse_subkey(source: FixSource, statement: ir.Stmt, imports: Imports) -> bool:
-    """Whether the function has the name already for keys that the statement right behind the split takes, and for nothing
-    else: then the statement may take one more."""
+    """Whether the function has the name already, and a statement may bind it once more: every other use is right behind its
+    split, or reads what another statement binds."""
     around = source.functions(statement)
     known = around[0].local_names if around else source.module.bound_names
     if SUBKEY not in known or any(SUBKEY in f.local_names for f in around[1:]):
@@ -234,7 +249,20 @@ def _may_reuse_subkey(source: FixSource, statement: ir.Stmt, imports: Imports) -
     mentions = [
         node for node in walk(around[0] if around else source.module) if isinstance(node, ir.Name) and node.id == SUBKEY
     ]
-    return all(source.functions(node) == around and _follows_split(source, node, imports) for node in mentions)
+    if not all(source.functions(node) == around for node in mentions):
+        return False
+    follow = all(_follows_split(source, node, imports) for node in mentions)
+    return follow or all(is_target(source, node) or _is_bound_anew(source, statement, node) for node in mentions)
+
+
+def _is_bound_anew(source: FixSource, statement: ir.Stmt, read: ir.Name) -> bool:
+    """No value that ``statement`` gives the name reaches a read of it: another one is always bound in between."""
+    reading = source.statement(read)
+    binder = binder_before(source, reading, read.id)
+    if binder is None or binder.start < statement.start <= reading.start:
+        return False
+    loops = [above for above in source.ancestors(statement) if isinstance(above, (ir.For, ir.While))]
+    return all(loop.start <= binder.start < loop.end for loop in loops if loop.start <= reading.start < loop.end)
 
 
 def _follows_split(source: FixSource, node: ir.Name, imports: Imports) -> bool:
@@ -290,7 +318,7 @@ def _swapped(source: FixSource, split: ir.Assign, use: ir.Expr) -> list[Edit] | 
     target, statement = split.targets[0], source.statement(use)
     assert isinstance(target, ir.Tuple)
     spare = target.elts[1]
-    subkey = SUBKEY if _may_reuse_subkey(source, statement, Imports(source, use)) else fresh(source, use, SUBKEY)[0]
+    subkey = SUBKEY if _may_reuse_subkey(source, statement, Imports(source, use)) else _new_subkey(source, use)
     return [Edit(spare.start, spare.end, subkey), Edit(use.start, use.end, subkey)]
 
 
@@ -314,7 +342,7 @@ def split_earlier(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Ed
         return None
     if not isinstance(split, ir.Call):
         return _item_earlier(source, first, second, again)
-    subkey = SUBKEY if _may_reuse_subkey(source, using, imports) else fresh(source, first, SUBKEY)[0]
+    subkey = SUBKEY if _may_reuse_subkey(source, using, imports) else _new_subkey(source, first)
     both = (subkey, second.id) if halves == ("_", second.id) else (second.id, subkey)
     line = f"{', '.join(both)} = {source.slice(split.func)}({second.id})"
     remark = source.text[again.end : source.line_end(again.end)].strip()

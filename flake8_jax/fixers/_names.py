@@ -312,13 +312,13 @@ def read_outside(source: FixSource, function: ir.Function, inside: msgspec.Struc
         node = stack.pop()
         if id(node) == skip:
             continue
-        if isinstance(node, ir.Name) and node.id == name and not _is_target(source, node):
+        if isinstance(node, ir.Name) and node.id == name and not is_target(source, node):
             return True
         stack.extend(children(node))
     return name in function.global_names or name in function.nonlocal_names
 
 
-def _is_target(source: FixSource, node: ir.Name) -> bool:
+def is_target(source: FixSource, node: ir.Name) -> bool:
     """Whether a name stands where it is only bound."""
     below: msgspec.Struct = node
     for above in source.ancestors(node):

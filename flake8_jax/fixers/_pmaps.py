@@ -81,6 +81,7 @@ def pmap_at(source: FixSource, node: ir.Node) -> Pmap:
     _check_devices(source, options.get("devices"))
     _check_nesting(source, found)
     _check_program(source)
+    _check_subject(source, replaced)
     found = with_positional_calls(source, found)
     _check_import(source, found)
     return _with_length(source, found)
@@ -402,6 +403,13 @@ def _decline_processes() -> NoReturn:
         "no automatic fix, because several processes may run this, and each passes only its own part of an array; "
         "join the parts with jax.make_array_from_process_local_data"
     )
+
+
+def _check_subject(source: FixSource, node: ir.Node) -> None:
+    """A test of ``pmap`` keeps it."""
+    for function in source.functions(node):
+        if function.name.startswith("test") and "pmap" in function.name.lower():
+            raise Declined(f"no automatic fix, because `{function.name}` is a test of pmap")
 
 
 def _check_program(source: FixSource) -> None:

@@ -64,6 +64,8 @@ def replaced(event: ApiUse, source: FixSource) -> Fix | None:
         return None
     if event.keyword is not None:
         return _keyword(event, event.keyword, name)
+    if _is_spelled_out(event, source):
+        return None
     fix = renamed(event, source, name)
     last = event.name.rpartition(".")[2]
     if fix is None:
@@ -77,6 +79,18 @@ def replaced(event: ApiUse, source: FixSource) -> Fix | None:
         return fix
     certain, otherwise = judge
     return decided(fix, safe=all(certain(source, use) for use in _uses(event, source)), otherwise=otherwise)
+
+
+def _is_spelled_out(event: ApiUse, source: FixSource) -> bool:
+    """``("jax.core.Jaxpr", lambda: jax.core.Jaxpr)``: the code asks for the old name itself."""
+    if not isinstance(event.at, ir.Attribute):
+        return False
+    statement = source.statement(event.at)
+    for above in source.between(event.at, statement):
+        if isinstance(above, (ir.Tuple, ir.List, ir.Dict, ir.Call)):
+            texts = (node.value for node in walk(above) if isinstance(node, ir.Constant) and node.kind == "str")
+            return event.name in texts
+    return False
 
 
 def renamed(event: ApiUse, source: FixSource, name: str, announced: Announced | None = None) -> Fix | None:
@@ -195,6 +209,9 @@ def _from_import(source: FixSource, statement: ir.ImportFrom, start: int, name: 
     if renamed and is_known:
         return (_without_name(source, statement, at), *renamed)
     line = f"from {module} import {last}" + (f" as {local}" if local != last and not renamed else "")
+    beside = _beside(source, statement, module, last) if "as" not in line.split() else None
+    if beside is not None:
+        return (_without_name(source, statement, at), beside, *renamed)
     if len(statement.names) == 1:
         return (Edit(statement.start, statement.end, line), *renamed)
     if not source.starts_line(statement) or not source.ends_line(statement):
@@ -204,6 +221,25 @@ def _from_import(source: FixSource, statement: ir.ImportFrom, start: int, name: 
     below = source.newline + source.indentation(statement) + line
     end = source.line_end(statement.end)
     return Edit(*gap, ""), Edit(end, end, below), *renamed
+
+
+def _beside(source: FixSource, statement: ir.ImportFrom, module: str, name: str) -> Edit | None:
+    """Add a name to the line that imports from its module already; None where there is none, or no room."""
+    for other in source.module.body:
+        if not isinstance(other, ir.ImportFrom) or other.module != module or other.level or other is statement:
+            continue
+        names = [n.name for n in other.names]
+        text = source.slice(other)
+        if "*" in names or "\n" in text or "(" in text or source.comments(other.start, source.line_end(other.end)):
+            return None
+        width = source.line_end(other.end) - source.line_start(other.start) + len(name) + 2
+        if source.style.single_imports or width > source.line_length or any(n.alias for n in other.names):
+            return None
+        following = next((n for n in other.names if n.name > name), None) if names == sorted(names) else None
+        if following is None:
+            return Edit(other.names[-1].end, other.names[-1].end, f", {name}")
+        return Edit(following.start, following.start, f"{name}, ")
+    return None
 
 
 def _without_name(source: FixSource, statement: ir.ImportFrom, at: int) -> Edit:

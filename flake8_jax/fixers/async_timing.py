@@ -28,6 +28,10 @@ from flake8_jax.semantics.events.events import Timed
 _WAIT = "jax.block_until_ready"
 _DISPATCH = re.compile(r"dispatch|async|enqueue|launch|submit", re.IGNORECASE)
 """Names of times that are meant to end before the device is ready."""
+_ON_PURPOSE = re.compile(r"\b(?:no|not|without|never)\b[^\n]{0,40}block_until_ready|\basync", re.IGNORECASE)
+"""The code says that it does not wait."""
+_AROUND = 3
+"""So many lines below the clock may say so."""
 _HOLDING = (ir.BinOp, ir.UnaryOp, ir.Tuple, ir.List, ir.Subscript, ir.Attribute, ir.Call, ir.Comprehension)
 _LOOPS = (ir.For, ir.While, ir.Comprehension, ir.Function)
 
@@ -38,7 +42,7 @@ def fix(event: Timed, source: FixSource) -> Fix | None:
     if work is None or source.functions(work)[:1] != source.functions(event.at)[:1]:
         return None
     statement, stop = source.statement(work), source.statement(event.at)
-    if _DISPATCH.search(source.slice(stop)):
+    if _DISPATCH.search(source.slice(stop)) or _ON_PURPOSE.search(_text_of_both(source, statement, stop)):
         return None
     imports = Imports(source, event.at)
     kept = _kept(source, work, statement)
@@ -58,6 +62,14 @@ def fix(event: Timed, source: FixSource) -> Fix | None:
         return None
     before = Edit(work.start, work.start, f"{imports.spell(_WAIT)}(")
     return unsafe("Wait for the result", WAITS, (*imports.edits, before, Edit(work.end, work.end, ")")))
+
+
+def _text_of_both(source: FixSource, work: ir.Stmt, stop: ir.Stmt) -> str:
+    """The lines from the work to the clock and a few more."""
+    end = max(work.end, stop.end)
+    for _ in range(_AROUND):
+        end = source.next_line(end)
+    return source.text[source.line_start(min(work.start, stop.start)) : end]
 
 
 def _waiting(source: FixSource, kept: list[ir.Expr], imports: Imports) -> str:

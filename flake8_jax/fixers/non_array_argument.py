@@ -11,6 +11,7 @@ from flake8_jax.fixers._announced import ONE_SHAPE, decided
 from flake8_jax.fixers._conditions import cannot_be_one_array, have_one_shape
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._jit_site import make_static
+from flake8_jax.fixers._shared_conversions import shared_conversion
 from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.values import (
@@ -57,13 +58,18 @@ def _converted(event: LibraryCall, source: FixSource) -> Fix | None:
     node, imports = operand.node, Imports(source, event.at)
     if isinstance(operand.value, TupleValue) and not isinstance(node, (ir.Tuple, ir.List)):
         return None  # several results of a function: one of them was meant
-    opening = f"{imports.spell('jax.numpy.asarray')}("
-    edits = (Edit(node.start, node.start, opening), Edit(node.end, node.end, ")"), *imports.edits)
     elements = elements_of(operand.value)
     if cannot_be_one_array(elements):
         return None
-    found = Fix("Convert it with `jnp.asarray`", "safe", edits)
-    return decided(found, safe=have_one_shape(elements), otherwise=ONE_SHAPE)
+    shared = shared_conversion(source, node)
+    convert = imports.spell("jax.numpy.asarray")
+    if shared is None:
+        edits = [Edit(node.start, node.start, f"{convert}("), Edit(node.end, node.end, ")")]
+    else:
+        line = f"{shared.name} = {convert}({source.slice(node)})"
+        edits = [source.insert_before(shared.above, [line]), Edit(node.start, node.end, shared.name)]
+    found = Fix("Convert it with `jnp.asarray`", "safe", (*edits, *imports.edits))
+    return decided(found, safe=shared is None and have_one_shape(elements), otherwise=ONE_SHAPE)
 
 
 def _can_be_static(value: Value) -> bool:

@@ -26,7 +26,10 @@ def fix(event: LibraryCall | MethodCall, source: FixSource) -> Fix | None:
     if found is None:
         return None
     fix, value = found
-    return decided(fix, safe=is_surely_traced(source, value), otherwise=NO_WAIT)
+    is_traced = is_surely_traced(source, value)
+    if not is_traced and isinstance(event, LibraryCall) and isinstance(source.parent(event.at), ir.Return):
+        return None  # the callers outside of tracing want the copy on the host
+    return decided(fix, safe=is_traced, otherwise=NO_WAIT)
 
 
 def _dropped(event: LibraryCall | MethodCall, source: FixSource) -> tuple[Fix, ir.Expr] | None:

@@ -1,8 +1,9 @@
 """Imports that nothing needs once fixes are made.
 
 An import goes if the file used its name before the fixes and does not afterwards. It stays in a package's ``__init__``, in
-``__all__``, behind ``# noqa``, in ``try`` and ``if``, where another file or code in a string may take the name from this one,
-and where importing may do something: only the libraries that the tables know and the standard library count.
+``__all__``, behind ``# noqa``, in ``try`` and ``if`` (but for ``if __name__ == "__main__"``), where another file or code in a
+string may take the name from this one, and where importing may do something: only the libraries that the tables know and the
+standard library count.
 
 Limitations: names that other projects import from this file; notebooks, whose magics may use anything.
 """
@@ -37,7 +38,8 @@ def unneeded_imports(path: str, before: str, after: str, others: Iterable[str], 
     if os.path.basename(path) == "__init__.py" or path.endswith(SUFFIX):
         return ()
     source = FixSource(path, after, lower(after), style=style)
-    bound = [(s, n, imported_name(n, from_import=_is_from(s))) for s in source.module.body for n in _bound_by(s)]
+    statements = list(_statements(source))
+    bound = [(s, n, imported_name(n, from_import=_is_from(s))) for s in statements for n in _bound_by(s)]
     spelled = {name for _, _, name in bound}
     gone = needed_names(lower(before), spelled) - needed_names(source.module, spelled)
     gone -= set(source.module.star_exports or ())
@@ -54,6 +56,16 @@ def unneeded_imports(path: str, before: str, after: str, others: Iterable[str], 
         if names:
             edits += _without(source, here, names)
     return laid_out(source, Fix("", "safe", tuple(edits))).edits if edits else ()
+
+
+def _statements(source: FixSource) -> Iterator[ir.Stmt]:
+    """The statements of a module, of its functions and below ``if __name__ == …``; those that are alone in their block stay."""
+    blocks = [node.body for node in walk(source.module) if isinstance(node, ir.Function) and not node.is_lambda]
+    programs = [s.body for s in source.module.body if isinstance(s, ir.If) and "__name__" in source.slice(s.test)]
+    yield from source.module.body
+    for block in [*blocks, *programs]:
+        if len(block) > 1:
+            yield from block
 
 
 def _is_from(statement: ir.Stmt) -> bool:
@@ -130,10 +142,11 @@ def _without(source: FixSource, statement: ir.Stmt, names: list[ir.ImportedName]
 
 
 def _whole_lines(source: FixSource, statement: ir.Stmt) -> Edit:
-    """Delete a statement's lines, and an empty one if two would stand next to each other."""
+    """Delete a statement's lines, and an empty one if two would stand next to each other, or one at the start of a block."""
     start, end = source.line_start(statement.start), source.next_line(statement.end)
     above = source.text[source.line_start(start - 1) : start] if start else "\n"
     below = source.text[end : source.next_line(end)]
-    if not above.strip() and not below.strip():
+    opens_block = above.rstrip().endswith(":")
+    if (opens_block or not above.strip()) and not below.strip():
         end = source.next_line(end)
     return Edit(start, end, "")

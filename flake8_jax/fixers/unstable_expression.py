@@ -206,7 +206,10 @@ def _softplus(f: Formula) -> str:
 
 
 def _log1p(f: Formula) -> str:
-    return f.called(instabilities.LOG1P, f.source.argument(_beside_one(_operand(f))))
+    x = _beside_one(_operand(f))
+    if isinstance(x, ir.BinOp) and x.op in ("+", "-") and not f.source.is_own_parenthesised(x):
+        raise Refused  # one of several terms, none of which is said to be small
+    return f.called(instabilities.LOG1P, f.source.argument(x))
 
 
 def _expm1(f: Formula) -> str:

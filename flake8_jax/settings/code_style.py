@@ -1,6 +1,7 @@
 """How a project lays out its code: the length of its lines and the order of its imports, out of the files of its formatters.
 
-The nearest directory whose files mention the length of a line decides on it. In one directory ruff goes before black, then
+The nearest directory whose files mention the length of a line decides on it. In one directory ruff goes before black and pyink,
+then
 come flake8, pycodestyle, pylint, yapf and isort, and ``.editorconfig`` last. A formatter that is configured without a length
 has its own, 88. Imports are looked up on their own in the same way: ruff before isort.
 
@@ -44,6 +45,7 @@ _LENGTHS = (
 _PYPROJECT = (
     (("tool", "ruff"), "line-length"),
     (("tool", "black"), "line-length"),
+    (("tool", "pyink"), "line-length"),
     (("tool", "flake8"), "max-line-length"),
     (("tool", "pylint", "format"), "max-line-length"),
     (("tool", "yapf"), "column_limit"),
@@ -128,7 +130,7 @@ class StyleReader:
             values = self._ini(os.path.join(folder, file)).get(section, {})
             if (length := _number(values.get(name, values.get(name.replace("-", "_"))))) is not None:
                 return length
-        if any(True for _ in self._ruff_tables(folder)) or "black" in _below(pyproject, ("tool",)):
+        if any(True for _ in self._ruff_tables(folder)) or {"black", "pyink"} & set(_below(pyproject, ("tool",))):
             return LINE_LENGTH
         return self._editorconfig_length(folder, directory)
 
