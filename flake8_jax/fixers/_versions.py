@@ -311,6 +311,9 @@ def _is_jit_of_known_shardings(source: FixSource, use: ir.Expr | None) -> bool:
     above = source.parent(use)
     if isinstance(above, ir.FunctionDef) and any(use is decorator for decorator in above.decorators):
         return True
+    call = source.parent(above) if isinstance(above, ir.Argument) else above
+    if isinstance(call, ir.Call) and any(a.keyword in _OF_PJIT for a in call.args):
+        raise Refused  # ``functools.partial(pjit, in_axis_resources=…)``
     if not isinstance(above, ir.Call) or above.func is not use:
         return False
     return _has_known_shardings(source, above)

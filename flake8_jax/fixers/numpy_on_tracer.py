@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Fix
+from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import ARRAYS_ONLY, BY_ZERO, JAX_DTYPES, NO_EMPTY, decided
 from flake8_jax.fixers._conditions import holds_surely_a_tracer, is_called_by_name, never_divides_by_zero
 from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._equivalents import equivalent_call
 from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._names import target_names
 from flake8_jax.fixers._source import FixSource, fixer
 from flake8_jax.knowledge import load
 from flake8_jax.semantics.events.events import LibraryCall
@@ -40,6 +42,10 @@ _DTYPES = frozenset(
     ]
 )
 
+_OF_NUMPY = frozenset({"flat", "tobytes", "tofile", "setflags", "ctypes", "fill", "resize", "partition"})
+"""Attributes that JAX arrays do not have."""
+_HOST_LIBRARIES = frozenset({"scipy", "pandas", "sklearn", "cv2", "PIL", "matplotlib"})
+
 _WIDE = frozenset({"int64", "uint64", "float64", "complex128", "double", "int_", "uint"})
 """Those that JAX makes half as wide by default."""
 
@@ -48,7 +54,12 @@ _WIDE = frozenset({"int64", "uint64", "float64", "complex128", "double", "int_",
 def fix(event: LibraryCall, source: FixSource) -> Fix | None:
     call = event.at
     equivalent = _equivalent(event)
-    if equivalent is None or not is_called_by_name(event, source) or _is_for_a_debugger(event, source):
+    if (
+        equivalent is None
+        or not is_called_by_name(event, source)
+        or _is_for_a_debugger(event, source)
+        or _stays_numpy(event, source)
+    ):
         return None
     imports = Imports(source, call)
     values = {id(node): value for node, value in zip(event.nodes, event.args) if node is not None}
@@ -71,6 +82,26 @@ def _is_for_a_debugger(event: LibraryCall, source: FixSource) -> bool:
         return False
     branches = [above for above in source.ancestors(event.at) if isinstance(above, ir.If)]
     return any("debug" in source.slice(branch.test).lower() for branch in branches)
+
+
+def _stays_numpy(event: LibraryCall, source: FixSource) -> bool:
+    """``a = np.asarray(x)``, and then ``a.flat`` or ``scipy.f(a)``: a NumPy array is wanted there."""
+    statement = source.statement(event.at)
+    if event.name not in ("numpy.array", "numpy.asarray") or not isinstance(statement, ir.Assign):
+        return False
+    names = {name for target in statement.targets for name in target_names(target)}
+    around = source.functions(event.at)
+    inside = around[0].body if around else source.module.body
+    for node in (part for s in inside for part in walk(s)):
+        if isinstance(node, ir.Attribute) and node.attr in _OF_NUMPY:
+            if isinstance(node.value, ir.Name) and node.value.id in names:
+                return True
+        if isinstance(node, ir.Call) and node.start >= statement.end:
+            given = {a.value.id for a in node.args if isinstance(a.value, ir.Name)}
+            root = (Imports(source, node).resolve(node.func) or "").partition(".")[0]
+            if given & names and root in _HOST_LIBRARIES:
+                return True
+    return False
 
 
 def _equivalent(event: LibraryCall) -> str | None:
