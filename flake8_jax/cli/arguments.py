@@ -211,3 +211,17 @@ def refuse_source_as_output(output: str | None, paths: Sequence[str], option: st
         raise ConfigError(
             f"{option} {output}: a source file is there, and it would be overwritten; remove it or name another file"
         )
+
+
+def refuse_unwritable(output: str | None, option: str) -> None:
+    """Raise ConfigError where an output file cannot be written: before the user's command runs, whose results would be lost.
+    Folders that are missing are made later."""
+    if output is None:
+        return
+    place = os.path.abspath(output)
+    while not os.path.exists(place) and place != os.path.dirname(place):
+        place = os.path.dirname(place)
+    if not os.access(place, os.W_OK):
+        raise ConfigError(
+            f"{option} {output}: cannot be written, because {place} is read-only; name another with {option}"
+        )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from flake8_jax.cli.arguments import refuse_unwritable
 from flake8_jax.cli.linted import add_lint_options, lint, parse, understand
 from flake8_jax.cli.running import (
     add_device_option,
@@ -107,6 +108,7 @@ def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
 
 def _run(args: argparse.Namespace, output_format: str, backend: Backend | None) -> int:
     cwd = os.getcwd()
+    refuse_unwritable(args.output, "--output")
     understand(args, cwd)
     linted = lint(args, cwd, backend)
     if linted.report.missing:

@@ -17,6 +17,7 @@ from flake8_jax.cli.arguments import (
     add_project_options,
     add_selection_options,
     refuse_source_as_output,
+    refuse_unwritable,
     resolver_from,
     wants_color,
     wants_links,
@@ -87,6 +88,7 @@ def lint(args: argparse.Namespace, cwd: str, backend: Backend | None, *, unsafe_
     paths = absolute(args.paths or ["."], cwd)
     notebook = _notebook(args, paths, cwd)
     refuse_source_as_output(args.output_file, args.paths)
+    refuse_unwritable(args.output_file, "--output-file")
     if notebook is None:
         args.extend_exclude = [*(args.extend_exclude or ()), f"*{SUFFIX}"]
     workspace = Workspace(

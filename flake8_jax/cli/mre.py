@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from flake8_jax.cli.arguments import add_project_options, add_selection_options
+from flake8_jax.cli.arguments import add_project_options, add_selection_options, refuse_unwritable
 from flake8_jax.cli.linted import Linted, lint, say_progress
 from flake8_jax.cli.running import (
     RunError,
@@ -122,6 +122,8 @@ def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
 def _run(args: argparse.Namespace, cwd: str, backend: Backend | None) -> int:
     deadline = time.monotonic() + args.timeout
     path, row = _place(args.finding, cwd)
+    refuse_unwritable(args.output, "--output")
+    refuse_unwritable(args.issue if args.issue != "-" else None, "--issue")
     args.paths, args.command, args.given = [path], Command(), []
     args.verbose = args.silent = False
     args.color, args.output_file = "never", None

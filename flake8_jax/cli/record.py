@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from flake8_jax.cli.arguments import refuse_source_as_output
+from flake8_jax.cli.arguments import refuse_source_as_output, refuse_unwritable
 from flake8_jax.cli.linted import notebook_cells
 from flake8_jax.cli.running import (
     add_enough_option,
@@ -96,6 +96,7 @@ def _run(args: argparse.Namespace, words: list[str]) -> int:
         if not os.path.exists(root):
             raise ConfigError(f"{root}: there is no such file or directory (`--root`)")
     refuse_source_as_output(args.profile, (), "--profile")
+    refuse_unwritable(args.profile, "--profile")
     cells = notebook_cells(command.words, os.getcwd())
     request = {"roots": roots, "command": list(command.words), "cells": cells, "watches": [], "record": True}
     limits = limits_of(args)

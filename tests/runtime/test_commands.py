@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
+from flake8_jax.cli import main
 from flake8_jax.cli.running import find_python
 from flake8_jax.runtime_checks.commands import Command, CommandError, has_jax, parse_command
 from flake8_jax.runtime_checks.profile import shown_command
@@ -106,3 +108,18 @@ def test_the_interpreter_is_the_one_of_the_shell_where_it_has_jax(
     monkeypatch.setenv("VIRTUAL_ENV", str(tmp_path / "bare"))
     found = find_python(None, python)
     assert found == (sys.executable if has_jax(sys.executable) else bare)
+
+
+@pytest.mark.parametrize(
+    "words", ["record", "hotspots main.py", "verify -o out.txt main.py", "mre main.py:1 --issue a/b.md"]
+)
+def test_a_place_that_is_read_only_is_known_before_anything_runs(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "main.py").write_text("open('ran', 'w')\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK or "tmp" not in os.fspath(path))
+    command = [] if words.startswith("mre") else ["--", sys.executable, "main.py"]
+    assert main([*words.split(), *command]) == 2
+    assert f"cannot be written, because {tmp_path} is read-only" in capsys.readouterr().err
+    assert os.listdir(tmp_path) == ["main.py"]
