@@ -11,6 +11,7 @@ A line that did not run says nothing. Whatever is refuted is so for the inputs o
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from collections.abc import Callable
@@ -57,21 +58,26 @@ def _times(count: int) -> str:
 # --- exceptions -----------------------------------------------------------------------------------------------
 
 
-def raises(*types: str, message: str = "", anywhere: bool = False, staged: bool = False) -> Judge:
-    """The line raises one of these. anywhere: so does a call elsewhere of what the line defines. staged: only what is
-    raised while JAX traces counts."""
+def raises(*types: str, message: str = "", anywhere: str = "", staged: bool = False, named: bool = False) -> Judge:
+    """The line raises one of these. anywhere: so does a call elsewhere of what the line defines, once the line has run, in a
+    message that this pattern finds. staged: only what is raised while JAX traces counts. named: what says that another name
+    is missing than that of the finding does not.
+    """
     pattern = re.compile(message)
 
-    def is_it(seen: Seen) -> bool:
-        fits = bool(set(types) & set(seen["bases"])) and bool(pattern.search(seen["message"]))
-        return fits and not (staged and seen["state"] == "eager")
+    def fits(seen: Seen, name: str) -> bool:
+        found = bool(set(types) & set(seen["bases"])) and bool(pattern.search(seen["message"]))
+        return found and not (staged and seen["state"] == "eager") and not (named and _lacks_another(seen, name))
 
     def judge(o: Observations) -> Verdict:
+        is_it = functools.partial(fits, name=o.name)
         here = [seen for seen in o.through("raised") if is_it(seen)]
         if here:
             return _raised(here[0])
-        if anywhere:
-            others = [seen for seen in o.all.get("raised", ()) if is_it(seen)]
+        if anywhere and o.visits():
+            others = [
+                s for s in o.all.get("raised", ()) if is_it(s) and re.search(anywhere, s["message"], re.IGNORECASE)
+            ]
             if others:
                 return _raised(others[0])
         near = [seen for seen in o.all.get("raised", ()) if is_it(seen) and o.is_in_function(seen)]
@@ -92,6 +98,18 @@ def raises(*types: str, message: str = "", anywhere: bool = False, staged: bool 
         return _refuted(f"the line ran {_times(o.visits())} ({states}) and raised nothing")
 
     return judge
+
+
+_LACKING = re.compile(
+    r"has no attribute '(\w+)'|cannot import name '(\w+)'|No module named '(?:\w+\.)*(\w+)'"
+    r"|^(?:\w+\.)*(\w+) (?:was|is|has been) (?:removed|deprecated)"
+)
+
+
+def _lacks_another(seen: Seen, name: str) -> bool:
+    """An exception says which name is missing, and it is no part of this one (empty: of an unknown one)."""
+    match = _LACKING.search(seen["message"])
+    return bool(name and match and next(filter(None, match.groups())) not in name.split("."))
 
 
 def _elsewhere(seen: Seen, row: int | None, what: str = "function") -> Verdict:
@@ -239,15 +257,18 @@ def compares_nan(o: Observations) -> Verdict:
 # --- compilations ------------------------------------------------------------------------------------------------
 
 
-def compiles_again(*, what: str, traces: bool = False, across_runs: bool = False) -> Judge:
+def compiles_again(*, what: str, traces: bool = False, across_runs: bool = False, operations: bool = False) -> Judge:
     """The same function is compiled more than once: in one run of the function around, or in several.
 
-    Operations that JAX runs eagerly are compiled as well; those names are no function of the user's.
+    Operations that JAX runs eagerly are compiled as well; those names are no function of the user's. operations: those of the
+    line count all the same.
     """
 
     def judge(o: Observations) -> Verdict:
         kinds = ("compilations", "tracings") if traces else ("compilations",)
         found = [seen for kind in kinds for seen in _around(o, kind)]
+        if operations:
+            found += [seen for seen in o.through("compilations") if seen not in found]
         names: dict[tuple[int | None, str], int] = {}
         for seen in found:
             run = None if across_runs else _run_around(o, seen)
@@ -487,4 +508,10 @@ def replicas_drift(o: Observations) -> Verdict:
 
 ASKS_FOR_BOOL = raises("TracerBoolConversionError", "ConcretizationTypeError")
 """Errors that only tracers raise need no further condition."""
-SIGNATURE_ERROR = raises("TypeError", "ValueError", "AssertionError", "AttributeError", anywhere=True)
+SIGNATURE_ERROR = raises(
+    "TypeError",
+    "ValueError",
+    "AssertionError",
+    "AttributeError",
+    anywhere=r"argument|in_axes|out_axes|carry|_fun\b|branch|structure|tree|operand|\bj?vjp|rule|size|shape|type|defined",
+)

@@ -30,13 +30,14 @@ class Spot(msgspec.Struct, frozen=True):
 
 class Observations(msgspec.Struct, frozen=True):
     """Everything that one run of the workload showed. ``watch``: what was counted at this finding's rows. statement: the rows
-    of the statement that it stands in."""
+    of the statement that it stands in. name: the text of the finding, where that is a name."""
 
     spot: Spot
     watch: Seen
     all: Seen
     roots: tuple[str, ...] = ()
     statement: frozenset[int] = frozenset()
+    name: str = ""
 
     def visits(self, *states: str) -> int:
         """How often the line began to run (in those states of tracing)."""

@@ -403,7 +403,7 @@ def judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, ve
     if run.seen is None:
         return Verdict("inconclusive", run.trouble, target, inputs=inputs)
     watch: Seen = run.seen["watches"][number]
-    verdict = oracle.judge(Observations(one.spot, watch, run.seen, workload.roots, one.statement))
+    verdict = oracle.judge(Observations(one.spot, watch, run.seen, workload.roots, one.statement, one.name))
     if verdict is NOT_REACHED:
         verdict = _why_not_reached(one, watch, run) or verdict
     details = verdict.details

@@ -883,4 +883,6 @@ class Net:
 
 def test_a_static_method_takes_no_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (found,) = findings(tmp_path, capsys, STATIC)
-    assert found["message"].startswith("`key` was already used in `layer` (called on line 7, which returns the same key)")
+    assert found["message"].startswith(
+        "`key` was already used in `layer` (called on line 7, which returns the same key)"
+    )

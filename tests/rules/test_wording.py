@@ -282,7 +282,10 @@ pad([1, 2])
         (
             "JAX302",
             CAPTURED.format(use="for _ in range(9):\n        x = noise(x)\n    return x"),
-            ["`noise` captures the key `key` (used on line 5)", "make it a parameter and pass a new key in each iteration"],
+            [
+                "`noise` captures the key `key` (used on line 5)",
+                "make it a parameter and pass a new key in each iteration",
+            ],
         ),
         (
             "JAX301",

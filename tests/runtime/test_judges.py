@@ -23,6 +23,7 @@ def judge(
     rule: str = "traced-branch",
     command: tuple[str, ...] = ("python", "main.py"),
     nonfinite: int = 0,
+    name: str = "",
 ) -> Verdict:
     """The verdict where a run raised ``error`` (type and message). stack: path, row and function, innermost first."""
     raised: list[dict[str, Any]] = []
@@ -31,7 +32,7 @@ def judge(
         raised = [{"type": error[0], "bases": [error[0]], "message": error[1], "state": "abstract", "stack": frames}]
     watch = {"visits": {"abstract": visits} if visits else {}, "functions": ["f"], "nonfinite": nonfinite}
     runs = {mode: Run({"watches": [watch], "raised": raised}, {}) for mode in ("plain", "keys", "nans")}
-    asked = Asked(rule, Spot(FILE, *rows), statement=statement)
+    asked = Asked(rule, Spot(FILE, *rows), statement=statement, name=name)
     return judged(0, asked, runs, Workload(command, ("/project",), "/project"), {"backend": "cpu"})
 
 
@@ -64,6 +65,44 @@ def test_a_release_that_is_older_refutes_nothing(rule: str) -> None:
     found = judge(None, rule=rule)
     assert found.verdict == "inconclusive" and "this release" in found.reason, found
     assert judge(None, rule=rule, visits=0).reason == "the line did not run"
+
+
+@pytest.mark.parametrize(
+    ("error", "row", "name", "verdict"),
+    [
+        (("AttributeError", "module 'jax.random' has no attribute 'KeyArray'"), 10, "jax.random.KeyArray", "confirmed"),
+        (("AttributeError", "jax.tree_map was removed in JAX v0.6.0: use jax.tree.map"), 10, "tree_map", "confirmed"),
+        (
+            ("ImportError", "cannot import name 'host_callback' from 'jax.experimental'"),
+            10,
+            "host_callback",
+            "confirmed",
+        ),
+        (("ImportError", "No module named 'jax.linear_util'"), 10, "jax.linear_util", "confirmed"),
+        (("AttributeError", "jax.tree_leaves was removed in JAX v0.6.0"), 10, "jax.tree_map", "blocked"),
+        (("AttributeError", "jax.tree_leaves was removed in JAX v0.6.0"), 9, "jax.tree_map", "blocked"),
+        (("AttributeError", "jax.tree_leaves was removed in JAX v0.6.0"), 9, "jax.tree_leaves", "confirmed-elsewhere"),
+        (("AttributeError", "jax.tree_leaves was removed in JAX v0.6.0"), 9, "", "confirmed-elsewhere"),
+    ],
+)
+def test_a_missing_name_is_that_of_the_finding(error: tuple[str, str], row: int, name: str, verdict: str) -> None:
+    found = judge(error, (FILE, row, "f"), rule="removed-api", name=name, visits=int(row == 10))
+    assert found.verdict == verdict, found
+
+
+@pytest.mark.parametrize(
+    ("message", "visits", "verdict"),
+    [
+        ("step() takes 1 positional argument but 2 were given", 1, "confirmed"),
+        ("step() takes 1 positional argument but 2 were given", 0, "inconclusive"),  # nothing can call what was not made
+        ("", 1, "inconclusive"),
+        ("the folder has to be there", 1, "inconclusive"),
+    ],
+)
+def test_an_error_elsewhere_is_about_what_the_line_makes(message: str, visits: int, verdict: str) -> None:
+    error = ("AssertionError", message)
+    found = judge(error, (OTHER, 3, "main"), rule="transform-argument-mismatch", visits=visits)
+    assert found.verdict == verdict, found
 
 
 def test_another_error_on_the_line_comes_first() -> None:

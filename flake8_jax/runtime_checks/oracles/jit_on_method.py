@@ -6,6 +6,6 @@ from flake8_jax.runtime_checks.judges import Oracle, raises
 
 ORACLE = Oracle(
     raises(
-        "TypeError", "ValueError", message="valid JAX type|non-array argument|interpret value|hashable", anywhere=True
+        "TypeError", "ValueError", message="valid JAX type|non-array argument|interpret value|hashable", anywhere="."
     )
 )

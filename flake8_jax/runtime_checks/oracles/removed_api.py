@@ -6,6 +6,7 @@ from flake8_jax.runtime_checks.judges import Oracle, raises, unless_it_works
 
 ORACLE = Oracle(
     unless_it_works(
-        raises("AttributeError", "ImportError", "TypeError", "NotImplementedError"), "this release still has the name"
+        raises("AttributeError", "ImportError", "TypeError", "NotImplementedError", named=True),
+        "this release still has the name",
     )
 )

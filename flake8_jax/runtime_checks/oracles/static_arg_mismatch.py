@@ -5,5 +5,9 @@ from __future__ import annotations
 from flake8_jax.runtime_checks.judges import Oracle, either, raises, warned
 
 ORACLE = Oracle(
-    either(raises("ValueError", "TypeError", anywhere=True), warned("UserWarning"), warned("DeprecationWarning"))
+    either(
+        raises("ValueError", "TypeError", anywhere="static|argnum|argname|hash|argument"),
+        warned("UserWarning"),
+        warned("DeprecationWarning"),
+    )
 )

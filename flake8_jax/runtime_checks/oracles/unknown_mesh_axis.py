@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from flake8_jax.runtime_checks.judges import Oracle, raises
 
-ORACLE = Oracle(raises("ValueError", "KeyError", "DuplicateSpecError", anywhere=True))
+ORACLE = Oracle(raises("ValueError", "KeyError", "DuplicateSpecError", anywhere="axis|axes|mesh|spec"))
