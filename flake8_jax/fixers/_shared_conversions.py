@@ -10,7 +10,6 @@ Limitations: uses that nested functions or loops separate from the others.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import msgspec
@@ -28,30 +27,48 @@ _MANY = 3
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """above: the statement in front of which the conversion goes. name: of the array."""
+    """above: the statement in front of which the conversion goes. name: of the array. uses: what becomes that name."""
 
     above: ir.Stmt
     name: str
+    uses: tuple[ir.Expr, ...]
 
 
-def shared_conversion(source: FixSource, node: ir.Expr) -> Shared | None:
-    """Where the list of an argument can be converted for all its uses; None for one that is used once.
+def shared_conversion(source: FixSource, node: ir.Expr, *, indexed: bool = False) -> Shared | None:
+    """Where the list of an argument can be converted for all its uses; None for one that is used once. indexed: what is
+    converted is indexed, and no argument.
 
     Raises:
         Declined: it is used often, and cannot be converted once.
     """
     if not isinstance(node, (ir.Name, ir.Attribute, ir.Subscript)):
         return None
-    uses = _uses(source, node)
+    uses = _indexed(source, node) if indexed else _uses(source, node)
     if len(uses) < 2:
         return None
     above = _above(source, uses)
     if above is not None and _is_only_read(source, node, above, uses):
-        word = re.split(r"\W+", source.slice(node).removeprefix("self."))[0].lower()
-        return Shared(above, fresh(source, node, f"{word}_array")[0])
+        return Shared(above, fresh(source, node, f"{_word(node)}_array")[0], tuple(uses))
     if len(uses) >= _MANY:
         raise Declined(f"no automatic fix, because `{source.slice(node)}` is used {len(uses)} times; convert it once")
     return None
+
+
+def _word(node: ir.Expr) -> str:
+    """The name in an expression that says most: ``losses`` of ``self.losses[i]``."""
+    if isinstance(node, ir.Subscript):
+        return _word(node.value)
+    return (
+        node.attr.lower() if isinstance(node, ir.Attribute) else node.id.lower() if isinstance(node, ir.Name) else "x"
+    )
+
+
+def _indexed(source: FixSource, node: ir.Expr) -> list[ir.Expr]:
+    """Items of the same statement that are no constant ones: what else takes items may need numbers."""
+    text, statement = source.slice(node), source.statement(node)
+    items = (part for part in walk(statement) if isinstance(part, ir.Subscript))
+    found = [i.value for i in items if source.slice(i.value) == text and not isinstance(i.index, ir.Constant)]
+    return sorted((use for use in found if source.statement(use) is statement), key=lambda use: use.start)
 
 
 def _uses(source: FixSource, node: ir.Expr) -> list[ir.Expr]:

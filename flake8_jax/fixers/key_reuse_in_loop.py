@@ -153,11 +153,11 @@ def _comprehension(source: FixSource, node: ir.Comprehension, key: ir.Expr) -> F
         target = generator.target if isinstance(generator.target, ir.Name) else None
         if target is None or "_" in uses(node.element).reads:
             raise Refused
-        name = fresh(source, node, "i")[0]
+        name = _index_name(source, node)
         return _fold(source, key, name, Edit(target.start, target.end, name))
     if index is not None:
         return _fold(source, key, index)
-    name = fresh(source, node, "i")[0]
+    name = _index_name(source, node)
     target_text = source.slice(generator.target)
     if isinstance(generator.target, (ir.Tuple, ir.List)) and not source.is_own_parenthesised(generator.target):
         target_text = f"({target_text})"
@@ -168,6 +168,12 @@ def _comprehension(source: FixSource, node: ir.Comprehension, key: ir.Expr) -> F
     if source.is_own_parenthesised(generator.iter):
         edits[1] = Edit(generator.iter.start, generator.iter.end, f"enumerate({source.slice(generator.iter)})")
     return _fold(source, key, name, *edits)
+
+
+def _index_name(source: FixSource, node: ir.Comprehension) -> str:
+    """A name for the index of a comprehension, which is a scope of its own: one that nothing in it reads."""
+    inside = {part.id for part in walk(node) if isinstance(part, ir.Name)}
+    return next((name for name in ("i", "j", "k") if name not in inside), None) or fresh(source, node, "i")[0]
 
 
 def _is_used_elsewhere(source: FixSource, node: ir.Comprehension, key: ir.Expr) -> bool:

@@ -67,7 +67,10 @@ def _converted(event: LibraryCall, source: FixSource) -> Fix | None:
         edits = [Edit(node.start, node.start, f"{convert}("), Edit(node.end, node.end, ")")]
     else:
         line = f"{shared.name} = {convert}({source.slice(node)})"
-        edits = [source.insert_before(shared.above, [line]), Edit(node.start, node.end, shared.name)]
+        edits = [
+            source.insert_before(shared.above, [line]),
+            *(Edit(use.start, use.end, shared.name) for use in shared.uses),
+        ]
     found = Fix("Convert it with `jnp.asarray`", "safe", (*edits, *imports.edits))
     return decided(found, safe=shared is None and have_one_shape(elements), otherwise=ONE_SHAPE)
 

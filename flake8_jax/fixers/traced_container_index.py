@@ -10,6 +10,7 @@ from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import LOOKUP, unsafe
 from flake8_jax.fixers._flow import follow
 from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._shared_conversions import shared_conversion
 from flake8_jax.fixers._source import FixSource, fixer
 from flake8_jax.knowledge import load
 from flake8_jax.semantics.domain.values import Const, HostArray, ListValue, Static, TupleValue, Value
@@ -33,8 +34,16 @@ def fix(event: Indexing, source: FixSource) -> Fix | None:
     made = _made_by_jax(source, base, imports)
     if made is not None:
         return unsafe("Index a JAX array instead", LOOKUP, (*made, *imports.edits))
-    opening = f"{imports.spell('jax.numpy.asarray')}("
-    edits = (Edit(base.start, base.start, opening), Edit(base.end, base.end, ")"))
+    shared = shared_conversion(source, base, indexed=True)
+    convert = imports.spell("jax.numpy.asarray")
+    if shared is None:
+        edits = [Edit(base.start, base.start, f"{convert}("), Edit(base.end, base.end, ")")]
+    else:
+        line = f"{shared.name} = {convert}({source.slice(base)})"
+        edits = [
+            source.insert_before(shared.above, [line]),
+            *(Edit(use.start, use.end, shared.name) for use in shared.uses),
+        ]
     return unsafe("Index a JAX array instead", LOOKUP, (*edits, *imports.edits))
 
 
