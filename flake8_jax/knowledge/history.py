@@ -310,6 +310,11 @@ class Histories:
         history, whole = self._histories[module.partition(".")[0]], f"{module}.{name}"
         return history.change(whole) is None and history.lacking(whole) is None and not history.is_module(whole)
 
+    def is_nowhere(self, name: str) -> bool:
+        """A part of a qualified name is one that its module has never had: ``jax.numpy.random.choice``."""
+        parts = name.split(".")
+        return any(self.never_had(".".join(parts[:at]), parts[at]) for at in range(1, len(parts)))
+
     def homes_of(self, name: str) -> list[str]:
         """The listed modules of JAX that are called so, or have the name; those first that most people mean."""
         modules = [module for module in _LIKELY if module in self._names]

@@ -162,6 +162,7 @@ class TransformFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
     switch: for ``stage``: the parameter that says whether the operands are staged, True by default.
     keeps: keywords of the wrapped call that the transform takes for itself: the operand does not get them.
     waits: calling what it gives waits for the device, as Equinox's ``filter_jit`` does to raise runtime errors.
+    converts: the operand gets arrays in place of lists, tuples and numbers, unless the parameter ``excluded`` is given.
     """
 
     model: str
@@ -183,6 +184,7 @@ class TransformFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
     switch: str | None = None
     waits: bool = False
     keeps: list[str] = []
+    converts: bool = False
 
 
 class ClassFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

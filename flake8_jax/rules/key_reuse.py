@@ -212,21 +212,23 @@ def key_reuse(event: KeyUse) -> Report | None:
         return by_convention(event, f"{gets_again(event)}; {advice}{unless_unused(event)}")
     if event.same_call or event.in_loop:
         message = f"{key} is used twice in this call{OUTCOMES[event.shares]}; split it first"
-        return Report(event.at, message, level=level_of_use(event))
+        return Report(event.at, message, level=level_of_use(event), given=event.given)
     uses = uses_of(event)
     # This line has a split: the draw before it needs one of its keys.
     late = event.effect == "split" and not event.through
     if event.carried:
         message = f"{already(event, 'used')}, so {_related(event)}; {_in_each_iteration(key, late=late)}"
-        return Report(event.at, message, level=level_of_use(event), uses=uses)
+        return Report(event.at, message, level=level_of_use(event), given=event.given, uses=uses)
     if is_common_pick(event):
         outcome = "both calls may pick the same elements"
         message = f"{already(event, 'used')}, so {outcome}; split it first unless that is intended"
-        return Report(event.at, message, level="info" if event.intent else "warning", uses=uses)
+        return Report(event.at, message, level="info" if event.intent else "warning", given=event.given, uses=uses)
     verb = "split" if event.was_split else "used"
     outcome = f", so {_related(event)}" if late and event.shares != "unread" else OUTCOMES[event.shares]
     advice = _before_this_split(event) if late else _advice(event)
-    return Report(event.at, f"{already(event, verb)}{outcome}; {advice}", level=level_of_use(event), uses=uses)
+    return Report(
+        event.at, f"{already(event, verb)}{outcome}; {advice}", level=level_of_use(event), given=event.given, uses=uses
+    )
 
 
 def _related(event: KeyUse) -> str:

@@ -179,7 +179,7 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
         return None if _is_left_alone(event) else by_convention(event, _message(event, by, "may draw the same numbers"))
     by = user_of(event) if event.through else ""
     message = _message(event, by, _repeats(event))
-    return Report(event.at, message, level=level_of_use(event), uses=uses_of(event))
+    return Report(event.at, message, level=level_of_use(event), given=event.given, uses=uses_of(event))
 
 
 def _repeats(event: KeyUse) -> str:

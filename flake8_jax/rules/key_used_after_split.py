@@ -143,7 +143,7 @@ def key_used_after_split(event: KeyUse) -> Report | None:
         return by_convention(event, f"{gets_again(event)}; {next_key(event)}{unless_unused(event)}")
     if (passed := passed_before(event)) is not None:
         message = f"{passed}, which split it, so this split may return the same keys; pass a new key there"
-        return Report(event.at, message, level=level_of_use(event), uses=uses_of(event))
+        return Report(event.at, message, level=level_of_use(event), given=event.given, uses=uses_of(event))
     advice = own_keys(event) if is_within_call(event) else next_key(event)
     by = user_of(event)
     if event.effect == "split":
@@ -164,6 +164,7 @@ def key_used_after_split(event: KeyUse) -> Report | None:
         event.at,
         f"{already(event, 'split')}, so {then}; {advice}",
         level=level_of_use(event),
+        given=event.given,
         uses=uses_of(event),
     )
 

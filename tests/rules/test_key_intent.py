@@ -155,6 +155,28 @@ def bench(f):
     print(sum(times))
 
 
+def spectra(key, phases):
+    rows = []
+    for phase in phases:
+        # The same `key` is used deliberately, so that the trials differ in
+        # their phases alone.
+        rows.append(jax.random.normal(key, (4,)) * phase)  # info
+    return rows
+
+
+def start_state(key, x):
+    key, sub = jax.random.split(key)
+    return {"key": key, "w": jax.random.normal(sub, x.shape)}
+
+
+class Layer:
+    def __init__(self, key, x):
+        self.step = jax.jit(lambda state, x: dict(state, w=state["w"] - x))
+        self.state = start_state(key, x)
+        self.state = self.step(self.state, x)
+        self.state = start_state(key, x)  # info
+
+
 def main(key, x):
     noise = jax.jit(lambda key: x + jax.random.normal(key, x.shape))
     bench(lambda: noise(key))

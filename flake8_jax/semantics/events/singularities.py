@@ -134,6 +134,9 @@ def _variables(event: Computation, test: Recipe) -> list[Value]:
     return found[:8]
 
 
+_LARGEST_FLOOR = 1e-3
+
+
 def _points(event: Computation, test: Recipe, recipe: Recipe, operand: Value, variable: Value) -> list[float]:
     """Where to look: around the number compared with, and where the operand of the operation is zero, or large."""
     bounds = [n for n in (number(v) for v in test.operands[:2]) if n is not None]
@@ -146,7 +149,11 @@ def _points(event: Computation, test: Recipe, recipe: Recipe, operand: Value, va
         points += [bound - 1.0, bound + 1.0, bound - 0.5, bound + 0.5]
     at_zero, at_one = evaluated(event, operand, variable, 0.0), evaluated(event, operand, variable, 1.0)
     if at_zero is not None and at_one is not None and at_zero != at_one:
-        points.append(-at_zero / (at_one - at_zero))
+        root = -at_zero / (at_one - at_zero)
+        if (
+            not 0.0 < -root <= _LARGEST_FLOOR
+        ):  # ``total + 1e-12``: who adds a floor means ``total`` to be no less than zero
+            points.append(root)
     return points
 
 

@@ -184,7 +184,9 @@ def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
             m.path.mode = msgspec.structs.replace(mode, optional=True)
         results.append(call(m, at.frame, at.node, member, chosen, used=at.used))
         m.path.mode = mode
-        if _is_guessed(m, member) or (at.frame.undecided and len(func.members) > 1 and _are_unlike(func.members)):
+        if _is_guessed(m, member, func.members) or (
+            at.frame.undecided and len(func.members) > 1 and _are_unlike(func.members)
+        ):
             m.bus.drop_errors(reports)
         m.trackers[Freshness].choosing -= 1
         m.path.assumed, m.path.branches = assumed, around
@@ -226,20 +228,20 @@ def _are_unlike(members: tuple[Value, ...]) -> bool:
     return len({id(v.cls) for v in owners if isinstance(v, Instance)}) > 1
 
 
-def _is_guessed(m: Machine, member: Value) -> bool:
-    """A subclass's own form of a method that the class has, too, of an object that only an annotation says to be of the class:
-    it is not known whether objects of the subclass come here."""
+def _is_guessed(m: Machine, member: Value, members: tuple[Value, ...]) -> bool:
+    """A subclass's own form of a method that the class, or another subclass, has too, of an object that only an annotation says
+    to be of the class: it is not known whether objects of the subclass come here."""
     if not isinstance(member, BoundMethod) or not isinstance(member.self_value, Instance) or member.self_value.exact:
         return False
     receiver, method = member.self_value, member.func
     if not isinstance(method, FunctionValue) or any(link.receiver is receiver for link in m.path.stack):
         return False
     found = find_in_class(receiver.cls, method.fn.name)
-    return (
-        found is not None
-        and found[1] is not method
-        and not (isinstance(found[1], FunctionValue) and is_stub(found[1].fn))
-    )
+    if found is None or found[1] is method:
+        return False
+    if isinstance(found[1], FunctionValue) and is_stub(found[1].fn):
+        return any(other is not member and getattr(other, "self_value", None) is receiver for other in members)
+    return True
 
 
 def _suits(member: Value, args: Arguments) -> bool:

@@ -21,7 +21,14 @@ import msgspec
 from flake8_jax.semantics.domain import boundary, joining
 from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.boundary import relevelled
-from flake8_jax.semantics.domain.signatures import constants_of, layers, opened, parameter_names, static_parameters
+from flake8_jax.semantics.domain.signatures import (
+    constants_of,
+    default_values,
+    layers,
+    opened,
+    parameter_names,
+    static_parameters,
+)
 from flake8_jax.semantics.domain.values import (
     Array,
     Const,
@@ -149,7 +156,20 @@ def cross(m: Machine, tv: TransformedValue, args: Arguments, level: Level) -> Ar
     crossed.star, crossed.double_star = star, double_star
     if star is not None or double_star is not None:
         crossed.kwargs |= _hidden_statics(tv, crossed, statics[1])
+    if args.unknown_rest and fact.statics and not fact.filters:
+        crossed.kwargs |= _flags(tv, crossed, statics[1])
     return crossed
+
+
+def _flags(tv: TransformedValue, args: Arguments, static: set[str]) -> dict[str, Value]:
+    """Flags and names that an unknown caller may leave out keep their defaults: one that is passed becomes a tracer, whose
+    truth no code can ask, or raises, so that nothing behind such a test runs with another value."""
+    given = {*(parameter_names(tv.operand) or [])[: len(args.values)], *args.kwargs, *static}
+    return {
+        name: default
+        for name, default in default_values(tv.operand).items()
+        if name not in given and isinstance(default, Const) and isinstance(default.value, (bool, str))
+    }
 
 
 def _hidden_statics(tv: TransformedValue, args: Arguments, names: set[str]) -> dict[str, Value]:

@@ -94,7 +94,7 @@ def call_external(m: Machine, func: External, at: Call) -> Value:
         return _construct(m, name, known.class_, at)
     emit_call(m, name, at)
     track_spawn(m, at.frame, name)
-    space = known.namespace
+    space = None if versions is not None and versions.histories.is_nowhere(name) else known.namespace
     if space is None and m.trackers[Replicas].running:
         track_unknown_call(m, name.rpartition(".")[2], (*at.args.values, *at.args.kwargs.values()))
     if space is None or space.returns == "unknown":

@@ -79,7 +79,7 @@ from flake8_jax.semantics.events.events import RootMet, TransformCall
 from flake8_jax.semantics.interpreter.classes import generic_instance
 from flake8_jax.semantics.interpreter.objects import value_of_descriptor
 from flake8_jax.semantics.interpreter.operations import call, value_of_annotation
-from flake8_jax.semantics.interpreter.operators import truth_of
+from flake8_jax.semantics.interpreter.operators import result_level, truth_of
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.application import Application, Transformation
 from flake8_jax.semantics.models.boundaries import cross, result_outside, shared_by_all_elements
@@ -269,6 +269,8 @@ def _call_untraced(m: Machine, tv: TransformedValue, at: Call) -> Value:
     if tv.fact.omnistaging:  # checkify: what it calls is staged
         stage(m, tv.operand, at, enter(m, tv.fact, tv.name, None, tv.options))
         return Unknown(tv.name)
+    if tv.fact.converts and "excluded" not in tv.options:
+        at = at.to(msgspec.structs.replace(at.args, values=[_converted(m, value) for value in at.args.values]))
     mark, around, given = len(m.journal.entries), m.path.mode, at.args.values
     plain = None
     if tv.rules or tv.rules_asked or tv.fact.result == "first":  # rules of its own take the place of its derivative
@@ -287,6 +289,13 @@ def _call_untraced(m: Machine, tv: TransformedValue, at: Call) -> Value:
         pair = known_elements(result)
         return pair[0] if pair else Unknown("first")
     return result
+
+
+def _converted(m: Machine, value: Value) -> Value:
+    """What ``jnp.asarray`` makes of an argument: ``jnp.vectorize`` applies it to all (jax/_src/numpy/vectorize.py)."""
+    if isinstance(value, (TupleValue, ListValue, Const, HostArray)):
+        return Array(result_level(m, (value,)))
+    return value
 
 
 def _run_inside(m: Machine, tv: TransformedValue, at: Call) -> Value:

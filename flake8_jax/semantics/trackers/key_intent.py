@@ -14,7 +14,8 @@ same data   two calls of one function see the same arrays beside the key, and so
 paired      a function changes two arrays in the same way, with the same key: an image and its mask. Another key does
             so for the same two, or each result takes the place of what it was made of. Or ``inverse_f`` undoes, with
             the same numbers, what ``f`` did. Or one is a copy of the other, by its name: a target network.
-discarded   the result of a call is thrown away: a warm-up, or a line that was forgotten.
+discarded   the result of a call is thrown away: a warm-up, or a line that was forgotten. Or the same assignment stands there
+            again, and starts once more.
 template    the result of a call only says how to read a file: what is read takes the place of its numbers.
 parts       one key is split into the same keys twice, and each time another slice of them is taken.
 said        a comment beside a use says so: ``# fixed key``. What compares under one key is ``same data`` as well.
@@ -91,7 +92,7 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
     if _is_lost(body, here, there):
         return "discarded"
     first, second = statement_at(body, there.node), statement_at(body, here.node)
-    if _is_shown(first, there, here) or _is_shown(second, here, there):
+    if _is_reset(first, second, here) or _is_shown(first, there, here) or _is_shown(second, here, there):
         return "same-data"
     if _is_template(second, body, here.scope) or _is_template(first, body, there.scope):
         return "template"
@@ -217,14 +218,13 @@ def _names_given(place: Place) -> set[str]:
 
 
 def _is_said(body: list[ir.Stmt], place: Place) -> bool:
-    """A comment at the statement, or in the line above, says that the key is the same on purpose."""
+    """A comment at the statement, or in the lines above, says that the key is the same on purpose."""
     statement, text = statement_at(body, place.node), place.scope.text
     if statement is None or isinstance(statement, (ir.FunctionDef, ir.ClassDef)):
         return False
-    start = text.rfind("\n", 0, statement.start) + 1
-    above = text.rfind("\n", 0, max(start - 1, 0)) + 1
-    if not text[above:start].lstrip().startswith("#"):
-        above = start
+    above = text.rfind("\n", 0, statement.start) + 1
+    while above and text[(line := text.rfind("\n", 0, above - 1) + 1) : above].lstrip().startswith("#"):
+        above = line
     end = text.find("\n", statement.end)
     return states_equal_draws(text[above : end if end >= 0 else len(text)])
 
@@ -632,6 +632,16 @@ def _is_input_of_timing(statement: ir.Stmt | None, body: list[ir.Stmt], scope: M
     readers = [one for one in all_statements(body) if one.start > statement.end and _names_in(one) & names]
     timed = {id(one) for one in _timed_alone(body, scope) if is_wait(one, scope, body)}
     return bool(readers) and all(id(one) in timed for one in readers)
+
+
+def _is_reset(first: ir.Stmt | None, second: ir.Stmt | None, here: Place) -> bool:
+    """``self.state = init(key, x)``, a call of the project, stands there twice, word for word: what was tried out or compiled
+    in between starts once more."""
+    if not isinstance(first, ir.Assign) or not isinstance(second, ir.Assign) or first is second:
+        return False
+    text = here.scope.text
+    same = text[first.start : first.end].split() == text[second.start : second.end].split()
+    return same and here.link is not None and here.link.fn is not None and second.value is here.node
 
 
 def _is_shown(statement: ir.Stmt | None, place: Place, other: Place) -> bool:

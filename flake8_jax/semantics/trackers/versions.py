@@ -267,7 +267,8 @@ class Versions:
         if callee in _INHERITED and any(_INHERITED[callee] in scope.text for scope in self.guards.scopes):
             return
         for needed in history.needed(callee):
-            given = len(args.values) >= int(needed) if needed.isdigit() else needed in args.kwargs
+            number = len(args.values) + len(args.kwargs)
+            given = number >= int(needed) if needed.isdigit() else needed in args.kwargs
             if not given:
                 self._use(m, at.frame.scope, _Use(at.node, f"{callee}(!{needed})", span_of(at.node)))
 
