@@ -252,10 +252,10 @@ def _may_reuse_subkey(source: FixSource, statement: ir.Stmt, imports: Imports) -
     if not all(source.functions(node) == around for node in mentions):
         return False
     follow = all(_follows_split(source, node, imports) for node in mentions)
-    return follow or all(is_target(source, node) or _is_bound_anew(source, statement, node) for node in mentions)
+    return follow or all(is_target(source, node) or _is_bound_again(source, statement, node) for node in mentions)
 
 
-def _is_bound_anew(source: FixSource, statement: ir.Stmt, read: ir.Name) -> bool:
+def _is_bound_again(source: FixSource, statement: ir.Stmt, read: ir.Name) -> bool:
     """No value that ``statement`` gives the name reaches a read of it: another one is always bound in between."""
     reading = source.statement(read)
     binder = binder_before(source, reading, read.id)
