@@ -38,8 +38,8 @@ _STOPPED = ("timeout", "memory", "signal", "interrupted")
 REPLICAS = 4
 """So many devices the CPU poses as, where a finding is about several."""
 _LEAST_SECONDS = 20.0
-_SHARE = 2.0
-"""A run without jit may take so many times as long as the run as it is."""
+_SHARE = 1.0
+"""A run without jit may take so many times as long as the run as it is, which is slower than the command by itself."""
 _BACKENDS = {"cuda": ("gpu", "cuda"), "cpu": ("cpu",), "tpu": ("tpu",)}
 
 

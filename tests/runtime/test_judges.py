@@ -94,7 +94,11 @@ def test_a_missing_name_is_that_of_the_finding(error: tuple[str, str], row: int,
     ("message", "visits", "verdict"),
     [
         ("step() takes 1 positional argument but 2 were given", 1, "confirmed"),
-        ("step() takes 1 positional argument but 2 were given", 0, "inconclusive"),  # nothing can call what was not made
+        (
+            "step() takes 1 positional argument but 2 were given",
+            0,
+            "inconclusive",
+        ),  # nothing can call what was not made
         ("", 1, "inconclusive"),
         ("the folder has to be there", 1, "inconclusive"),
     ],

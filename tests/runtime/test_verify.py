@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import signal
@@ -18,6 +19,7 @@ from support.pages import Example, parse_page
 
 from flake8_jax.cli.verify import summary
 from flake8_jax.rules import all_rules
+from flake8_jax.runtime_checks.child.watching import replaced_at
 from flake8_jax.runtime_checks.observations import Spot
 from flake8_jax.runtime_checks.oracles import all_oracles
 from flake8_jax.runtime_checks.sandbox import Limits
@@ -560,3 +562,15 @@ def test_what_runs_after_the_main_program_counts(tmp_path: Path, end: str) -> No
     workload = Workload(("python", "main.py"), (str(tmp_path),), str(tmp_path), sys.executable, "cpu", limits)
     found = verify([Asked("discarded-result", Spot(main, row, row)) for row in (3, 5)], workload)
     assert all(verdict.reason.endswith("it ran once") for verdict in found.verdicts), found.verdicts
+
+
+def test_what_an_assignment_replaces() -> None:
+    texts = {
+        "x = step(x, q)": ("x",),
+        "self.params, state = self.update(self.params, state, lr=rate)": ("self.params", "state"),
+        "new, loss = step(params, batch[i])": ("batch", "i", "params"),
+        "s.net = s.net.apply(grads=s.grads)": ("s.net",),
+        "step(x)": (),
+    }
+    for text, names in texts.items():
+        assert replaced_at(ast.parse(f"for i in range(3):\n    {text}"), 2) == names, text

@@ -18,7 +18,7 @@ import ast
 import dis
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any
@@ -42,9 +42,10 @@ class Watch:
     """Rows ``first`` to ``last`` of a file. visits: by state; runs: visits by state and run of the function. If the rows
     begin a loop, body is its last row, and inside counts how often each row of it ran in each run while JAX traced. entered:
     calls of the user's functions that the rows led to while JAX traced, by run. functions: names of those that have the
-    rows and ran. keeps_old: look whether local variables are replaced by others of their size, and the old ones kept: kept
-    counts their bytes, in the visit at which it is most; before: the variables at the last visit, by run. formula: of the
-    rows, and a better one; apart: how far they lay from each other at most, in as many visits as were compared.
+    rows and ran. keeps_old: look whether variables are replaced by others of their size, and the old ones kept: kept
+    counts their bytes, in the visit at which it is most; replaced: the variables, with dots (see ``replaced_at``); before:
+    their values at the last visit, by run. formula: of the rows, and a better one; apart: how far they lay from each other at
+    most, in as many visits as were compared.
     unjit: what it shows is to be seen without jit (see ``switching``). name: a name in the rows; constant: bytes of the largest
     array that it stood for while a program was traced; was_tracer: it was a tracer then. column: where the finding begins in
     its first row, from 1, or 0; owner: the function, class or module whose code stands there, by the name that its code has: a
@@ -68,6 +69,7 @@ class Watch:
     unjit: bool = False
     before: dict[int, dict[str, Any]] = field(default_factory=dict)
     kept: int = 0
+    replaced: tuple[str, ...] = ()
     formula: tuple[Formula, Formula] | None = None
     compared: int = 0
     apart: float = 0.0
@@ -132,6 +134,8 @@ class Watcher:
         self._entering = bool(watches)
         for watch in watches:
             watch.body = self._loops[watch.path].get(watch.first)
+            if watch.keeps_old:
+                watch.replaced = replaced_at(trees[watch.path], watch.first)
             if watch.column:
                 watch.owner = owner_at(trees[watch.path], sources[watch.path], watch.first, watch.column)
         self._watched: dict[int, tuple[CodeType, bool]] = {}
@@ -351,10 +355,12 @@ def _look_at_name(watch: Watch, frame: FrameType) -> None:
 
 
 def _look_for_old(watch: Watch, run: int, frame: FrameType) -> None:
-    """Hold the local variables against those of the visit before: what was replaced, and not donated?"""
+    """Hold the variables against those of the visit before: what was replaced, and not donated?"""
     import jax
 
-    now = {name: value for name, value in frame.f_locals.items() if not name.startswith("__")}
+    here = frame.f_locals
+    names = watch.replaced or [name for name in here if not name.startswith("__")]
+    now = {name: _value_of(name, here) for name in names}
     kept = 0
     for name, old in watch.before.get(run, {}).items():
         new = now.get(name)
@@ -364,6 +370,40 @@ def _look_for_old(watch: Watch, run: int, frame: FrameType) -> None:
         kept += sum(a.nbytes for a, b in pairs if a is not b and _alike(a, b) and not a.is_deleted())
     watch.kept = max(watch.kept, kept)
     watch.before[run] = now
+
+
+def _value_of(name: str, variables: Mapping[str, Any]) -> Any:
+    """What a name with dots stands for; None where that would run code of the user's."""
+    first, *attributes = name.split(".")
+    found = variables.get(first)
+    for attribute in attributes:
+        found = getattr(found, "__dict__", {}).get(attribute)
+    return found
+
+
+def replaced_at(tree: ast.AST, row: int) -> tuple[str, ...]:
+    """The variables that the assignment at a row replaces by what it computes of them, or else those that it computes with.
+    None where no assignment stands there."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and node.lineno <= row <= (node.end_lineno or node.lineno):
+            calls = [call for call in ast.walk(node.value) if isinstance(call, ast.Call)]
+            parts = [part for call in calls for part in (*call.args, *(keyword.value for keyword in call.keywords))]
+            parts += [call.func.value for call in calls if isinstance(call.func, ast.Attribute)]
+            given = {name for part in parts for name in _dotted_in(part)}
+            targets = {name for target in node.targets for name in _dotted_in(target)}
+            return tuple(sorted(given & targets or given))
+    return ()
+
+
+def _dotted_in(node: ast.AST) -> Iterator[str]:
+    """The longest names with dots in an expression."""
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        text = ast.unparse(node)
+        if text.replace(".", "").replace("_", "").isalnum():
+            yield text
+            return
+    for child in ast.iter_child_nodes(node):
+        yield from _dotted_in(child)
 
 
 def _alike(old: Any, new: Any) -> bool:
