@@ -6,6 +6,7 @@ import re
 
 from flake8_jax.core.findings import Level, Positions
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.semantics.domain.scopes import is_test_file
 from flake8_jax.semantics.events.events import Setting
 from flake8_jax.semantics.events.facts import SUPERSEDED
 
@@ -111,8 +112,14 @@ def late_configuration(event: Setting) -> Report | None:
     if not event.late:
         return None
     error = event.name in _RAISING and event.direct and not event.conditional and not event.context.caught
-    level: Level | None = "error" if error else "info" if _asks_first(event) or _is_in_other_cell(event) else None
+    level: Level | None = "error" if error else "info" if _is_of_little_use(event) else None
     return Report(event.at, _message(event), level=level, unless=SUPERSEDED)
+
+
+def _is_of_little_use(event: Setting) -> bool:
+    """It sets what is in force, JAX may start again before it, or a test calls code that sets it for some arguments only."""
+    tested = event.conditional and not event.direct and is_test_file(event.context.scope.path)
+    return tested or _asks_first(event) or _is_in_other_cell(event)
 
 
 def _is_in_other_cell(event: Setting) -> bool:

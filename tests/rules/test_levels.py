@@ -65,6 +65,38 @@ def test_a_tracer_from_far_away_is_likely(files: dict[str, str], level: str, con
     assert (found.name, found.level, found.confidence) == ("traced-branch", level, confidence)
 
 
+COMMAND = """\
+import os
+
+
+def main(cpu_only):
+    if cpu_only:
+        os.environ["JAX_PLATFORMS"] = "cpu"
+"""
+CALLER = """\
+import sys
+
+import jax.numpy as jnp
+from command import main
+
+ONE = jnp.ones(3)
+
+
+def test_run(arguments):
+    main(arguments)
+
+
+test_run(sys.argv)
+"""
+
+
+@pytest.mark.parametrize(("path", "level"), [("run.py", "warning"), ("test_run.py", "info")])
+def test_a_test_of_code_that_may_set_a_variable_is_a_note(path: str, level: str) -> None:
+    files = {"command.py": COMMAND, path: CALLER}
+    findings = findings_of(Path("/project"), files).findings
+    assert [found.level for found in findings if found.name == "late-configuration"] == [level]
+
+
 BASE = """\
 import jax
 
