@@ -54,8 +54,8 @@ def array_item_assignment(event: Store) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report assignments to items of NumPy arrays, lists and dicts, or of the mutable references that
-    `jax.new_ref` makes.
+    jaxlint does not report an assignment to an item of a NumPy array, a list or a dict, because Python can change
+    these objects. It does not report a mutable reference that `jax.new_ref` makes, because its items can be assigned.
 
     ```python
     import jax
@@ -78,21 +78,27 @@ def array_item_assignment(event: Store) -> Report | None:
 
     ## Limitations
 
-    The rule misses assignments to an array inside a pytree if jaxlint does not know the structure of the pytree.
+    The rule misses an assignment to an array inside a pytree (`params["w"][0] = 1`) if jaxlint does not know the
+    structure of the pytree.
 
     ## Fix safety
 
-    `x[i] = v` becomes `x = x.at[i].set(v)`; an augmented assignment becomes `x = x.at[i].add(v)` and so on. The fix is
-    safe if `x` is a local name for a new JAX array that no other name, container or view refers to, and if an augmented
-    assignment cannot select an item twice. Otherwise it is unsafe: other references keep the old values, and a caller
-    may pass a NumPy array. With a traced mask, `x[x < 0] = 0` becomes `x = jnp.where(x < 0, 0, x)`, which is unsafe:
-    the result of an integer array and a float is a float array. jaxlint offers no fix if nothing reads `x` afterwards,
-    in Pallas kernels, and for an array that cannot get a new value: a transpose (`x.T[0] = 1`), a property, or a field of
-    a NamedTuple or of a frozen class.
+    The fix turns `x[i] = v` into `x = x.at[i].set(v)`, and `x[i] += v` into `x = x.at[i].add(v)`. It is safe if `x`
+    is a local name for a new JAX array to which no other name, container or view refers, and if the index of an
+    augmented assignment cannot select an item twice. Otherwise it is unsafe: other references keep the old values,
+    and a caller may pass a NumPy array.
+
+    If the index is a traced mask, the fix turns `x[x < 0] = 0` into `x = jnp.where(x < 0, 0, x)`. This fix is unsafe,
+    because `jnp.where` of an integer array and a float gives a float array.
+
+    jaxlint offers no fix in Pallas kernels, or if nothing reads `x` after the assignment. It also offers no fix for
+    an array that cannot get a new value: a transpose (`x.T[0] = 1`), a property, or a field of a NamedTuple or of a
+    frozen class.
 
     ## How it is verified
 
-    When the statement runs, it raises `TypeError` (for `del`: `AttributeError`).
+    `jaxlint verify` runs the program and confirms the finding if the statement raises `TypeError`, or
+    `AttributeError` for `del x[i]`.
 
     ## Since
 

@@ -93,8 +93,8 @@ def async_timing(event: Timed) -> Report | None:
     ## Not reported
 
     jaxlint does not report a timer that stops after the code has read the result on the host, because the result is
-    ready then. It does not report a training loop over data that the host also waits for, because only a small part
-    of the work is still running when such a loop ends.
+    ready then. It does not report a timer around a training loop in which the host also waits for data, because only
+    a small part of the device's work is unfinished when such a loop ends.
 
     ```python
     import time
@@ -126,12 +126,13 @@ def async_timing(event: Timed) -> Report | None:
 
     ## Fix safety
 
-    Unsafe. jaxlint adds `jax.block_until_ready` before the timer stops, or around a call whose result is not used. The
-    measured time then includes the computation.
+    Unsafe. jaxlint adds `jax.block_until_ready` before the timer stops, or around a call whose result is not used.
+    The measured time then includes the computation.
 
     ## How it is verified
 
-    In a run, the measured time is only a fraction of the time until the result is ready.
+    `jaxlint verify` runs the program and confirms the finding if JAX is still computing an array when the timer
+    stops.
 
     ## Since
 

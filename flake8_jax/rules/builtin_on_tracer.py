@@ -88,8 +88,8 @@ def builtin_on_tracer(event: LibraryCall) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report `abs`, `sum` and `pow`, which use only operators that arrays have, or any builtin on a
-    static value.
+    jaxlint does not report `abs`, `sum` and `pow`, because they use only operators that arrays have. It does not
+    report any builtin on a static value, such as `max(x.shape)`.
 
     ```python
     import math
@@ -111,16 +111,18 @@ def builtin_on_tracer(event: LibraryCall) -> Report | None:
 
     ## Limitations
 
-    The rule misses a `key=` function of `max`, `min` or `sorted` that returns a traced value.
+    The rule misses a call such as `max(items, key=f)` in which the function `f` returns a traced value.
 
     ## Fix safety
 
-    Unsafe. `max(a, b)` becomes `jnp.maximum(a, b)`, `math.sqrt(x)` becomes `jnp.sqrt(x)` and `any(mask)` becomes
-    `jnp.any(mask)`. The results are arrays, and NaN propagates where Python ignored it.
+    Unsafe. jaxlint writes the `jax.numpy` function: `max(a, b)` becomes `jnp.maximum(a, b)`, `math.sqrt(x)` becomes
+    `jnp.sqrt(x)` and `any(mask)` becomes `jnp.any(mask)`. The results are arrays. If an argument is NaN, the result
+    is NaN, but Python's `max` may return the other argument.
 
     ## How it is verified
 
-    Calling the traced function raises the exception on the marked line.
+    `jaxlint verify` runs the program and confirms the finding if the call raises `TracerBoolConversionError`,
+    `ConcretizationTypeError` or `TypeError` at trace time.
 
     ## Since
 

@@ -71,8 +71,8 @@ def cached_tracer(event: CachedCall | Hashing) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a cached function whose first call happens outside tracing, or whose result contains no
-    JAX arrays.
+    jaxlint does not report a cached function whose first call happens outside tracing, because its result then holds
+    no tracers. It does not report a cached function whose result contains no JAX arrays.
 
     ```python
     import functools
@@ -105,8 +105,8 @@ def cached_tracer(event: CachedCall | Hashing) -> Report | None:
 
     ## Limitations
 
-    The rule misses caches that the project implements itself, and results that hide arrays in an object that is not
-    a pytree.
+    The rule knows the caches of Python's `functools`, but misses a cache that the project implements itself. It also
+    misses a cached result that hides arrays in an object that is not a pytree.
 
     ## Fix safety
 
@@ -114,7 +114,9 @@ def cached_tracer(event: CachedCall | Hashing) -> Report | None:
 
     ## How it is verified
 
-    The second trace raises `UnexpectedTracerError`. With a traced argument, the first call raises `TypeError`.
+    `jaxlint verify` runs the program. It confirms the finding if a traced argument raises `TypeError`, if a cached
+    tracer raises `UnexpectedTracerError` in a later call, or if the line runs at trace time, so that the cache keeps
+    a tracer.
 
     ## Since
 

@@ -15,9 +15,9 @@ def captured_constant(event: CapturedConstant) -> Report | None:
 
     ## Why is this bad?
 
-    JAX writes a captured array into the compiled program. The compiler reads it, tries to compute with it ahead of time, and
-    keeps a copy for each function and each shape that it compiles. Compilation takes long, and the array uses memory twice.
-    Pass the array as an argument.
+    JAX writes a captured array into the compiled program. The compiler reads the array and tries to compute with it
+    ahead of time, so compilation takes long. The program also keeps a copy of the array for each function and each
+    shape that JAX compiles. Pass the array as an argument.
 
     ## Example
 
@@ -58,13 +58,12 @@ def captured_constant(event: CapturedConstant) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report these arrays:
+    jaxlint does not report an array of which the function reads only the shape, or an array that the traced code
+    makes itself, because JAX does not copy these into the program. An array whose elements are all equal, such as
+    `jnp.zeros(n)`, and an array of less than one MiB cost little, so jaxlint does not report them either.
 
-    - an array of which the function reads only the shape;
-    - an array that the traced code makes itself;
-    - an array whose elements are all equal, such as `jnp.zeros`;
-    - a small array;
-    - an array that the body of a `scan` or `fori_loop` captures, if no jitted function contains the loop.
+    If the body of `scan` or `fori_loop` captures an array, jaxlint reports it only if a jitted function contains the
+    loop.
 
     ```python
     import jax
@@ -95,16 +94,17 @@ def captured_constant(event: CapturedConstant) -> Report | None:
 
     ## Limitations
 
-    The rule misses a large array that is the default of a parameter, or that the compiled function returns
-    unchanged.
+    The rule misses a large array that is the default value of a parameter (`def f(x, table=TABLE)`), or that the
+    compiled function returns unchanged.
 
     ## Fix safety
 
-    No fix. The array has to become an argument that every caller passes.
+    No fix. The array has to become an argument of the jitted function, and every caller has to pass it.
 
     ## How it is verified
 
-    jaxlint lowers the function. The text of the lowered function contains the array and is about as long as it.
+    `jaxlint verify` runs the program and confirms the finding if the captured name refers to an array, not to a
+    tracer, while JAX traces the function.
 
     ## Since
 

@@ -21,10 +21,10 @@ def captured_mutation(event: Mutation) -> Report | None:
 
     ## Why is this bad?
 
-    Python runs a traced function at trace time only. The function appends a tracer, which is invalid after tracing
-    (`UnexpectedTracerError`), and its next call appends nothing. The same holds for a body of `scan` or a loss under
-    `grad` that writes to a container of the enclosing function. Return the values (`has_aux=True`, or the second result
-    of a `scan` body) or report them with `jax.debug.callback`.
+    Python runs a traced function only while JAX traces it. If the function appends to an outer list, it appends a
+    tracer, which is invalid after tracing (`UnexpectedTracerError`). Later calls append nothing. A body of `scan` and
+    a loss under `grad` have the same problem if they write to a container of the enclosing function. Return the
+    values (`has_aux=True`, or the second result of a `scan` body) or report them with `jax.debug.callback`.
 
     ## Example
 
@@ -79,13 +79,13 @@ def captured_mutation(event: Mutation) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report changes of these containers:
+    jaxlint does not report a container that the traced function makes itself or gets as an argument, because the
+    container belongs to the trace. It does not report a list that no code reads after the trace, or a list used as a
+    stack, if the function pops each new element before the trace ends: no code can then read the tracer.
 
-    - a container that is made inside the traced function or passed in as an argument;
-    - a stack whose new element is popped again before the trace ends;
-    - a table of static values;
-    - a mutable reference of JAX, which the compiled program changes itself;
-    - a list that no code reads after the trace.
+    jaxlint does not report a dict to which the function adds only static values, which stay valid after tracing. It
+    also does not report a mutable reference (`jax.new_ref`), because the compiled program changes the reference in
+    every call.
 
     ```python
     import jax
@@ -128,16 +128,16 @@ def captured_mutation(event: Mutation) -> Report | None:
 
     ## Limitations
 
-    The rule misses changes of NumPy arrays, queues and objects of other libraries. It does not report a cache of
-    static values, which is correct.
+    The rule misses changes of NumPy arrays, queues and objects of other libraries.
 
     ## Fix safety
 
-    No fix. Where the value belongs is a design decision.
+    No fix. The author has to decide which result or argument of the function holds the value.
 
     ## How it is verified
 
-    After several calls the list holds one element, and using it raises `UnexpectedTracerError`.
+    `jaxlint verify` runs the program and confirms the finding if the line that changes the container runs while JAX
+    traces.
 
     ## Since
 

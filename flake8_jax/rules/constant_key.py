@@ -32,10 +32,13 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
     ## Why is this bad?
 
     A key from a constant seed is equal in every call and every iteration, so all draws repeat: dropout removes the
-    same units each time, and augmentation never varies. Make the key once, outside, and pass it in. Traced code
-    that reads a key of the module has the same problem. So does a function that makes its own key, if a loop calls
-    the function. jaxlint reports such a key if the result of the call goes into the next iteration; with
-    `--preview`, it also reports keys in other loops.
+    same units each time, and augmentation never varies. Make the key once, outside the traced function or the loop,
+    and pass it in.
+
+    Traced code that reads a key from a variable of the module has the same problem. So does a function that makes its
+    own key (`def noise(x): key = jax.random.key(0) …`), if a loop calls this function. jaxlint reports such a
+    function if the result of the call goes into the next iteration; with `--preview`, it reports the function in
+    other loops, too.
 
     ## Example
 
@@ -119,13 +122,14 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report these keys:
+    jaxlint does not report a key that is made in a test or outside functions and loops, because that code runs once.
+    It does not report a key whose seed is an argument of the function or a named constant (`jax.random.key(SEED)`),
+    because the user chooses this seed for each run of the program.
 
-    - a key that is made at module level, or in a test;
-    - a key whose seed is an argument or a named constant, or was chosen for the run;
-    - a key that only replaces a missing argument;
-    - a key from which the code draws nothing, or of which it needs only shapes;
-    - the key of a layer that is not training.
+    jaxlint does not report a key that only stands in for a missing argument
+    (`if key is None: key = jax.random.key(0)`), because callers can pass their own. It does not report a key from
+    which the code draws no numbers: a key of which only the shape matters (`jax.eval_shape`), or the key of a dropout
+    layer that is switched off (`deterministic=True`).
 
     ```python
     import sys
@@ -171,15 +175,17 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
 
     ## Limitations
 
-    The rule misses a key whose seed comes from a configuration, and draws in functions that jaxlint does not know.
+    The rule misses a key whose seed comes from a configuration (`jax.random.key(config.seed)`), and a draw in a
+    function that jaxlint does not know.
 
     ## Fix safety
 
-    No fix. The key has to come from the caller.
+    No fix. The traced function needs a key as an argument, and every caller has to pass one.
 
     ## How it is verified
 
-    Two calls of the traced function, or two iterations of the loop, give equal draws.
+    `jaxlint verify` runs the program. It confirms the finding if the line that makes the key runs, because a constant
+    seed gives an equal key each time.
 
     ## Since
 

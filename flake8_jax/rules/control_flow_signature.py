@@ -12,9 +12,10 @@ def control_flow_signature(event: SignatureMismatch) -> Report | None:
 
     ## Why is this bad?
 
-    Each of these functions needs arguments of a fixed form. A `scan` body takes `(carry, x)` and returns `(carry, y)`.
-    A `fori_loop` body takes `(i, carry)` and returns the carry. The branches of `cond` take the operands and return one
-    pytree structure. The carry of a loop keeps its structure. Other forms raise `TypeError` at trace time.
+    Each of these functions needs arguments of a fixed form, and raises `TypeError` at trace time for another form.
+    The body of `scan` takes `(carry, x)` and returns `(carry, y)`. The body of `fori_loop` takes `(i, carry)` and
+    returns the carry. The carry of a loop must keep its pytree structure. The branches of `cond` take the operands
+    and return the same pytree structure.
 
     ## Example
 
@@ -54,8 +55,9 @@ def control_flow_signature(event: SignatureMismatch) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a function whose other arguments were bound before (with `functools.partial` or a
-    closure), or branches of `cond` that return equal structures.
+    jaxlint does not report a function of more parameters if `functools.partial` or a closure already binds the extra
+    ones, as in `jax.lax.scan(partial(step, params), carry, xs)`. It does not report branches of `cond` that return
+    the same pytree structure.
 
     ```python
     from functools import partial
@@ -75,16 +77,17 @@ def control_flow_signature(event: SignatureMismatch) -> Report | None:
 
     ## Limitations
 
-    The rule misses a carry whose shape or dtype changes; it checks only the number of arguments and the pytree
-    structure.
+    The rule checks the number of arguments and the pytree structure. It misses a carry that keeps its structure but
+    changes its shape or dtype.
 
     ## Fix safety
 
-    No fix. Only the author knows which side is wrong.
+    No fix. If the function and the call do not fit, only the author knows which of the two is wrong.
 
     ## How it is verified
 
-    JAX raises `TypeError` when it traces the function.
+    `jaxlint verify` runs the program and confirms the finding if JAX raises an error such as `TypeError` when it
+    traces the function.
 
     ## Since
 

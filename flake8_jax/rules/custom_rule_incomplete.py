@@ -17,10 +17,10 @@ def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
 
     ## Why is this bad?
 
-    A `jax.custom_vjp` function cannot be called before `defvjp`. The forward rule takes the arguments and returns
-    `(output, residuals)`. The backward rule takes the arguments of `nondiff_argnums`, then `(residuals, cotangent)`,
-    and returns a tuple with one cotangent for every other argument. Rules of another form raise when JAX differentiates
-    the function, not earlier.
+    A `jax.custom_vjp` function cannot be called before `f.defvjp(forward, backward)`. The forward rule takes the
+    arguments of the function and returns `(output, residuals)`. The backward rule takes the arguments that
+    `nondiff_argnums` names, then `(residuals, cotangent)`, and returns a tuple with one cotangent for each other
+    argument. A derivative rule of another form raises only when JAX differentiates the function.
 
     ## Example
 
@@ -104,8 +104,8 @@ def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a function whose derivative rule other code sets, or any of the forms that `custom_jvp`
-    allows.
+    jaxlint does not report a function whose derivative rule is set by other code, for example in another module. It
+    does not report any of the forms of derivative rules that `custom_jvp` allows.
 
     ```python
     import jax
@@ -128,7 +128,8 @@ def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
 
     ## Limitations
 
-    The rule does not check derivative rules set with `defjvps`, or rules for symbolic zeros.
+    The rule does not check derivative rules that are set with `f.defjvps(…)`, or derivative rules for symbolic zeros
+    (`symbolic_zeros=True`).
 
     ## Fix safety
 
@@ -136,8 +137,9 @@ def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
 
     ## How it is verified
 
-    Calling the function raises `AttributeError` if no rule is set. Differentiating the function raises `TypeError` or
-    `ValueError` if the derivative rule does not fit.
+    `jaxlint verify` runs the program. It confirms the finding if a call of the function raises `AttributeError`
+    because no derivative rule is set, or if differentiating the function raises `TypeError` or `ValueError` because
+    the derivative rule does not fit.
 
     ## Since
 

@@ -38,9 +38,10 @@ def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report |
 
     ## Why is this bad?
 
-    XLA compiles for static shapes. `x[mask]` has one element per True in the mask. `jnp.nonzero`, `jnp.unique`, one-argument
-    `jnp.where` and `jnp.repeat` with traced counts also have a shape that depends on the data. Under `jax.jit` they raise
-    `NonConcreteBooleanIndexError` or `ConcretizationTypeError`, unless `size=` (or `total_repeat_length=`) fixes the length.
+    XLA compiles for static shapes, but `x[mask]` has one element for each True in the mask. `jnp.nonzero`,
+    `jnp.unique`, `jnp.where` with one argument, and `jnp.repeat` with traced counts also return a shape that depends
+    on the data. Under `jax.jit` they raise `NonConcreteBooleanIndexError` or `ConcretizationTypeError`, unless the
+    argument `size=` (or `total_repeat_length=` for `jnp.repeat`) fixes the length.
 
     ## Example
 
@@ -96,8 +97,9 @@ def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report |
 
     ## Not reported
 
-    jaxlint does not report an index that is an integer, `jnp.where` with three arguments, a mask that is known at
-    trace time, or code outside tracing.
+    jaxlint does not report an integer index (`x[i]`) or `jnp.where` with three arguments, because the shape of the
+    result does not depend on the data. It does not report a mask that is known at trace time, or code outside
+    tracing, because JAX can compute the shape there.
 
     ```python
     import jax
@@ -128,14 +130,19 @@ def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report |
 
     ## Fix safety
 
-    Unsafe. A reduction gets the mask as `where=`: `x[mask].sum()` becomes `jnp.sum(x, where=mask)`. The order of the
-    additions may change, and the maximum or minimum of no elements becomes infinite. `len(x[mask])` becomes
-    `jnp.sum(mask)`, which is an array. `x.at[x < 0].set(0)` becomes `jnp.where(x < 0, 0, x)`; an array that holds no
-    floats may get another dtype. The other forms have no fix, because the author has to choose a padding.
+    Unsafe. A reduction gets the mask as its argument `where=`: `x[mask].sum()` becomes `jnp.sum(x, where=mask)`. The
+    order of the additions may change, and the maximum or minimum of no elements becomes infinite.
+
+    `len(x[mask])` becomes `jnp.sum(mask)`, which is an array instead of a Python int. `x.at[x < 0].set(0)` becomes
+    `jnp.where(x < 0, 0, x)`, which may have another dtype if `x` holds no floats.
+
+    Other expressions, such as `y = x[mask]`, have no fix, because the author has to choose a fixed size and a
+    padding.
 
     ## How it is verified
 
-    Calling the traced function raises the exception on the marked line.
+    `jaxlint verify` runs the program and confirms the finding if the expression raises an error such as
+    `NonConcreteBooleanIndexError` or `ConcretizationTypeError` while JAX traces.
 
     ## Since
 

@@ -18,8 +18,8 @@ def deprecated_api(event: ApiUse) -> Report | None:
 
     ## Why is this bad?
 
-    A deprecated name works, perhaps with a DeprecationWarning, until JAX removes it. JAX promises to keep a
-    deprecated name for three months.
+    A deprecated name works, perhaps with a `DeprecationWarning`, until a release of JAX removes it. JAX promises to
+    keep a deprecated name for three months.
 
     ## Example
 
@@ -59,7 +59,8 @@ def deprecated_api(event: ApiUse) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report the old name in a project that supports a release without the new name.
+    jaxlint does not report a deprecated name if the project supports a release of JAX that lacks the new name,
+    because the code needs the old name there.
 
     ```python
     # /// script
@@ -75,25 +76,30 @@ def deprecated_api(event: ApiUse) -> Report | None:
 
     ## Limitations
 
-    The rule misses deprecated attributes of arrays, and names that the program builds at run time, as with
-    `getattr`.
+    The rule misses deprecated attributes of arrays (`x.name`), and names that the program builds at run time
+    (`getattr(jax, name)`).
 
     ## Fix safety
 
-    jaxlint writes the new name if it does the same, and if each release that the project supports has it. The fix is
-    unsafe in these cases:
+    jaxlint replaces the deprecated name if the new name does the same and if every supported release of the library
+    has the new name. The fix is safe except in the cases below, in which the program may behave differently:
 
-    - `pjit` becomes `jax.jit`, which does not read the mesh context, and jaxlint cannot see the shardings.
-    - `use_mesh` outside `with` becomes `jax.set_mesh`, which sets the mesh when it is called.
-    - The project does not say which releases of the library it supports, so an older one may lack the new name.
-    - The import of a module is replaced, and the new module may lack a name that the code uses.
-    - A test replaces the function under its old name (`monkeypatch`), which would have no effect on the new one.
+    - The fix of `pjit` is unsafe: it writes `jax.jit`, which does not read the mesh context (`with mesh:`), and
+      jaxlint cannot see the shardings of the arrays.
+    - The fix of `use_mesh` outside a `with` statement is unsafe: it writes `jax.set_mesh`, which sets the mesh as
+      soon as it is called.
+    - A fix is unsafe if the project does not say which releases of the library it supports: an older release may lack
+      the new name.
+    - A fix that replaces the import of a module is unsafe: the new module may lack a name that the code uses.
+    - A fix is unsafe if a test replaces the function under its old name (`monkeypatch.setattr`): the replacement
+      would have no effect on the new name.
 
-    There is no fix for `pjit` with a `PartitionSpec` or with positional options.
+    jaxlint offers no fix for `pjit` with a `PartitionSpec` or with positional options.
 
     ## How it is verified
 
-    The run shows the DeprecationWarning, if JAX or the library emits one.
+    `jaxlint verify` runs the program and confirms the finding if JAX or the library emits a `DeprecationWarning` at
+    the line.
 
     ## Since
 

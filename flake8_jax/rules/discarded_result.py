@@ -89,8 +89,9 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report statements that call a function with side effects, a method of a list or of a NumPy
-    array, or a function that is expected to raise (as in `pytest.raises`).
+    jaxlint does not report a statement that calls a function with side effects, or a method of a list or of a NumPy
+    array (`items.sort()`), because these change something. It does not report a call in `with pytest.raises(…)`,
+    because the test needs only the exception.
 
     ```python
     import jax
@@ -119,7 +120,8 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
 
     ## Limitations
 
-    The rule misses a result that the code assigns to a name but never reads, except for a jitted function.
+    The rule misses a result that the code assigns to a name but never reads. It reports such a name only for a jitted
+    function (`fast = jax.jit(f)`).
 
     ## Fix safety
 
@@ -127,7 +129,8 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
 
     ## How it is verified
 
-    The program does the same if the statement is removed.
+    `jaxlint verify` confirms the finding as soon as the statement runs, because the source code shows that the
+    program drops the result.
 
     ## Since
 

@@ -15,8 +15,8 @@ def discarded_split(event: Discarded) -> Report | None:
 
     ## Why is this bad?
 
-    `split`, `fold_in` and `clone` are pure. They return new keys and do not advance the key that they get, so the
-    statement does nothing and later draws repeat.
+    `split`, `fold_in` and `clone` are pure functions: they return new keys and do not change the key that they get. A
+    statement that drops the new keys does nothing, so later draws from the old key repeat.
 
     ## Example
 
@@ -47,7 +47,8 @@ def discarded_split(event: Discarded) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report functions of other libraries named `split`, `fold_in` or `clone`, such as `jnp.split`.
+    jaxlint does not report functions of other libraries whose name is `split`, `fold_in` or `clone`, such as
+    `jnp.split`.
 
     ```python
     import re
@@ -77,7 +78,8 @@ def discarded_split(event: Discarded) -> Report | None:
 
     ## How it is verified
 
-    The draws after the statement equal draws from the key that was passed to `split`.
+    `jaxlint verify` confirms the finding as soon as the statement runs, because the source code shows that the
+    program drops the new keys.
 
     ## Since
 

@@ -16,8 +16,8 @@ def discarded_update(event: Discarded) -> Report | None:
 
     ## Why is this bad?
 
-    The `at` property does not modify the array; it returns a new one. Without an assignment the statement silently does
-    nothing.
+    `x.at[i].set(v)` does not modify `x`; it returns a new array. If the code does not assign the result, the
+    statement silently does nothing.
 
     ## Example
 
@@ -50,7 +50,8 @@ def discarded_update(event: Discarded) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report an object of the project whose class defines its own `at` that modifies the object.
+    jaxlint does not report an object of a class in the project that defines its own `at` and modifies the object
+    there.
 
     ```python
     class Cell:
@@ -78,15 +79,17 @@ def discarded_update(event: Discarded) -> Report | None:
 
     ## Limitations
 
-    The rule misses an updated array that the code assigns to a name but never reads.
+    The rule misses an updated array that the code assigns to a name but never reads (`y = x.at[i].set(v)`).
 
     ## Fix safety
 
-    Unsafe. The statement becomes `x = x.at[i].set(v)`. The update takes effect, so results change.
+    Unsafe. The statement becomes `x = x.at[i].set(v)`. The update then takes effect, so the results of the program
+    change.
 
     ## How it is verified
 
-    After the statement, the array still has its old value.
+    `jaxlint verify` confirms the finding as soon as the statement runs, because the source code shows that the
+    program drops the updated array.
 
     ## Since
 

@@ -21,10 +21,11 @@ def donated_reuse(event: DonatedUse) -> Report | None:
 
     ## Why is this bad?
 
-    An argument named in `donate_argnums` or `donate_argnames` gives its buffer to the results of the call. JAX deletes
-    the array, and reading it raises `RuntimeError` (passing it to another compiled call, `ValueError`). On some
-    devices, JAX deletes the array only if it can reuse the memory. Bind the result to the name of the argument, or
-    donate a copy.
+    If `donate_argnums` or `donate_argnames` names an argument, the compiled call may write its results into the
+    memory of this argument. JAX then deletes the array. Reading the array raises `RuntimeError`; passing it to
+    another compiled call raises `ValueError`. Some devices delete the array only if they can reuse its memory, so the
+    same code may work on one device and raise on another. Bind the result to the name of the argument, or donate a
+    copy.
 
     ## Example
 
@@ -89,8 +90,9 @@ def donated_reuse(event: DonatedUse) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report code that reads only the shape or dtype of a donated array. It does not report NumPy
-    arrays, which JAX copies, or an array that JAX keeps because no result has its shape.
+    jaxlint does not report code that reads only the shape or dtype of a donated array, because these stay available.
+    It does not report a NumPy array, which JAX copies before it donates, or an array that JAX keeps because no result
+    of the call has its shape.
 
     ```python
     import jax
@@ -123,8 +125,8 @@ def donated_reuse(event: DonatedUse) -> Report | None:
 
     ## Limitations
 
-    The rule misses an array that is used under a second name, and arrays donated by `equinox.filter_jit` or by a
-    compiled object such as `jit(f).lower(x).compile()`.
+    The rule misses an array that the code also uses under a second name. It also misses arrays that
+    `equinox.filter_jit` or a compiled object (`jit(f).lower(x).compile()`) donates.
 
     ## Fix safety
 
@@ -132,7 +134,8 @@ def donated_reuse(event: DonatedUse) -> Report | None:
 
     ## How it is verified
 
-    The second use raises `RuntimeError`. If it is an argument of a compiled function, it raises `ValueError`.
+    `jaxlint verify` runs the program. It confirms the finding if the use of the donated array raises `RuntimeError`,
+    or `ValueError` in a compiled call.
 
     ## Since
 

@@ -29,9 +29,11 @@ def eager_step(event: EagerStep) -> Report | None:
     ## Why is this bad?
 
     Outside `jit`, JAX sends each operation to the device by itself, and Python runs the library code again in every
-    iteration. A jitted step does all of this in one call. Three loops over small models were measured. Training was 10
-    times slower with the optimizer outside jit, and 58 times with the whole step outside jit. Loops that only apply a
-    model were 70 to 800 times slower with the model outside jit.
+    iteration. A jitted step does all of this in one call.
+
+    Three kinds of loops over small models were measured. A training loop was 10 times slower if only the optimizer
+    ran outside jit, and 58 times slower if the whole step did. A loop that only applies a model was 70 to 800 times
+    slower if the model ran outside jit.
 
     ## Example
 
@@ -111,7 +113,8 @@ def eager_step(event: EagerStep) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a loop that calls a jitted `apply` or a jitted step, or a loop with few iterations.
+    jaxlint does not report a loop that calls a jitted step or a jitted `apply` function of a model, because JAX
+    already runs it as one call. It does not report a loop with few iterations, which gains little from `jit`.
 
     ```python
     import flax.linen as nn
@@ -134,17 +137,18 @@ def eager_step(event: EagerStep) -> Report | None:
 
     ## Limitations
 
-    The rule does not know how large the arrays are, so it also reports loops over large arrays, which gain less
+    The rule does not know how large the arrays are. It also reports loops over large arrays, although these gain less
     from `jit`.
 
     ## Fix safety
 
-    No fix. The author decides where the step begins and ends.
+    No fix. The author has to decide which statements of the loop belong to the jitted step.
 
     ## How it is verified
 
-    jaxlint runs the program and sees JAX compile the operations on the line one by one. It cannot confirm the
-    finding if an earlier line already compiled the same operations.
+    `jaxlint verify` runs the program and confirms the finding if JAX compiles the operations of the line one by one.
+    If an earlier line already compiled the same operations, JAX does not compile them again, so `jaxlint verify`
+    cannot confirm the finding.
 
     ## Since
 

@@ -24,10 +24,12 @@ def flax_collections(event: LibraryCall) -> Report | None:
 
     ## Why is this bad?
 
-    `apply(..., mutable=["batch_stats"])` returns the new running statistics with the output. If the next step does not
-    get them, they keep their initial values 0 and 1, and the model normalizes with these values at evaluation.
-    `max_pool` and `avg_pool` of Flax and the pooling layers of Equinox move the window by 1 unless the call passes
-    strides: `max_pool(x, (2, 2))` turns (8, 8) into (7, 7).
+    `model.apply(variables, x, mutable=["batch_stats"])` returns the output and the updated batch statistics. If the
+    code does not pass these to the next step, they keep their initial values 0 and 1, and the model normalizes with
+    these values at evaluation.
+
+    The functions `max_pool` and `avg_pool` of Flax and the pooling layers of Equinox move their window by 1 unless
+    the call passes strides: `max_pool(x, (2, 2))` turns an 8 × 8 array into a 7 × 7 array.
 
     ## Example
 
@@ -111,19 +113,19 @@ def flax_collections(event: LibraryCall) -> Report | None:
 
     ## Limitations
 
-    The rule misses statistics that a loss function returns and its caller drops. It reports nothing for modules
-    that jaxlint does not know, for values that `sow` stores, and for programs in which an optimizer updates all
-    variables, statistics included.
+    The rule misses batch statistics that a loss function returns if the caller of the loss function drops them.
+
+    The rule reports nothing for a class whose definition jaxlint does not find, for values that `sow` stores, or for
+    a program in which an optimizer updates all variables, the batch statistics included.
 
     ## Fix safety
 
-    Unsafe. For a pooling call without strides, the fix passes the window shape as the strides, too:
-    `max_pool(x, (2, 2))` becomes `max_pool(x, (2, 2), strides=(2, 2))`. The windows no longer overlap, so the result is
-    smaller.
+    Unsafe. If a pooling call has no strides, the fix passes the window shape as strides, too: `max_pool(x, (2, 2))`
+    becomes `max_pool(x, (2, 2), strides=(2, 2))`. The windows no longer overlap, so the result is smaller.
 
     ## How it is verified
 
-    jaxlint runs the program and checks only that it reaches the line, because no value shows the mistake.
+    `jaxlint verify` confirms the finding as soon as the line runs, because no value of the run shows the mistake.
 
     ## Since
 

@@ -15,10 +15,12 @@ def fork_after_jax(event: Fork) -> Report | None:
 
     ## Why is this bad?
 
-    The first JAX computation starts threads. A forked process has no copy of these threads, but it has copies of their locks,
-    so it can wait forever. JAX warns: `os.fork() was called`. `multiprocessing.Pool`, `ProcessPoolExecutor` and `DataLoader`
-    fork by default on Linux up to Python 3.13. Start the workers before the first computation, or use the start method
-    `"spawn"` or `"forkserver"`. Python 3.14 does not fork by default.
+    The first JAX computation starts threads. A forked process has no copy of these threads, but it has copies of
+    their locks, so it can wait forever. JAX then warns that `os.fork()` was called.
+
+    On Linux, `multiprocessing.Pool`, `ProcessPoolExecutor` and PyTorch's `DataLoader` fork by default up to Python
+    3.13, but not from Python 3.14 on. Start the worker processes before the first JAX computation, or use the start
+    method `"spawn"` or `"forkserver"`.
 
     ## Example
 
@@ -61,7 +63,9 @@ def fork_after_jax(event: Fork) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report worker processes that start before the first JAX computation, or threads.
+    jaxlint does not report worker processes that start before the first JAX computation, because no threads exist
+    then. It does not report a pool of threads (`ThreadPoolExecutor`), because starting a thread does not copy the
+    process.
 
     ```python
     import math
@@ -86,17 +90,18 @@ def fork_after_jax(event: Fork) -> Report | None:
 
     ## Limitations
 
-    The rule misses classes of the project that are derived from `Process` or `DataLoader`, and a number of workers
-    that jaxlint cannot infer. It does not check which Python versions the project supports.
+    The rule misses classes of the project that are derived from `Process` or `DataLoader`. If jaxlint cannot infer
+    the number of workers, the rule reports nothing, because zero workers fork no process. The rule does not check
+    which Python versions the project supports, so it also reports a project that needs Python 3.14.
 
     ## Fix safety
 
-    No fix. Whether workers can start earlier or be spawned depends on the program.
+    No fix. Whether the worker processes can start earlier or with `"spawn"` depends on the program.
 
     ## How it is verified
 
-    jaxlint cannot confirm the finding: it does not fork the process that it observes, and a program hangs only
-    sometimes. JAX itself prints a warning about `os.fork()`.
+    jaxlint cannot confirm the finding, because a forked program hangs only sometimes, and because jaxlint does not
+    fork the process that it observes. JAX itself prints a warning about `os.fork()`.
 
     ## Since
 

@@ -20,11 +20,12 @@ def frozen_attribute(event: FrozenStore) -> Report | None:
 
     ## Why is this bad?
 
-    Equinox modules, Flax modules and `flax.struct` objects are pytrees, so their attributes must not change while
-    JAX traces. The assignment raises. An Equinox module accepts new values only in its constructor, and only for
-    the fields that its class declares. A Flax module accepts new values in `setup`, but not for the arguments of
-    its constructor. Build a changed copy instead: `eqx.tree_at` for Equinox, `state.replace(…)` for `flax.struct`
-    and `TrainState`.
+    Equinox modules, Flax modules and `flax.struct` objects are pytrees, so their attributes must not change while JAX
+    traces. An assignment to an attribute raises an error.
+
+    An Equinox module accepts values only in its constructor, and only for the fields that its class declares. A Flax
+    module accepts values in `setup`, but not for the arguments of its constructor. Build a changed copy instead:
+    `eqx.tree_at` for Equinox, `state.replace(…)` for `flax.struct` and `TrainState`.
 
     ## Example
 
@@ -95,8 +96,8 @@ def frozen_attribute(event: FrozenStore) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report assignments in methods that the constructor or `setup` calls, or in a class that defines
-    `__setattr__`.
+    jaxlint does not report an assignment in a method that the constructor or `setup` calls, because the object is not
+    frozen yet. It does not report a class that defines `__setattr__`, because this method may allow the assignment.
 
     ```python
     import equinox as eqx
@@ -126,8 +127,8 @@ def frozen_attribute(event: FrozenStore) -> Report | None:
 
     ## Limitations
 
-    The rule misses assignments with `setattr`, and those in methods of Flax modules other than `setup` and
-    `__call__`.
+    The rule misses an assignment with `setattr(module, name, value)`. In Flax modules, it checks only the methods
+    `setup` and `__call__`.
 
     ## Fix safety
 
@@ -135,7 +136,8 @@ def frozen_attribute(event: FrozenStore) -> Report | None:
 
     ## How it is verified
 
-    The assignment raises `FrozenInstanceError`, or `AttributeError` in older versions of Equinox.
+    `jaxlint verify` runs the program and confirms the finding if the assignment raises `FrozenInstanceError`, or
+    `AttributeError` in older versions of Equinox.
 
     ## Since
 

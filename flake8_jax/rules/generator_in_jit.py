@@ -57,8 +57,9 @@ def generator_in_jit(event: RootMet) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a generator or coroutine that calls compiled functions, or a generator that the traced
-    function uses inside.
+    jaxlint does not report a generator or a coroutine that calls a jitted function, because JAX traces only the
+    jitted function. It does not report a generator that the traced function uses inside (`sum(f(x) for x in xs)`),
+    because its elements are values that JAX can trace.
 
     ```python
     import jax
@@ -85,7 +86,7 @@ def generator_in_jit(event: RootMet) -> Report | None:
 
     ## Limitations
 
-    The rule misses a callable that is not itself a generator function but returns a generator.
+    The rule misses an ordinary function that returns a generator.
 
     ## Fix safety
 
@@ -93,7 +94,8 @@ def generator_in_jit(event: RootMet) -> Report | None:
 
     ## How it is verified
 
-    The transform, or the first call of the function that it returned, raises `TypeError`.
+    `jaxlint verify` runs the program. It confirms the finding if the transform, or the first call of the function
+    that the transform returned, raises `TypeError`.
 
     ## Since
 

@@ -14,9 +14,9 @@ def global_write(event: Mutation) -> Report | None:
 
     ## Why is this bad?
 
-    Python runs a traced function at trace time only. The function leaves a tracer in the variable, which is invalid
-    after tracing (`UnexpectedTracerError`), or a count that changes in the first call only. Return the value, or carry
-    it through the loop.
+    Python runs a traced function only while JAX traces it. An assignment to a `global` or `nonlocal` variable leaves
+    a tracer in the variable, which is invalid after tracing (`UnexpectedTracerError`). A counter in such a variable
+    increases in the first call, but not in later calls. Return the value, or carry it through the loop.
 
     ## Example
 
@@ -83,8 +83,9 @@ def global_write(event: Mutation) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a variable that belongs to the traced function itself, a variable that gets its old
-    value back, or a variable that a callback sets, because a callback runs on every call.
+    jaxlint does not report a variable that belongs to the traced function itself, or a variable to which the function
+    assigns its old value again before it returns. It does not report a variable that the host function of
+    `jax.debug.callback` sets, because this function runs in every call.
 
     ```python
     import jax
@@ -120,16 +121,16 @@ def global_write(event: Mutation) -> Report | None:
 
     ## Limitations
 
-    The rule does not report a static value that does not depend on the old one, such as a flag, because it may be set
-    once on purpose.
+    The rule does not report a static value that does not depend on the old value, such as a flag (`ready = True`),
+    because the program may set it once on purpose.
 
     ## Fix safety
 
-    No fix. Where the value belongs is a design decision.
+    No fix. The author has to decide which result or argument of the function holds the value.
 
     ## How it is verified
 
-    Using the variable after the call raises `UnexpectedTracerError`, or a counter keeps its value from the first call.
+    `jaxlint verify` runs the program and confirms the finding if the assignment runs while JAX traces.
 
     ## Since
 

@@ -18,10 +18,12 @@ def growing_array_in_loop(event: LoopCopy) -> Report | None:
 
     ## Why is this bad?
 
-    JAX arrays are immutable, so outside `jit` each `jnp.append`, `jnp.concatenate` and `x.at[i].set(v)` copies the whole
-    array. A growing array also has a new shape in every iteration, and JAX compiles each operation for each shape: 200 calls
-    of `jnp.append` took 12.5 s the first time, and a list took 0.3 ms. Collect the parts in a list and stack it once after
-    the loop. Write elements into a NumPy buffer, or update the array in a jitted function that donates it.
+    JAX arrays are immutable, so outside `jit` each `jnp.append`, `jnp.concatenate` and `x.at[i].set(v)` copies the
+    whole array. A growing array also has a new shape in every iteration, and JAX compiles each operation for each
+    shape: 200 calls of `jnp.append` took 12.5 s in the first run, but a list took 0.3 ms.
+
+    Collect the parts in a list and stack the list once after the loop. To change elements of an array, use a NumPy
+    array, or update the JAX array in a jitted function that donates it.
 
     ## Example
 
@@ -86,8 +88,9 @@ def growing_array_in_loop(event: LoopCopy) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report an update in a jitted function that donates the array, an array that starts again in
-    every iteration, or a loop with few iterations.
+    jaxlint does not report an update in a jitted function that donates the array, because XLA then writes into the
+    same memory. It does not report a loop with few iterations, or an array that each iteration makes from the start,
+    because these cost little.
 
     ```python
     from functools import partial
@@ -118,16 +121,16 @@ def growing_array_in_loop(event: LoopCopy) -> Report | None:
 
     ## Limitations
 
-    The rule does not know how large the array is, so it also reports small arrays, which are cheap to copy.
+    The rule does not know how large the array is. It also reports small arrays, although they are cheap to copy.
 
     ## Fix safety
 
-    No fix. The author decides what to collect and where.
+    No fix. The author has to decide which parts the loop collects, and where the code stacks them.
 
     ## How it is verified
 
-    jaxlint runs the loop and counts how often its lines compile. It cannot confirm a finding on `x.at[i].set(…)`, because
-    this copy of the array happens inside JAX.
+    `jaxlint verify` runs the program. It confirms the finding if JAX compiles the line again for a new length, or if
+    the line runs at least 16 times outside tracing.
 
     ## Since
 
