@@ -27,9 +27,9 @@ def host_cast(event: LibraryCall) -> Report | None:
 
     ## Why is this bad?
 
-    A cast needs the number at trace time, but a traced value exists only when the compiled program runs, so the
-    call raises `ConcretizationTypeError`. Under `jax.grad` alone, `float()` and `complex()` raise too; `int()` and
-    `bool()` work under `jax.grad` alone.
+    `float(x)` needs the number at trace time, but a traced value exists only when the compiled program runs, so the
+    call raises `ConcretizationTypeError`. Under `jax.grad` alone, `float()` and `complex()` raise too, but `int()`
+    and `bool()` work.
 
     ## Example
 
@@ -64,7 +64,8 @@ def host_cast(event: LibraryCall) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report casts of static values, or casts of arrays outside tracing.
+    jaxlint does not report a cast of a static value, such as `float(x.shape[0])`, or a cast of an array outside
+    tracing, because the number is known there.
 
     ```python
     from functools import partial
@@ -86,16 +87,18 @@ def host_cast(event: LibraryCall) -> Report | None:
 
     ## Limitations
 
-    The rule misses implicit casts, such as those of `operator.index`.
+    The rule misses implicit casts, such as the one in `operator.index(x)`.
 
     ## Fix safety
 
-    Unsafe. `float(x)` becomes `x.astype(float)`, likewise for `int`, `bool` and `complex`. The result is an array: its
-    dtype decides promotion and overflow. Where Python raises an error, as for `int(nan)`, the array has some number.
+    Unsafe. `float(x)` becomes `x.astype(float)`; `int`, `bool` and `complex` change in the same way. The result is an
+    array, whose dtype decides how it is promoted and when it overflows. For NaN, `int(x)` raises an error in Python,
+    but `x.astype(int)` gives some number.
 
     ## How it is verified
 
-    Calling the traced function raises `ConcretizationTypeError` on the marked line.
+    `jaxlint verify` runs the program and confirms the finding if the cast raises an error such as
+    `ConcretizationTypeError`.
 
     ## Since
 

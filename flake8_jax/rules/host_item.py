@@ -24,8 +24,8 @@ def host_item(event: MethodCall) -> Report | None:
 
     ## Why is this bad?
 
-    `.item()` and `.tolist()` copy the value of the array to the host, and a tracer has no value, so they raise
-    `ConcretizationTypeError`. Under `jax.grad` alone, `.tolist()` raises too; `.item()` works there.
+    `.item()` and `.tolist()` copy the value of the array to the host, but a tracer has no value, so they raise
+    `ConcretizationTypeError`. Under `jax.grad` alone, `.tolist()` raises too, but `.item()` works.
 
     ## Example
 
@@ -60,7 +60,8 @@ def host_item(event: MethodCall) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report arrays outside tracing, arrays in callbacks, or `.item()` under `jax.grad` alone.
+    jaxlint does not report an array outside tracing or in the host function of a callback, because its value is known
+    there. It does not report `.item()` under `jax.grad` alone, because this call works.
 
     ```python
     import jax
@@ -86,16 +87,17 @@ def host_item(event: MethodCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not check classes of the project that define their own `item` or `tolist`.
+    The rule does not check a class of the project that defines its own `item` or `tolist`.
 
     ## Fix safety
 
-    Unsafe. jaxlint removes `.item()`. The result is an array: its dtype decides overflow, and an array with several
-    elements does not raise.
+    Unsafe. jaxlint removes `.item()`. The result is an array instead of a number: its dtype decides when it
+    overflows. For an array with several elements, `.item()` raises an error, but the fixed code does not.
 
     ## How it is verified
 
-    Calling the traced function raises `ConcretizationTypeError` on the marked line.
+    `jaxlint verify` runs the program and confirms the finding if the call raises an error such as
+    `ConcretizationTypeError` while JAX traces.
 
     ## Since
 

@@ -56,12 +56,12 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report random numbers in these places:
+    jaxlint does not report random numbers outside tracing or in the host function of a callback, because Python draws
+    new numbers there each time. For the same reason, it does not report a function under `jax.grad` alone.
 
-    - code outside tracing, such as data loading, and the host function of a callback;
-    - a generator with a seed, and code after `np.random.seed(seed)` in the same traced function;
-    - a function under `jax.grad` alone, which Python runs in every call;
-    - `uuid.uuid4()` and `secrets.token_hex()`, whose text only names an object.
+    jaxlint does not report a generator with a seed (`np.random.default_rng(0)`), or code after `np.random.seed(seed)`
+    in the same traced function, because equal numbers are then intended. It does not report `uuid.uuid4()` or
+    `secrets.token_hex()`, because their text usually only names an object.
 
     ```python
     import random
@@ -105,11 +105,11 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Fix safety
 
-    No fix. The key has to come from the caller.
+    No fix. The traced function needs a key as an argument, and every caller has to pass one.
 
     ## How it is verified
 
-    Two calls of the compiled function give equal output, and its jaxpr contains the random numbers as literals.
+    `jaxlint verify` runs the program and confirms the finding if the random function runs while JAX traces.
 
     ## Since
 

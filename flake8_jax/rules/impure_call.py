@@ -45,9 +45,9 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
 
     ## Why is this bad?
 
-    Python runs a traced function at trace time only, so a call that reads the clock, a file or the environment
-    happens once per compilation, and its result is a constant of the compiled program. Every later call sees the
-    same time or the same batch.
+    Python runs a traced function only while JAX traces it. A call that reads the clock, a file or the environment
+    therefore runs once per compilation, and its result becomes a constant of the compiled program. Every later call
+    uses the same time or the same batch.
 
     ## Example
 
@@ -96,9 +96,9 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
 
     ## Not reported
 
-    jaxlint does not report calls in the host function of a callback, which runs on every call; the next element of
-    an iterator that the traced function makes itself; or code under `grad` or `vmap` alone, which Python runs in
-    every call.
+    jaxlint does not report a call in the host function of a callback, or under `grad` or `vmap` alone, because Python
+    runs this code in every call. It does not report `next(it)` if the traced function makes the iterator `it` itself,
+    because each trace then starts with the first element.
 
     ```python
     import time
@@ -123,16 +123,16 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
 
     ## Limitations
 
-    The rule misses clocks and files that an object of another library reads. JAX305 reports random numbers, and
-    JAX205 reports printing.
+    The rule misses an object of another library that reads a clock or a file. It does not report random numbers or
+    printing, because JAX305 (`host-rng-in-staged`) and JAX205 (`print-in-staged`) report them.
 
     ## Fix safety
 
-    No fix. The value has to come from the caller.
+    No fix. The caller has to read the value and pass it as an argument.
 
     ## How it is verified
 
-    Two calls of the compiled function at different times give the same result.
+    `jaxlint verify` runs the program and confirms the finding if the call runs while JAX traces.
 
     ## Since
 

@@ -19,9 +19,9 @@ def inf_mask_softmax(event: Computation) -> Report | None:
 
     ## Why is this bad?
 
-    Zero times infinity is NaN, so `(1 - mask) * -jnp.inf` is NaN at every place that the mask keeps. `softmax` and
-    `log_softmax` divide zero by zero in a row that holds only `-inf`. A causal mask without its diagonal has such a row:
-    nothing comes before the first position.
+    Zero times infinity is NaN. The expression `(1 - mask) * -jnp.inf` is therefore NaN at every place where the mask
+    is 1. `softmax` and `log_softmax` divide zero by zero in a row that holds only `-inf`. A causal mask without its
+    diagonal has such a row, because nothing comes before the first position.
 
     ## Example
 
@@ -84,14 +84,15 @@ def inf_mask_softmax(event: Computation) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report these masks:
+    jaxlint does not report a boolean mask times infinity, because XLA compiles the product into a choice. It does not
+    report an array of ones times infinity, which contains no zeros.
 
-    - a boolean mask times infinity, which XLA compiles into a choice;
-    - a mask that `softmax` gets as `where=`;
-    - a mask that comes from data;
-    - a result whose NaN is replaced by `nan_to_num` or `where`;
-    - an array of ones times infinity, which contains no zeros;
-    - `-inf` in a log density, where it is a valid result.
+    jaxlint does not report a mask that the code passes as `jax.nn.softmax(x, where=mask)`, because `softmax` then
+    ignores the masked elements. It does not report a mask that is data, such as an argument of the function, because
+    jaxlint does not know its rows.
+
+    jaxlint does not report a result whose NaN the code replaces with `nan_to_num` or `where`. It also does not report
+    `-inf` in the logarithm of a density, where it is a valid result.
 
     ```python
     import jax
@@ -117,16 +118,17 @@ def inf_mask_softmax(event: Computation) -> Report | None:
 
     ## Limitations
 
-    The rule does not know masks that come from data, such as lengths of sequences, masks made with
-    `jax.lax.broadcasted_iota`, and matrices whose dimensions are two variables.
+    The rule misses a mask that the code computes from data, such as the lengths of sequences. It also misses a mask
+    that `jax.lax.broadcasted_iota` makes, and a matrix whose two dimensions are variables.
 
     ## Fix safety
 
-    No fix. Only the author knows what the softmax of a fully masked row should be: zeros or equal weights.
+    No fix. If every element of a row is masked, only the author knows whether `softmax` should return zeros or equal
+    weights.
 
     ## How it is verified
 
-    jaxlint runs the program, and the function returns NaN.
+    `jaxlint verify` runs the program and confirms the finding if the function returns NaN or infinity.
 
     ## Since
 

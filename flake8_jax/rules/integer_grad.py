@@ -24,8 +24,9 @@ def integer_grad(event: TransformCall) -> Report | None:
 
     ## Why is this bad?
 
-    Integers have no derivative, so `jax.grad(f)(3)` raises `TypeError: grad requires real- or complex-valued inputs`. Pass a
-    float, differentiate by another argument with `argnums`, or set `allow_int=True` to get gradients of dtype `float0`.
+    The derivative by an integer does not exist, so `jax.grad(f)(3)` raises
+    `TypeError: grad requires real- or complex-valued inputs`. Pass a float, differentiate by another argument with
+    `argnums`, or set `allow_int=True` to get gradients of dtype `float0`.
 
     ## Example
 
@@ -62,15 +63,15 @@ def integer_grad(event: TransformCall) -> Report | None:
 
     ## Limitations
 
-    The rule misses integers in the leaves of a pytree class.
+    The rule misses integers in the fields of an object whose class is registered as a pytree.
 
     ## Fix safety
 
-    Unsafe. A literal `3` becomes `3.0`; the function may need an integer.
+    Unsafe. A literal such as `3` becomes `3.0`. The function may need an integer, for example as a shape.
 
     ## How it is verified
 
-    The call of the differentiated function raises `TypeError`.
+    `jaxlint verify` runs the program and confirms the finding if the differentiated function raises `TypeError`.
 
     ## Since
 

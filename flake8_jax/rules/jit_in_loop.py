@@ -25,10 +25,10 @@ def jit_in_loop(event: Repetition) -> Report | None:
 
     ## Why is this bad?
 
-    JAX caches compiled code by function identity. A lambda, a local `def`, a `partial`, a bound method or the result of
-    `grad` or `vmap` is a new object in each iteration, so every iteration traces and compiles again. Tracing and
-    compiling take about a thousand times as long as the call. Apply `jit` before the loop and pass what differs as an
-    argument.
+    JAX caches compiled code by function identity. A lambda, a local `def`, a `partial`, a bound method or the result
+    of `grad` or `vmap` is a new object in each iteration, so every iteration traces and compiles again. Tracing and
+    compiling take about a thousand times as long as a call. Apply `jit` before the loop, and pass the values that
+    differ between iterations as arguments.
 
     ## Example
 
@@ -87,8 +87,8 @@ def jit_in_loop(event: Repetition) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report `jit` of the same function object in each iteration, because JAX finds it in its cache.
-    It does not report functions that are made once and kept, for example in a dict.
+    jaxlint does not report `jit` of the same function object in each iteration, because JAX finds the compiled code
+    in its cache. It does not report functions that the program compiles once and keeps, for example in a dict.
 
     ```python
     import jax
@@ -113,16 +113,17 @@ def jit_in_loop(event: Repetition) -> Report | None:
 
     ## Limitations
 
-    The rule does not know how many iterations the loop has, so it also reports short loops.
+    The rule does not know how many iterations the loop has. It also reports short loops, although they compile only a
+    few times.
 
     ## Fix safety
 
-    Unsafe. `jit` and its function move before the loop. jaxlint offers no fix if the loop may change what the function reads.
-    JAX traces the function once, so a `print` in it runs once.
+    Unsafe. The fix moves `jit` and its function before the loop. JAX then traces the function once, so a `print` in
+    the function runs once. jaxlint offers no fix if the loop may change a variable that the function reads.
 
     ## How it is verified
 
-    The number of compilations grows with the number of iterations.
+    `jaxlint verify` runs the program and confirms the finding if JAX compiles the same function again in the loop.
 
     ## Since
 

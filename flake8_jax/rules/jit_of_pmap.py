@@ -18,9 +18,9 @@ def jit_of_pmap(event: RootMet | Repetition) -> Report | None:
 
     ## Why is this bad?
 
-    `pmap` already compiles its function for every device. A `jit` around it makes XLA gather all arguments on one device and
-    scatter them again in every call, and JAX warns that this is slow. Put the `jit` inside, or remove it. `pmap` also caches
-    by function identity, so apply it once, before the loop.
+    `pmap` already compiles its function for every device. A `jit` around it makes XLA gather all arguments on one
+    device and scatter them again in every call, and JAX warns that this is slow. Remove the `jit`, or apply it inside
+    the function. `pmap` also caches by function identity, so apply `pmap` once, before the loop.
 
     ## Example
 
@@ -68,11 +68,13 @@ def jit_of_pmap(event: RootMet | Repetition) -> Report | None:
 
     ## Fix safety
 
-    No fix. You can remove the `jit`, but the arguments must keep the shapes that `pmap` needs.
+    No fix. If you remove the `jit`, every caller must pass arguments with a leading axis for the devices, as `pmap`
+    requires.
 
     ## How it is verified
 
-    The jaxpr of the jitted function contains a `pmap`.
+    `jaxlint verify` confirms the finding as soon as the line runs, because the source code shows that a `pmap` is
+    inside the `jit` or the loop.
 
     ## Since
 

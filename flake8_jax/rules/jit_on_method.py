@@ -12,9 +12,9 @@ def jit_on_method(event: JittedMethod) -> Report | None:
 
     ## Why is this bad?
 
-    The jitted function gets `self` as an ordinary argument. An object of an ordinary class is neither an array nor a pytree,
-    so the call raises `TypeError`. Jit a function of the arrays that the method needs, register the class as a pytree, or
-    make `self` static if it is immutable and hashable.
+    The jitted function gets `self` as an ordinary argument. An object of an ordinary class is neither an array nor a
+    pytree, so the call raises `TypeError`. Jit a function of the arrays that the method needs, register the class as
+    a pytree, or make `self` static if the object is immutable and hashable.
 
     ## Example
 
@@ -66,8 +66,9 @@ def jit_on_method(event: JittedMethod) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report methods without `self`, methods whose `self` is a static argument, or a function that is
-    jitted for each object by itself.
+    jaxlint does not report a static method, or a method whose `self` is a static argument (`static_argnums=0`),
+    because JAX does not trace `self` there. It does not report a method that each object jits for itself
+    (`self.step = jax.jit(self._step)`), because `self` is then not an argument.
 
     ```python
     from functools import partial
@@ -100,12 +101,12 @@ def jit_on_method(event: JittedMethod) -> Report | None:
 
     ## Fix safety
 
-    No fix. Whether to register the class, to make `self` static or to jit a plain function depends on what the object
-    holds.
+    No fix. The author has to decide whether to register the class as a pytree, to make `self` static or to jit a
+    plain function.
 
     ## How it is verified
 
-    Calling the method raises `TypeError`.
+    `jaxlint verify` runs the program and confirms the finding if a call of the method raises `TypeError`.
 
     ## Since
 

@@ -19,9 +19,9 @@ def jit_per_call(event: Repetition) -> Report | None:
 
     ## Why is this bad?
 
-    JAX caches compiled code by function identity. A lambda, a local `def`, a `partial`, a bound method or the result of
-    `grad` or `vmap` made in a call disappears after it, so every call traces and compiles again. Apply `jit` at module level,
-    in the constructor or in a cached function.
+    JAX caches compiled code by function identity. If a function makes a lambda, a local `def`, a `partial` or the
+    result of `grad` or `vmap`, each call of the function makes a new object, so `jit` traces and compiles it again.
+    Apply `jit` at module level, in the constructor or in a cached function.
 
     ## Example
 
@@ -68,7 +68,8 @@ def jit_per_call(event: Repetition) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report code that runs once, or code that returns the jitted function to a caller that keeps it.
+    jaxlint does not report code that runs once. It does not report a function that returns the jitted function to a
+    caller that keeps it (`step = make_step(model)` before a loop), because the caller compiles only once.
 
     ```python
     import functools
@@ -105,15 +106,17 @@ def jit_per_call(event: Repetition) -> Report | None:
 
     ## Limitations
 
-    The rule sees only calls inside the project: a function that users of a library call often is not reported.
+    The rule sees only calls inside the project. It does not report a function of a library that only the users of the
+    library call often.
 
     ## Fix safety
 
-    No fix. The author decides what becomes an argument.
+    No fix. If `jit` moves out of the function, the author has to decide which captured values become arguments.
 
     ## How it is verified
 
-    The number of compilations grows with the number of calls.
+    `jaxlint verify` runs the program and confirms the finding if JAX compiles the same function again in a later
+    call.
 
     ## Since
 

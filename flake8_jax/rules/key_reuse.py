@@ -46,14 +46,15 @@ def key_reuse(event: KeyUse) -> Report | None:
 
     ## Why is this bad?
 
-    JAX's random functions are pure: the same key gives the same numbers. Two samplers with one key are correlated
-    and often equal, and nothing raises, so the result is silently wrong. Split the key and use each new key once.
-    It does not matter whether a draw is in this function or in a function that it calls. If a loop or a function
-    uses a key and then passes it on, the key counts as used.
+    JAX's random functions are pure: the same key gives the same numbers. Two draws with one key are correlated and
+    often equal. Nothing raises, so the result is silently wrong. Split the key and use each new key once.
+
+    It does not matter whether a draw is in this function or in a function that it calls. If a loop or a function uses
+    a key and then passes it on, jaxlint counts the key as used.
 
     `normal`, `uniform` and most other samplers use the same random bits of the key. Other pairs, such as `randint`
-    and `normal`, or a draw and `split`, show no repeated numbers, but JAX guarantees independence only for
-    different keys.
+    and `normal`, or a draw and `split`, show no repeated numbers, but JAX guarantees independence only for different
+    keys.
 
     ## Example
 
@@ -126,13 +127,12 @@ def key_reuse(event: KeyUse) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report these uses of a key:
+    jaxlint does not report two draws if only one of them runs (in the two branches of an `if`), or if the key gets a
+    new value between them. It does not report two calls of `fold_in` with different data, or two different elements
+    of an array of keys, because the keys differ.
 
-    - two draws of which only one runs;
-    - two draws between which the key gets a new value;
-    - `fold_in` with different data, and different elements of an array of keys;
-    - code that reads a key but draws nothing;
-    - two calls of `permutation`, which shuffle two arrays in the same order on purpose.
+    jaxlint does not report code that reads a key but draws no numbers, such as `key.shape`. It does not report two
+    calls of `permutation` with one key, because such code shuffles two arrays in the same order on purpose.
 
     ```python
     import jax
@@ -165,19 +165,21 @@ def key_reuse(event: KeyUse) -> Report | None:
 
     ## Limitations
 
-    The rule misses keys that are rebuilt from their data (`jax.random.wrap_key_data`), and two calls of `fold_in`
-    with equal data.
+    The rule misses a key that the code makes again from its data (`jax.random.wrap_key_data`), and two calls of
+    `fold_in` with equal data, which return equal keys.
 
     ## Fix safety
 
-    Unsafe. jaxlint splits the key before its first use and passes a new key to each use, so the draws change. There is
-    no fix if equal draws seem intended: the code subtracts or compares two calls of one function, the draws are an
-    antithetic pair, or a name or comment says that the draws are equal. jaxlint never splits an object that holds a
-    key, or an array of keys.
+    Unsafe. jaxlint splits the key before its first use and passes a new key to each use, so the draws change.
+
+    jaxlint offers no fix if equal draws seem intended: if the code subtracts or compares two calls of one function,
+    if the second draw is the first with the opposite sign, or if a name or comment says that the draws are equal. It
+    never splits an array of keys, or an object that holds a key.
 
     ## How it is verified
 
-    JAX raises `KeyReuseError` under `jax.debug_key_reuse(True)` with typed keys, or both draws are equal.
+    `jaxlint verify` runs the program and confirms the finding if the line uses a key that the same function has
+    already used.
 
     ## Since
 

@@ -50,9 +50,9 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
 
     ## Why is this bad?
 
-    The same key gives the same numbers, so every iteration draws the same numbers: a random walk repeats one step, and
-    dropout removes the same units. Nothing raises. A body of `jax.lax.scan`, `jax.lax.fori_loop` or
-    `jax.lax.while_loop` that captures a key is such a loop too.
+    The same key gives the same numbers, so every iteration draws the same numbers: a random walk repeats one step,
+    and dropout removes the same units. Nothing raises. If the body of `jax.lax.scan`, `jax.lax.fori_loop` or
+    `jax.lax.while_loop` captures a key, every iteration draws the same numbers, too.
 
     ## Example
 
@@ -116,8 +116,9 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a loop that makes a new key in every iteration, a key that the loop carries from one
-    iteration to the next, or a draw after which the loop ends.
+    jaxlint does not report a loop that makes a new key in every iteration, or a key that the loop carries from one
+    iteration to the next (`key, subkey = split(key)`), because the draws differ. It does not report a draw that is
+    followed by `break` or `return`, because only one iteration makes it.
 
     ```python
     import jax
@@ -145,16 +146,18 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
 
     ## Limitations
 
-    The rule does not know whether a loop runs only once, so it may report such a loop.
+    The rule does not know how many iterations a loop has, so it may report a loop that runs only once.
 
     ## Fix safety
 
-    Unsafe. jaxlint adds `key, subkey = jax.random.split(key)` at the top of the body or folds in the loop index, so the draws
-    change. There is no fix if the results of the iterations are ranked, or if a comment mentions common random numbers.
+    Unsafe. jaxlint adds `key, subkey = jax.random.split(key)` at the top of the body, or passes
+    `jax.random.fold_in(key, i)` with the loop index `i`. The draws change. jaxlint offers no fix if the code ranks
+    the results of the iterations, or if a comment mentions common random numbers: equal draws may then be intended.
 
     ## How it is verified
 
-    All iterations draw the same numbers.
+    `jaxlint verify` runs the program and confirms the finding if the line uses the same key in at least two
+    iterations.
 
     ## Since
 

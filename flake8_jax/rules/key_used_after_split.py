@@ -33,9 +33,10 @@ def key_used_after_split(event: KeyUse) -> Report | None:
 
     ## Why is this bad?
 
-    `split` uses its key up. Splitting it again returns the same keys (key 0 of two is key 0 of five), which is harmless only
-    if the code uses different ones. Drawing from the parent key gives numbers that may be correlated with those of the new
-    keys. Neither raises, unless `jax_debug_key_reuse` is on.
+    Do not use a key again after `split(key)`. A second `split` of the key returns the same new keys (the first of two
+    keys is the first of five keys), which is harmless only if the code uses different ones. A draw from the old key
+    gives numbers that may be correlated with the draws from the new keys. Neither raises an error, unless
+    `jax_debug_key_reuse` is on.
 
     ## Example
 
@@ -86,8 +87,9 @@ def key_used_after_split(event: KeyUse) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a key whose name the split binds again (`key, subkey = jax.random.split(key)`), or a
-    split that is only on one path of an `if`.
+    jaxlint does not report a split that assigns one of the new keys to the name of the old key
+    (`key, subkey = jax.random.split(key)`), because later code then uses the new key. It does not report a split in
+    one branch of an `if` if only the other branch draws from the key.
 
     ```python
     import jax
@@ -109,6 +111,7 @@ def key_used_after_split(event: KeyUse) -> Report | None:
     ## Limitations
 
     If the code passes the new keys to another function, the rule does not know whether that function draws with them.
+    It may then report an old key although no draw uses the new keys.
 
     ## Fix safety
 
@@ -116,7 +119,8 @@ def key_used_after_split(event: KeyUse) -> Report | None:
 
     ## How it is verified
 
-    JAX raises `KeyReuseError` under `jax.debug_key_reuse(True)`, or the draws are equal.
+    `jaxlint verify` runs the program and confirms the finding if the line uses a key that the same function has
+    already used or split.
 
     ## Since
 

@@ -12,10 +12,11 @@ def late_bound_closure(event: LateBinding) -> Report | None:
 
     ## Why is this bad?
 
-    Python looks up a variable of an enclosing function when the inner function runs, not when it is made. JAX runs a branch
-    of `lax.switch`, or a jitted function of a table, when it traces it. By then the variable holds its last value, so all
-    functions compute the same, and nothing raises. Bind the value with a default argument, with `functools.partial` or in a
-    factory function.
+    Python looks up a variable of an enclosing function when the inner function runs, not when it is made. JAX runs
+    the branches of `lax.switch` when it traces them, after the loop that made them has ended. The loop variable then
+    holds its last value, so all branches compute the same, and nothing raises. Jitted functions that a loop stores in
+    a dict have the same problem. Bind the value with a default argument, with `functools.partial` or in a function
+    that makes the inner function.
 
     ## Example
 
@@ -50,8 +51,9 @@ def late_bound_closure(event: LateBinding) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a function that runs, or that JAX traces, in the iteration that made it, or a function
-    that a factory function returns.
+    jaxlint does not report a function that runs, or that JAX traces, in the iteration that made it, because the loop
+    variable still has the right value. It does not report a function that another function makes and returns
+    (`make(i)`), because each call has its own variable.
 
     ```python
     import jax
@@ -72,12 +74,13 @@ def late_bound_closure(event: LateBinding) -> Report | None:
 
     ## Limitations
 
-    The rule misses functions made in a generator, and functions that nothing in the project calls.
+    The rule misses functions that a generator makes, and functions that no code of the project calls.
 
     ## Fix safety
 
-    Unsafe. The variable becomes the default of a new last parameter, if the parameters leave room for one. A caller that
-    passes an extra argument would replace it.
+    Unsafe. The fix makes the loop variable the default value of a new last parameter: `lambda x: x * i` becomes
+    `lambda x, i=i: x * i`. A caller that passes one more argument would replace the value. jaxlint offers no fix if a
+    parameter cannot be added at the end, for example after `**options`.
 
     ## How it is verified
 

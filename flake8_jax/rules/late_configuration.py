@@ -23,10 +23,10 @@ def late_configuration(event: Setting) -> Report | None:
 
     ## Why is this bad?
 
-    JAX reads the `JAX_…` environment variables once, at import. The first array, the first compiled call or the first
-    query for devices fixes `XLA_FLAGS`, `XLA_PYTHON_CLIENT_…` and the platform. A later setting is stored but has no
-    effect: the program silently runs in 32 bits, on the wrong platform or with one device. Set the variable before the
-    import, or call `jax.config.update` right after it.
+    JAX reads the environment variables `JAX_…` once, when the program imports JAX. The first array, the first
+    compiled call or the first query for devices fixes `XLA_FLAGS`, `XLA_PYTHON_CLIENT_…` and the platform. JAX stores
+    a later setting but ignores it: the program silently runs in 32 bits, on the wrong platform or with one device.
+    Set the variable before the import, or call `jax.config.update` right after the import.
 
     ## Example
 
@@ -63,8 +63,9 @@ def late_configuration(event: Setting) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report options that JAX reads again each time, environment variables that JAX does not read, or
-    a variable that is set for another process.
+    jaxlint does not report an option that JAX reads again each time, such as `jax_default_matmul_precision`, because
+    a later setting has an effect. It does not report an environment variable that JAX does not read, or a variable
+    that the code sets for another process before `subprocess.run(…)`.
 
     ```python
     import os
@@ -86,16 +87,18 @@ def late_configuration(event: Setting) -> Report | None:
 
     ## Limitations
 
-    The rule misses settings that other libraries read, and the environment of processes that another file starts.
+    The rule misses settings that only other libraries read. It also misses the environment of a process that another
+    file starts.
 
     ## Fix safety
 
-    Unsafe. The statement moves before the import or the computation, if both are in one block and the statement needs nothing
-    in between. The setting then takes effect, so results may change.
+    Unsafe. jaxlint moves the statement before the import or the computation, if both are in the same block and the
+    statement needs no name that is defined between them. The setting then has an effect, so results may change.
 
     ## How it is verified
 
-    After the statement, the option, or what the option controls, still has its old value.
+    `jaxlint verify` runs the program. It confirms the finding if JAX is already imported, or has already chosen its
+    devices, when the statement runs.
 
     ## Since
 

@@ -23,9 +23,9 @@ def leftover_debug(event: Setting) -> Report | None:
 
     ## Why is this bad?
 
-    `jax.debug.breakpoint()` stops the program and waits for terminal input. The other debugging aids are silent and
-    slow: with `jax_debug_nans` JAX waits for every result to check it, and with `jax_disable_jit` it compiles nothing.
-    Enable them only with a command-line option, or remove them.
+    `jax.debug.breakpoint()` stops the program and waits for input in the terminal. The options `jax_debug_nans` and
+    `jax_disable_jit` print nothing, but they are slow: JAX waits for every result to check it for NaN, or compiles
+    nothing. Enable such options only with a command-line option, or remove them.
 
     ## Example
 
@@ -80,8 +80,8 @@ def leftover_debug(event: Setting) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a debugging option that the code disables again, a `with jax.disable_jit()` block in a
-    function of a library, or options of JAX that are not for debugging.
+    jaxlint does not report a debugging option that the code disables again, or a `with jax.disable_jit()` block in a
+    function of a library, because they concern only a part of the program. It does not report other options of JAX.
 
     ```python
     import jax
@@ -104,7 +104,7 @@ def leftover_debug(event: Setting) -> Report | None:
 
     ## Limitations
 
-    The rule does not report `breakpoint()` and other Python tools, because other linters report them.
+    The rule does not report Python's `breakpoint()` and other debugging tools, because other linters report them.
 
     ## Fix safety
 
@@ -112,7 +112,7 @@ def leftover_debug(event: Setting) -> Report | None:
 
     ## How it is verified
 
-    The finding is confirmed as soon as the line runs, because the source code already shows the mistake.
+    `jaxlint verify` confirms the finding as soon as the line runs, because the source code already shows the mistake.
 
     ## Since
 

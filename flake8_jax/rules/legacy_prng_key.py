@@ -13,8 +13,9 @@ def legacy_prng_key(event: NameUse) -> Report | None:
 
     ## Why is this bad?
 
-    A raw key is a plain `uint32` array, so code can add it, index it or pass it as data, and `jax.debug_key_reuse` cannot
-    check it. A typed key carries its type and implementation.
+    A raw key (`jax.random.PRNGKey(0)`) is a plain array of dtype `uint32`, so code can add numbers to it or pass it
+    as data by mistake, and `jax.debug_key_reuse` cannot check it. A typed key (`jax.random.key(0)`) has a dtype of
+    its own, which says that it is a key and which random number generator it is for.
 
     ## Example
 
@@ -45,7 +46,7 @@ def legacy_prng_key(event: NameUse) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report other objects that are called `PRNGKey`, such as a class of the project.
+    jaxlint does not report other objects with the name `PRNGKey`, such as a class of the project.
 
     ```python
     import jax
@@ -66,12 +67,13 @@ def legacy_prng_key(event: NameUse) -> Report | None:
 
     ## Fix safety
 
-    Unsafe. `jax.random.PRNGKey` becomes `jax.random.key`. Code that reads the shape, dtype or data of the key, and
-    checkpoints that hold keys, must change too.
+    Unsafe. `jax.random.PRNGKey` becomes `jax.random.key`. You must also change code that reads the shape, dtype or
+    data of the key, and convert checkpoints that hold raw keys.
 
     ## How it is verified
 
-    The finding is confirmed as soon as the line runs, because the source code already shows the mistake.
+    `jaxlint verify` confirms the finding as soon as the line runs, because the source code already shows that the key
+    is raw.
 
     ## Since
 

@@ -21,10 +21,14 @@ def library_call_mismatch(event: CallMismatch) -> Report | None:
 
     ## Why is this bad?
 
-    A call that does not fit raises `TypeError` when Python reaches it, for one of three reasons: a required
-    argument is missing (such as the `key` of an Equinox layer or the `rngs` of a `flax.nnx` layer), there are too
-    many positional arguments, or the function has no parameter with the name of a keyword. jaxlint reports a call
-    only if no release since JAX 0.4.30 accepts it.
+    If the arguments of a call do not fit the function, Python raises `TypeError` at the call. This has one of three
+    reasons:
+
+    - A required argument is missing, such as the `key` of an Equinox layer or the `rngs` of a `flax.nnx` layer.
+    - The call has too many positional arguments.
+    - The function has no parameter with the name of a keyword argument.
+
+    jaxlint reports a call only if none of the releases that it knows (from JAX 0.4.30 on) accepts it.
 
     ## Example
 
@@ -107,8 +111,8 @@ def library_call_mismatch(event: CallMismatch) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a call whose arguments it cannot count (`f(*args)`), or an argument that
-    `functools.partial` bound before.
+    jaxlint does not report a call with `*args` or `**kwargs`, because it cannot count the arguments. It does not
+    report a missing argument that `functools.partial` has already bound.
 
     ```python
     from functools import partial
@@ -128,16 +132,16 @@ def library_call_mismatch(event: CallMismatch) -> Report | None:
 
     ## Limitations
 
-    The rule does not check calls of methods, the types and values of arguments, releases older than JAX 0.4.30, and
-    libraries other than JAX, Flax, optax and Equinox.
+    The rule checks the number and the names of arguments, but not their types and values. It does not check calls of
+    methods, releases of JAX before 0.4.30, or libraries other than JAX, Flax, optax and Equinox.
 
     ## Fix safety
 
-    No fix. Only the author knows the argument that is missing.
+    No fix. Only the author knows the value of the missing or wrong argument.
 
     ## How it is verified
 
-    The call raises `TypeError`.
+    `jaxlint verify` runs the program and confirms the finding if the call raises `TypeError`.
 
     ## Since
 

@@ -68,7 +68,8 @@ def list_of_arrays(event: LibraryCall) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report lists of Python numbers, or lists that are known to be short.
+    jaxlint does not report a list of Python numbers, which `jnp.array` converts fast, or a list that is known to be
+    short.
 
     ```python
     import jax
@@ -88,15 +89,17 @@ def list_of_arrays(event: LibraryCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not know how long a list becomes in a loop of unknown length, so it may report a short list.
+    If jaxlint cannot infer the number of iterations, the rule does not know how long the list becomes, so it may
+    report a short list.
 
     ## Fix safety
 
-    No fix. The list may be empty: `jnp.stack` then raises, but `jnp.array` returns an empty array.
+    No fix. If the list is empty, `jnp.array` returns an empty array, but `jnp.stack` raises an error.
 
     ## How it is verified
 
-    jaxlint cannot confirm the finding, because the time depends on the machine and on the length of the list.
+    jaxlint cannot confirm the finding, because the time that the conversion takes depends on the machine and on the
+    length of the list.
 
     ## Since
 

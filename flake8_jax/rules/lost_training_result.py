@@ -16,9 +16,10 @@ def lost_training_result(event: LostResult) -> Report | None:
 
     ## Why is this bad?
 
-    JAX functions change nothing; they return new values. If the loop drops the new state, every iteration starts from
-    the same state. If the code after the loop reads the variable from before it, the training has no effect. An
-    optimizer such as adam that never gets its new state back uses its initial moments in each step. Nothing raises.
+    JAX functions do not change their arguments; they return new values. If the loop drops the new state, every
+    iteration starts from the same state. If the code after the loop reads a variable that holds the state from before
+    the loop, the training has no effect. If the loop does not pass the new optimizer state to the next step, an
+    optimizer such as adam uses its initial moments in each step. Nothing raises.
 
     ## Example
 
@@ -86,8 +87,8 @@ def lost_training_result(event: LostResult) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report code that compares the values from before and after the loop, or a loop that only
-    evaluates a model.
+    jaxlint does not report code that compares the values from before and after the loop, because it needs both. It
+    does not report a loop that only evaluates a model, because the model does not change.
 
     ```python
     import jax
@@ -112,12 +113,12 @@ def lost_training_result(event: LostResult) -> Report | None:
 
     ## Limitations
 
-    The rule misses loops that compute the new value themselves, such as `params = params - 0.1 * grads`. It knows
-    only results of functions that the loop calls.
+    The rule knows only new values that a function returns, as in `params = step(params)`. It misses a loop that
+    computes the new value with operators, as in `new = params - 0.1 * grads`.
 
     ## Fix safety
 
-    No fix. The author decides which variable the code uses.
+    No fix. Only the author knows which of the old and new values the code should use.
 
     ## How it is verified
 

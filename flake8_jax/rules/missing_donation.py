@@ -66,8 +66,9 @@ def missing_donation(event: UndonatedStep) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report an argument whose old value the code reads after the call or keeps elsewhere, or an
-    argument that is not carried from one iteration to the next.
+    jaxlint does not report an argument whose old value the code reads after the call or keeps elsewhere, because a
+    donated array is deleted. It does not report an argument that the loop does not replace by the result of the call,
+    such as the batch.
 
     ```python
     import jax
@@ -106,20 +107,21 @@ def missing_donation(event: UndonatedStep) -> Report | None:
 
     ## Limitations
 
-    The rule does not know how large the argument is, so it also reports small arguments, for which donation saves
-    little.
+    The rule does not know how large the argument is. It also reports small arguments, although donation saves little
+    memory there.
 
     ## Fix safety
 
-    Unsafe. jaxlint adds `donate_argnames` (or `donate_argnums` for `pmap`) where the function is compiled, if each
-    caller passes a value that the caller itself made and that only one name refers to. JAX deletes the donated array,
-    so using it later raises. There is no fix for a parameter of the caller, an attribute, or an array that a list, an
-    object or a reshaped copy may share.
+    Unsafe. jaxlint adds `donate_argnames` (or `donate_argnums` for `pmap`) where the function is compiled. JAX then
+    deletes the donated array, so a later use raises an error. jaxlint therefore offers the fix only if each caller
+    passes a value that the caller made itself and that only one name refers to. It offers no fix for a parameter of
+    the caller, for an attribute, or for an array that a list, an object or a reshaped copy may share.
 
     ## How it is verified
 
-    In a run, the old and the new array are both in memory during the call. `alias_size_in_bytes` in
-    `memory_analysis()` of the compiled function shows which arguments are donated.
+    `jaxlint verify` runs the program and confirms the finding if the old array is still in memory after a new array
+    of the same size has replaced it. To see yourself which arguments a compiled function donates, read
+    `alias_size_in_bytes` of its `memory_analysis()`.
 
     ## Since
 

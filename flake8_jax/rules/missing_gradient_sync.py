@@ -16,9 +16,10 @@ def missing_gradient_sync(event: MissingSync) -> Report | None:
 
     ## Why is this bad?
 
-    Under `pmap` with a named axis, or `shard_map` without replication checks, every device differentiates its own part of the
-    batch. Without `jax.lax.pmean(grads, axis)` each device updates its copy of the parameters with its own gradient. The
-    copies silently diverge, and the effective batch is one device's part.
+    Under `pmap` with a named axis, or under `shard_map` without replication checks, every device computes the
+    gradient of its own part of the batch. Without `jax.lax.pmean(grads, axis)`, each device updates its copy of the
+    parameters with its own gradient. The copies silently diverge, as if each device trained on its part of the batch
+    alone.
 
     ## Example
 
@@ -76,16 +77,18 @@ def missing_gradient_sync(event: MissingSync) -> Report | None:
 
     ## Limitations
 
-    The rule does not know which value a collective averages, so it reports nothing if the step averages another
-    value than the gradients.
+    If the step averages any value over the devices, such as the loss, the rule does not know whether this value
+    includes the gradients. It then reports nothing.
 
     ## Fix safety
 
-    No fix. Whether to average or to sum, and over which values, depends on the loss.
+    No fix. Only the author knows whether the devices should average or sum, and which values: this depends on the
+    loss.
 
     ## How it is verified
 
-    After one step on several devices, their copies of the parameters differ.
+    `jaxlint verify` runs the program on several devices and confirms the finding if their copies of the parameters
+    differ after a step.
 
     ## Since
 

@@ -14,8 +14,8 @@ def nan_comparison(event: NanComparison) -> Report | None:
 
     ## Why is this bad?
 
-    `x == jnp.nan` is always False and `x != jnp.nan` is always True (IEEE 754). A mask of missing values made this way
-    silently selects nothing. Use `jnp.isnan(x)`.
+    NaN is not equal to itself (IEEE 754), so `x == jnp.nan` is always False and `x != jnp.nan` is always True. A mask
+    of missing values that is made with such a comparison silently selects nothing. Use `jnp.isnan(x)`.
 
     ## Example
 
@@ -51,7 +51,7 @@ def nan_comparison(event: NanComparison) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report `x != x`, a common test that is True for NaN only.
+    jaxlint does not report `x != x`, because it is a common and correct test for NaN.
 
     ```python
     import jax.numpy as jnp
@@ -63,17 +63,17 @@ def nan_comparison(event: NanComparison) -> Report | None:
 
     ## Limitations
 
-    The rule misses a value that is NaN but is not written as NaN, such as `0.0 / 0.0`.
+    The rule misses a comparison with an expression that is NaN but does not name it, such as `x == 0.0 / 0.0`.
 
     ## Fix safety
 
-    `x == jnp.nan` becomes `jnp.isnan(x)`, and `x != jnp.nan` becomes `~jnp.isnan(x)`. The fix is unsafe: before it,
-    the first was False and the second True for every `x`, so the program computes something else. `isnan` raises an
-    error for None or a string.
+    Unsafe. `x == jnp.nan` becomes `jnp.isnan(x)`, and `x != jnp.nan` becomes `~jnp.isnan(x)`. The result of the old
+    comparison did not depend on `x`, but the result of the new one does, so the program computes something else.
+    `jnp.isnan(x)` also raises an error if `x` is None or a string.
 
     ## How it is verified
 
-    The comparison is False for an array that contains NaN.
+    `jaxlint verify` runs the program and confirms the finding if the comparison with NaN runs.
 
     ## Since
 

@@ -44,11 +44,13 @@ def non_array_argument(event: TransformCall | LibraryCall | RootMet) -> Report |
 
     ## Why is this bad?
 
-    `jit` makes a tracer for every argument that is not static. JAX can trace only arrays, numbers and pytrees of them;
-    other values raise `TypeError`. Name the parameter in `static_argnames`, or bind the argument beforehand with
-    `functools.partial`. A function or a module that is not called raises too, as in `jnp.tanh(network)` instead of
-    `jnp.tanh(network(x))`. A number or a shape in place of the key of a `jax.random` function also raises. So does a
-    list as an argument of a `jax.numpy` function, because `jax.numpy`, unlike NumPy, does not convert lists.
+    `jit` makes a tracer for every argument that is not static. JAX can trace only arrays, numbers and pytrees of
+    them; other values raise `TypeError`. Name the parameter in `static_argnames`, or bind the argument beforehand
+    with `functools.partial`.
+
+    Functions of `jax.numpy` and `jax.random` also need arrays. A function or a module that the code forgets to call
+    raises, as in `jnp.tanh(network)` instead of `jnp.tanh(network(x))`. A number or a shape in place of a key raises
+    in `jax.random`. A list raises in `jax.numpy`, which, unlike NumPy, does not convert lists.
 
     The finding is a warning if jaxlint knows only from the annotation of a parameter that the argument is an object
     of a class of the project.
@@ -182,7 +184,9 @@ def non_array_argument(event: TransformCall | LibraryCall | RootMet) -> Report |
 
     ## Not reported
 
-    jaxlint does not report numbers, None and pytrees of numbers, or the default of a parameter that no call passes.
+    jaxlint does not report numbers, None, or pytrees of numbers such as `{"scale": 2.0}`, because JAX can trace them.
+    It does not report a string as the default value of a parameter (`mode="shift"`) if no call passes this argument,
+    because JAX does not trace a default value.
 
     ```python
     import jax
@@ -200,19 +204,21 @@ def non_array_argument(event: TransformCall | LibraryCall | RootMet) -> Report |
 
     ## Limitations
 
-    The rule misses objects of library classes, except for modules of neural networks.
+    The rule misses objects of classes of other libraries, except for modules of neural networks.
 
     ## Fix safety
 
-    For strings and functions, jaxlint names the parameter in `static_argnames`. This fix is unsafe, because JAX then
-    compiles the function again for each value. A list or a tuple in a call of `jax.numpy` becomes an array:
-    `jnp.sum([a, b])` becomes `jnp.sum(jnp.asarray([a, b]))`. This fix is safe if every element is an array or a number,
-    because the old call always raises. Otherwise it is unsafe, because `jnp.asarray` raises for other elements and for
-    different shapes.
+    For a string or a function as an argument of a jitted function, jaxlint adds the parameter to `static_argnames`.
+    This fix is unsafe, because JAX then compiles the function again for each value.
+
+    A list or a tuple in a call of `jax.numpy` becomes an array: `jnp.sum([a, b])` becomes
+    `jnp.sum(jnp.asarray([a, b]))`. This fix is safe if every element is an array or a number, because the old call
+    always raises an error. Otherwise it is unsafe, because `jnp.asarray` raises an error for other elements and for
+    elements of different shapes.
 
     ## How it is verified
 
-    The call raises `TypeError`.
+    `jaxlint verify` runs the program and confirms the finding if the call raises `TypeError`.
 
     ## Since
 

@@ -47,10 +47,9 @@ def numpy_on_tracer(event: LibraryCall) -> Report | None:
 
     ## Why is this bad?
 
-    NumPy reads the data of its argument (`__array__`), and a tracer has none, so the call raises
-    `TracerArrayConversionError`, also under `jax.grad` alone. Scalar types such as `np.float32(x)` raise too. Some
-    NumPy functions call the array's own method and therefore work, such as `np.sum`, `np.mean`, `np.argmax`,
-    `np.reshape` and `np.shape`; jaxlint does not report these functions.
+    A NumPy function reads the data of its argument, but a tracer has no data, so the call raises
+    `TracerArrayConversionError`, also under `jax.grad` alone. A call of a scalar type, such as `np.float32(x)`,
+    raises too. Use the function of `jax.numpy` with the same name.
 
     ## Example
 
@@ -107,8 +106,11 @@ def numpy_on_tracer(event: LibraryCall) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report NumPy functions on shapes and constants, dtypes such as `np.float32`, NumPy functions
-    that call the array's own method, or code outside tracing.
+    jaxlint does not report NumPy functions of shapes and constants (`np.prod(x.shape)`), or a dtype such as
+    `np.float32` as an argument, because these are not traced. It does not report code outside tracing.
+
+    jaxlint does not report a NumPy function that calls the method of its argument, such as `np.sum`, `np.mean`,
+    `np.argmax`, `np.reshape` and `np.shape`, because this method works on tracers.
 
     ```python
     import jax
@@ -133,18 +135,22 @@ def numpy_on_tracer(event: LibraryCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not report Python operators between a NumPy array and a tracer, because they work on tracers.
+    The rule does not report a Python operator between a NumPy array and a tracer (`table * x`), because JAX computes
+    it.
 
     ## Fix safety
 
-    `np.f` becomes `jnp.f` if `jax.numpy` has the function. jaxlint adds the import and converts lists, which `jax.numpy` does
-    not take. The fix is safe if every run passes a tracer, so that the call always raised, and `jnp.f` takes its arguments.
-    Otherwise it is unsafe: a caller outside tracing gets a JAX array in JAX's default precision. jaxlint offers no fix if
-    `jnp.f` rejects an option such as `out=`, `order="F"` or `where=` of a ufunc.
+    `np.f(x)` becomes `jnp.f(x)` if `jax.numpy` has the function `f`. jaxlint adds the import and converts lists,
+    which `jax.numpy` does not accept. The fix is safe if `jnp.f` accepts the arguments and every run passes a tracer,
+    because the old call then always raises an error. Otherwise it is unsafe: a caller outside tracing gets a JAX
+    array in JAX's default precision.
+
+    jaxlint offers no fix if `jnp.f` rejects an option of the call, such as `out=`, `order="F"` or `where=`.
 
     ## How it is verified
 
-    Calling the traced function raises `TracerArrayConversionError` on the marked line.
+    `jaxlint verify` runs the program and confirms the finding if the call raises an error such as
+    `TracerArrayConversionError` while JAX traces.
 
     ## Since
 

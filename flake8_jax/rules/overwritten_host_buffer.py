@@ -15,10 +15,10 @@ def overwritten_host_buffer(event: OverwrittenBuffer) -> Report | None:
 
     ## Why is this bad?
 
-    A JAX call returns before the computation is done. On the CPU, JAX reads the memory of a NumPy argument while it computes,
-    and `jax.device_put` may keep that memory for the array that it returns. A write in place sometimes changes what JAX
-    computes. `jnp.array(buf)` does not help, because its copy is asynchronous too. Pass `buf.copy()`, or wait for the result
-    before the write.
+    A JAX call returns before the computation is done. On the CPU, JAX reads the memory of a NumPy argument during the
+    computation, and `jax.device_put(buf)` may use the memory of `buf` for the new array. If the code then writes to
+    `buf`, JAX sometimes computes with the new values. `jnp.array(buf)` does not help, because JAX may make this copy
+    later, too. Pass `buf.copy()`, or wait for the result before the write.
 
     ## Example
 
@@ -74,8 +74,9 @@ def overwritten_host_buffer(event: OverwrittenBuffer) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a write after the program has read the result of the computation, or a 64-bit array,
-    which JAX copies because it converts the array to 32 bits.
+    jaxlint does not report a write after the program has waited for the result of the computation, because JAX no
+    longer reads the array. It does not report a 64-bit NumPy array, because JAX converts it to 32 bits and computes
+    with the copy.
 
     ```python
     import jax
@@ -101,18 +102,19 @@ def overwritten_host_buffer(event: OverwrittenBuffer) -> Report | None:
 
     ## Limitations
 
-    The rule misses arrays of unknown dtype, and arrays that the project does not make itself. It reports nothing
-    after a call of an unknown function, because that function may wait for the result.
+    The rule misses arrays whose dtype jaxlint cannot infer, and arrays that other code passes to the project. If the
+    code calls an unknown function before the write, the rule reports nothing, because that function may wait for the
+    result.
 
     ## Fix safety
 
-    Unsafe. If the NumPy array `x` itself is the argument of the JAX call, the fix passes `x.copy()` instead. JAX then
-    sees the values at the time of the call, so results may change, and the copy takes time and memory.
+    Unsafe. If the argument of the JAX call is the NumPy array `x` itself, jaxlint writes `x.copy()`. JAX then
+    computes with the values at the time of the call, so results may change, and the copy takes time and memory.
 
     ## How it is verified
 
-    jaxlint cannot confirm the finding: whether JAX reads the array before or after the write is a matter of time,
-    and observing the program changes it.
+    jaxlint cannot confirm the finding, because the result depends on whether JAX reads the array before or after the
+    write, and observing the program changes this.
 
     ## Since
 

@@ -20,9 +20,10 @@ def pmap(event: NameUse) -> Report | None:
 
     ## Why is this bad?
 
-    `pmap` needs a leading axis as long as the number of devices, copies its arguments to every device, does not nest in
-    `jit`, and knows one kind of mesh only. `jax.jit` on arrays with a `NamedSharding` needs no change to the function;
-    `jax.shard_map` keeps collectives over a named axis. `pmap` still works and gives no warning.
+    `pmap` needs a leading axis as long as the number of devices and copies its arguments to every device. It cannot
+    be used inside `jit`, and it can arrange the devices in only one way. `jax.jit` on arrays with a `NamedSharding`
+    needs no change to the function. `jax.shard_map` keeps collectives over a named axis, such as
+    `jax.lax.psum(x, "batch")`. `pmap` still works and gives no warning.
 
     ## Example
 
@@ -63,7 +64,8 @@ def pmap(event: NameUse) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report the name `jax.pmap` in a string, or collectives under `vmap`.
+    jaxlint does not report the text `jax.pmap` in a string. It does not report a collective such as `jax.lax.psum`
+    under `vmap`, because it needs no `pmap`.
 
     ```python
     import jax
@@ -83,13 +85,17 @@ def pmap(event: NameUse) -> Report | None:
 
     ## Fix safety
 
-    Unsafe. `pmap` becomes `jax.jit` of `jax.shard_map` over a mesh of all devices, with the same arguments and results, so no
-    caller changes. The new code raises if the mapped axis is shorter than the mesh, and in a program with several processes.
-    If there is no fix, the message says why (`docs/pmap.md`). `equinox.filter_pmap` has no fix.
+    Unsafe. `pmap(f)` becomes `jax.jit` of `jax.shard_map` over a mesh of all devices. The arguments and results stay
+    the same, so no caller changes. The new code raises an error in a program with several processes, or if the mapped
+    axis is shorter than the number of devices.
+
+    If jaxlint offers no fix, the message says why; `docs/pmap.md` explains the reasons. There is no fix for
+    `equinox.filter_pmap`.
 
     ## How it is verified
 
-    The finding is confirmed as soon as the line runs, because the source code already shows the mistake.
+    `jaxlint verify` confirms the finding as soon as the line runs, because the source code already shows that it uses
+    `pmap`.
 
     ## Since
 

@@ -18,9 +18,9 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Why is this bad?
 
-    A `print` in traced code runs at trace time, once per compilation, and shows the tracer: `JitTracer(float32[])`,
-    not a number. Later calls show nothing. `jax.debug.print` is part of the compiled program and prints the value
-    each time.
+    A `print` in traced code runs at trace time, once per compilation, and shows the tracer (`JitTracer(float32[])`)
+    instead of a number. Later calls print nothing. `jax.debug.print` is part of the compiled program and prints the
+    value each time.
 
     ## Example
 
@@ -64,8 +64,11 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report printed shapes and other static values, which show when a function is compiled, or code
-    outside tracing. It does not report notebooks and logs of a constructor, where a tracer is shown on purpose.
+    jaxlint does not report a printed shape or another static value, because the text is right and shows when JAX
+    compiles the function. It does not report code outside tracing.
+
+    jaxlint does not report a notebook, or a log message of a constructor (`__init__`), because such code often shows
+    a tracer on purpose.
 
     ```python
     import logging
@@ -91,19 +94,21 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not report writing to files, because JAX504 reports it.
+    The rule does not report code that writes to a file, because JAX504 (`impure-call`) reports it.
 
     ## Fix safety
 
     `print(f"loss {x}")` becomes `jax.debug.print("loss {x}", x=x)` if the text is a plain string or an f-string. The
-    fix is safe if every value is traced whenever the line runs. Otherwise it is unsafe: `jax.debug.print` converts a
-    Python number to an array first, so a float prints in single precision. The fix is also unsafe if the project
-    exports functions (`jax.export` rejects functions that print) or traces functions without running them (these print
-    nothing). jaxlint offers no fix if a value is a shape, a class or an integer that needs 64 bits.
+    fix is safe if every printed value is traced whenever the line runs. Otherwise it is unsafe: `jax.debug.print`
+    first converts a Python number to an array, so it prints a float in single precision.
+
+    The fix is also unsafe if the project uses `jax.export`, which rejects functions that print, or traces functions
+    without running them (`jax.eval_shape`), because `jax.debug.print` then prints nothing. jaxlint offers no fix if a
+    printed value is a shape, a class or an integer that needs 64 bits.
 
     ## How it is verified
 
-    The first call prints the text of a tracer, and later calls print nothing.
+    `jaxlint verify` runs the program and confirms the finding if the `print` runs while JAX traces.
 
     ## Since
 

@@ -35,10 +35,10 @@ def probabilities_as_logits(event: LibraryCall) -> Report | None:
 
     ## Why is this bad?
 
-    Logits are logarithms of probabilities, up to a constant. All probabilities lie between 0 and 1, so as logits they
-    differ by at most 1: `jax.random.categorical` then draws almost uniformly, and even a token of probability 0 is
-    drawn. A loss that applies a second `softmax` cannot become small, and its gradients are small from the first step
-    on. Nothing raises.
+    Logits are the logarithms of probabilities, up to a constant. All probabilities lie between 0 and 1, so if a
+    function takes them for logits, they differ by at most 1. `jax.random.categorical` then draws almost uniformly,
+    and even an element of probability 0 is drawn. A loss that applies `softmax` to the result of `softmax` cannot
+    become small, and its gradients are small from the first step on. Nothing raises.
 
     ## Example
 
@@ -96,8 +96,9 @@ def probabilities_as_logits(event: LibraryCall) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report log-probabilities, or probabilities that the code scales on purpose to make the draws
-    more or less random, as in `softmax(p / temperature)`.
+    jaxlint does not report logarithms of probabilities, which are logits. It does not report probabilities that the
+    code scales, as in `softmax(p / temperature)`, because the author then chooses on purpose how random the draws
+    are.
 
     ```python
     import jax
@@ -121,17 +122,17 @@ def probabilities_as_logits(event: LibraryCall) -> Report | None:
 
     ## Limitations
 
-    The rule misses probabilities that the code computes by hand (`exp(x) / exp(x).sum()`), that a loop carries, or
-    that a model of another library returns.
+    The rule misses probabilities that the code computes without `softmax` (`exp(x) / exp(x).sum()`), that a loop
+    carries from one iteration to the next, or that a model of another library returns.
 
     ## Fix safety
 
-    No fix. Only the author knows whether the `softmax` or the logits were meant.
+    No fix. Only the author knows whether the code should remove the `softmax` or call another function.
 
     ## How it is verified
 
-    jaxlint cannot confirm the finding, because logits may lie between 0 and 1, too: the values do not show what
-    they mean.
+    jaxlint cannot confirm the finding, because logits may lie between 0 and 1, too: the values do not show whether
+    they are probabilities.
 
     ## Since
 

@@ -19,15 +19,14 @@ def removed_api(event: ApiUse) -> Report | None:
 
     ## Why is this bad?
 
-    An import or a call of a removed name raises when Python reaches it, perhaps long after an upgrade and deep in a
-    run. jaxlint checks names against one release of JAX: the newest that `target-jax` or the requirements of the
-    project allow. Without an upper bound, this is the newest release that jaxlint knows. The table of removed names
-    comes from the change log of JAX and was checked against JAX's releases.
+    If the code imports or calls a removed name, Python raises an error when it reaches the line, perhaps long after
+    an upgrade and deep in a run. jaxlint checks names against one release of JAX: the newest that `target-jax` or the
+    requirements of the project allow. Without an upper bound, this is the newest release that jaxlint knows.
 
-    Smaller tables exist for Flax, optax, Orbax, chex, Haiku and NumPyro. jaxlint checks names of these libraries in the
-    same way, but ignores releases that require a newer JAX than the project allows. If the project limits JAX to older
-    releases and does not name the library in its requirements, jaxlint does not know which release of the library is in
-    use, and reports nothing about it.
+    jaxlint also checks the names of Flax, optax, Orbax, chex, Haiku and NumPyro. It ignores releases of these
+    libraries that require a newer JAX than the project allows. If the project limits JAX to older releases but does
+    not require the library, jaxlint does not know which release of the library the project uses. It then reports
+    nothing about this library.
 
     ## Example
 
@@ -71,7 +70,8 @@ def removed_api(event: ApiUse) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report the old name in code that uses it only if the new name is missing.
+    jaxlint does not report a removed name that the code uses only if the new name is missing
+    (`if hasattr(jax, "tree"): … else: jax.tree_map`).
 
     ```python
     import jax
@@ -89,18 +89,21 @@ def removed_api(event: ApiUse) -> Report | None:
 
     ## Limitations
 
-    The rule misses removed attributes of arrays, and names that the program builds at run time, as with `getattr`.
-    For a project that ends below JAX 0.4.20, it reports only the 13 older names whose release is known.
+    The rule misses removed attributes of arrays (`x.device_buffer`), and names that the program builds at run time
+    (`getattr(jax, name)`). If the project supports only releases of JAX before 0.4.20, the rule knows only 13 names
+    that were removed before.
 
     ## Fix safety
 
-    The fix is safe if another name does the same and every supported release has it: `jax.tree.map`, in place or by its
-    import. The fix is unsafe if a test replaces the function under its old name, or if a new module may lack a name
-    that the code uses.
+    jaxlint offers a fix if another name does the same and if every supported release of the library has this name:
+    `jax.tree_map` becomes `jax.tree.map`. The fix is safe, except in two cases. It is unsafe if a test replaces the
+    function under its old name (`monkeypatch.setattr`), because the replacement would have no effect. It is also
+    unsafe if it replaces the import of a module, because the new module may lack a name that the code uses.
 
     ## How it is verified
 
-    When Python reaches the line, it raises AttributeError, ImportError or, for an argument, TypeError.
+    `jaxlint verify` runs the program. It confirms the finding if the line raises `AttributeError` or `ImportError`
+    for the removed name, or `TypeError` for a removed argument.
 
     ## Since
 

@@ -18,9 +18,10 @@ def same_constant_key(event: EqualKeys) -> Report | None:
 
     ## Why is this bad?
 
-    `jax.random.key(0)` is the same key everywhere, so two layers start with equal weights, or noise copies the signal. A
-    shorter draw equals the start of a longer one, and `normal` and `uniform` use the same random bits. JAX's key checker
-    reports nothing, because it sees two keys. Make one key, split it, and use each new key once.
+    `jax.random.key(0)` is the same key everywhere. If two layers use it, they start with equal weights; if noise and
+    signal use it, the noise copies the signal. A shorter draw equals the start of a longer one, and `normal` and
+    `uniform` use the same random bits of the key. JAX's key checker reports nothing, because it sees two keys. Make
+    one key, split it, and use each new key once.
 
     ## Example
 
@@ -57,12 +58,12 @@ def same_constant_key(event: EqualKeys) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report these keys:
+    jaxlint does not report keys with different seeds, or the results of `fold_in` with different data, because these
+    keys differ. It does not report two keys in the two branches of an `if`, because only one of them is made.
 
-    - keys with different seeds, or with different data in `fold_in`;
-    - keys in two branches of which only one runs;
-    - keys whose draws the code compares, or of whose draws it reads only the shape;
-    - keys whose draws no common result uses.
+    jaxlint does not report two draws that the code compares (`jnp.array_equal(first, second)`), because they should
+    be equal. It does not report draws that the code never combines in one result, or draws of which it reads only the
+    shape, because equal numbers do no harm there.
 
     ```python
     import jax
@@ -97,16 +98,18 @@ def same_constant_key(event: EqualKeys) -> Report | None:
 
     ## Limitations
 
-    The rule misses seeds that are computed, and two calls of `fold_in` with equal data. An object that stores both
-    draws does not count as a result that uses both.
+    The rule misses seeds that the code computes (`jax.random.key(2 * n)`), and two calls of `fold_in` with equal
+    data. If the code only stores both draws in one object, the rule does not count this object as a result that uses
+    both.
 
     ## Fix safety
 
-    No fix. Only the author knows which seed may change.
+    No fix. Only the author knows which of the two seeds may change.
 
     ## How it is verified
 
-    In a run, the program reaches both lines, and both keys have the same seed.
+    `jaxlint verify` runs the program and confirms the finding as soon as the line that makes the second key runs,
+    because the source code shows that the seeds are equal.
 
     ## Since
 

@@ -20,9 +20,10 @@ def self_write(event: Mutation) -> Report | None:
 
     ## Why is this bad?
 
-    Python runs a traced method at trace time only. The attribute then holds a tracer that is invalid after tracing:
-    reading the attribute raises `UnexpectedTracerError`, and later calls do not set it again. Return the new value and
-    assign it outside, or make the object a pytree and return a new one.
+    Python runs a traced method only while JAX traces it. An assignment to an attribute then stores a tracer, which is
+    invalid after tracing: code that reads the attribute raises `UnexpectedTracerError`. Later calls do not set the
+    attribute again. Return the new value and assign it outside, or make the object a pytree and return a changed
+    object.
 
     ## Example
 
@@ -77,9 +78,10 @@ def self_write(event: Mutation) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report an attribute of an object that was made inside the traced function or is a pytree
-    argument (JAX changes and returns a copy). It does not report a static value, or an attribute that gets its old
-    value back.
+    jaxlint does not report an object that the traced function makes itself, or that is a pytree and an argument of
+    the traced function, because JAX then returns a changed copy. It does not report a static value
+    (`self.shape = x.shape`), which stays valid after tracing. It does not report an attribute to which the function
+    assigns its old value again, because no tracer is left in it.
 
     ```python
     import copy
@@ -133,16 +135,17 @@ def self_write(event: Mutation) -> Report | None:
 
     ## Limitations
 
-    The rule misses counters of static values, property setters, `__setattr__`, and objects of libraries. It reports
-    nothing for modules of Flax and Haiku, whose transforms carry their state.
+    The rule misses counters of static values (`self.calls += 1`), property setters, `__setattr__`, and objects of
+    other libraries. It reports nothing for modules of Flax and Haiku, because these libraries carry the state of a
+    module through the trace.
 
     ## Fix safety
 
-    No fix. The function has to return the new state, and every caller has to keep it.
+    No fix. The method has to return the new value, and every caller has to keep it.
 
     ## How it is verified
 
-    Reading the attribute after the call raises `UnexpectedTracerError`.
+    `jaxlint verify` runs the program and confirms the finding if the assignment runs while JAX traces.
 
     ## Since
 

@@ -18,9 +18,10 @@ def shared_key_in_vmap(event: SharedKey) -> Report | None:
 
     ## Why is this bad?
 
-    A key that is captured or passed with `in_axes=None` is equal for every batch element, so all of them draw the same
-    numbers: an ensemble has equal members, and parallel environments see equal noise. JAX raises no error, so the
-    mistake is easy to miss. Split the key over the axis, or fold in the index of the element.
+    If a mapped function captures a key or gets it with `in_axes=None`, the key is equal for every batch element, so
+    all of them draw the same numbers. An ensemble then has equal members, and parallel environments see equal noise.
+    JAX raises no error, so the mistake is easy to miss. Split the key and map over the new keys, or fold in the index
+    of the batch element.
 
     ## Example
 
@@ -72,7 +73,8 @@ def shared_key_in_vmap(event: SharedKey) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a shared key if each batch element folds its own index into it.
+    jaxlint does not report a shared key if each batch element folds its own index into the key
+    (`jax.random.fold_in(key, i)`), because the results differ.
 
     ```python
     import jax
@@ -89,16 +91,17 @@ def shared_key_in_vmap(event: SharedKey) -> Report | None:
 
     ## Limitations
 
-    The rule does not know whether the other arguments make the batch elements different, so it may report a key
-    that is shared on purpose.
+    The rule does not know whether equal draws are intended, for example to compare several models under equal
+    conditions. It also reports such a shared key.
 
     ## Fix safety
 
-    No fix. Only the author knows which axis the keys belong to.
+    No fix. Only the author knows over which axis the key should be split.
 
     ## How it is verified
 
-    In a run, all batch elements draw the same numbers.
+    `jaxlint verify` runs the program and confirms the finding if the mapped function draws from one single key for
+    all batch elements.
 
     ## Since
 

@@ -19,9 +19,9 @@ def stale_global(event: GlobalRead) -> Report | None:
 
     ## Why is this bad?
 
-    JAX reads a module variable at trace time and makes its value part of the compiled program. A later change has
-    no effect on calls with the same shapes. Pass the value as an argument (a static one if it decides Python
-    control flow).
+    JAX reads a module variable at trace time and makes its value part of the compiled program. If the program changes
+    the variable later, calls with arguments of the same shapes still use the old value. Pass the value as an
+    argument; if Python control flow depends on it, make this argument static.
 
     ## Example
 
@@ -63,12 +63,12 @@ def stale_global(event: GlobalRead) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report these variables:
+    jaxlint does not report a constant, a table that a function fills at its first call, or a dict of functions that
+    decorators fill at import, because traced code sees their final value. It does not report a variable that only
+    code outside tracing reads.
 
-    - a constant, a registry of functions, or a table that is filled on first use;
-    - a variable that only code outside tracing reads;
-    - a variable of a notebook that changes it and calls the function again a few cells later, to show that nothing
-      changes.
+    jaxlint does not report a notebook that changes a variable and calls the same function again a few cells later,
+    because such a notebook often explains this mistake.
 
     ```python
     import jax
@@ -115,15 +115,16 @@ def stale_global(event: GlobalRead) -> Report | None:
 
     ## Limitations
 
-    The rule misses attributes of objects, tables of functions, and changes by code outside the project.
+    The rule misses attributes of objects, tables of functions, and changes that code outside the project makes.
 
     ## Fix safety
 
-    No fix. The value has to become an argument that every caller passes.
+    No fix. The variable has to become an argument that every caller passes.
 
     ## How it is verified
 
-    jaxlint runs the program, and the change has no effect on the next call of the compiled function.
+    `jaxlint verify` runs the program and confirms the finding if the line that reads the variable runs while JAX
+    traces.
 
     ## Since
 

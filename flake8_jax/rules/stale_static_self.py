@@ -17,9 +17,10 @@ def stale_static_self(event: StaleRead) -> Report | None:
 
     ## Why is this bad?
 
-    `self` is static in a jitted method, and a captured variable is not an argument, so JAX reads their values once, at trace
-    time. They are constants of the compiled program. A later assignment silently has no effect on calls with the same shapes:
-    a target network keeps its first weights.
+    In a jitted method, `self` is usually static, and a captured variable is not an argument. JAX therefore reads an
+    attribute or a captured variable once, at trace time, and makes its value a constant of the compiled program. If
+    the program changes the value later, calls with arguments of the same shapes still use the old value: a target
+    network keeps its first weights.
 
     ## Example
 
@@ -79,8 +80,9 @@ def stale_static_self(event: StaleRead) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a function that the code compiles again after the change, or an attribute that is set
-    only before the first call.
+    jaxlint does not report a function that the code compiles again after the change (`self.predict = jax.jit(…)`),
+    because JAX then reads the new value. It does not report an attribute that the code sets only before the first
+    call.
 
     ```python
     import jax
@@ -110,17 +112,17 @@ def stale_static_self(event: StaleRead) -> Report | None:
 
     ## Limitations
 
-    The rule misses changes that nothing in the project makes. It does not report calls with other shapes, because
-    JAX traces them again, or Flax modules that compiled code captures and an optimizer updates.
+    The rule misses changes that code outside the project makes. It does not report a call with arguments of other
+    shapes, because JAX traces the function again. It reports nothing for a Flax module that compiled code captures
+    and an optimizer updates.
 
     ## Fix safety
 
-    No fix. The value has to become an argument that every caller passes.
+    No fix. The attribute or the captured variable has to become an argument that every caller passes.
 
     ## How it is verified
 
-    jaxlint runs the program. The attribute is read at trace time only, so a later value never reaches the compiled
-    program.
+    `jaxlint verify` runs the program and confirms the finding if the line that reads the value runs while JAX traces.
 
     ## Since
 

@@ -22,9 +22,9 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
 
     ## Why is this bad?
 
-    `jit` keeps one compiled program for each value of its static arguments. A step counter, or a learning rate computed
-    from it, is a new value each time, so every iteration traces and compiles, which takes far longer than the step, and
-    JAX keeps all the programs. Make the argument an ordinary, traced one. If the function branches on the argument, use
+    `jit` compiles one program for each value of a static argument and keeps all these programs. If the argument is a
+    step counter, or a learning rate that depends on it, every iteration traces and compiles again, which takes far
+    longer than the step itself. Pass the value as an ordinary argument. If the function branches on it, use
     `jnp.where` or `jax.lax.cond`. If the argument is a length, pad to a fixed length.
 
     ## Example
@@ -72,7 +72,8 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report loops over a few values that are written out, or a number that takes only a few values.
+    jaxlint does not report a loop over a few values in the source code, such as `for order in (1, 2, 3)`. It does not
+    report a number that takes only a few values, such as `step % 2`. In both cases JAX compiles only a few programs.
 
     ```python
     from functools import partial
@@ -95,16 +96,16 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
 
     ## Limitations
 
-    The rule reports nothing for a loop over an iterable whose number of values it cannot infer. It misses jitted
-    functions that a library calls, as in `library.run(jitted_step)`.
+    If the rule cannot infer how many values the loop runs over, it reports nothing. It also misses jitted functions
+    that a library calls, as in `library.run(jitted_step)`.
 
     ## Fix safety
 
-    No fix. The author has to rewrite the function so that it works with a tracer.
+    No fix. The function has to work with a tracer, so the author has to rewrite it.
 
     ## How it is verified
 
-    The number of compilations grows with the number of iterations.
+    `jaxlint verify` runs the program and confirms the finding if JAX compiles the same function again in the loop.
 
     ## Since
 

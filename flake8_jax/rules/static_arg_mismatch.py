@@ -14,8 +14,9 @@ def static_arg_mismatch(event: RootMet) -> Report | None:
 
     ## Why is this bad?
 
-    `jax.jit` checks positions and names against the signature. It raises `ValueError` for parameters that the function
-    does not have, and for an argument that is both static and donated.
+    `jax.jit` checks the positions and names in `static_argnums`, `static_argnames` and `donate_argnums` against the
+    signature of the function. It raises `ValueError` for a parameter that the function does not have, and for an
+    argument that is both static and donated.
 
     ## Example
 
@@ -60,16 +61,17 @@ def static_arg_mismatch(event: RootMet) -> Report | None:
 
     ## Limitations
 
-    The rule does not check functions with `*args` in their signature.
+    The rule does not check functions whose signature contains `*args`, because they accept any position.
 
     ## Fix safety
 
-    Unsafe. jaxlint replaces all wrong names in the call by the parameters with the closest names. These may not be the
-    intended parameters.
+    Unsafe. jaxlint replaces each wrong name by the name of the parameter that is closest in spelling. This may not be
+    the intended parameter.
 
     ## How it is verified
 
-    `jax.jit` raises `ValueError` when it gets the function.
+    `jaxlint verify` runs the program and confirms the finding if `jax.jit` raises an error such as `ValueError`, or
+    warns.
 
     ## Since
 

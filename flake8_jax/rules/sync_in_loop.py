@@ -37,9 +37,9 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
 
     ## Why is this bad?
 
-    A compiled call returns at once, and the device works while Python prepares the next one. `float(loss)`, `.item()`,
-    `np.asarray(loss)` and `print(loss)` wait for the value: the device is idle while Python runs, and Python is idle while
-    the device works. Read every N steps or after the loop.
+    A compiled call returns at once, and the device works while Python prepares the next call. If the code reads the
+    result (`float(loss)`, `loss.item()`, `np.asarray(loss)` or `print(loss)`), Python waits for the device, and the
+    device then waits for Python. Read the value every N steps or after the loop.
 
     ## Example
 
@@ -118,12 +118,17 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
 
     jaxlint does not report these reads:
 
-    - of a result that no compiled call of the loop produced;
-    - of a value that the loop needs at once, because a test or another function uses it;
-    - in iterations that take long or wait anyway: an epoch, a compiled loop, `env.step`;
-    - in loops of at most 100 iterations, or 1,000 if the code prints the value;
-    - of one or two results on a line that `print(…, end=…)` writes again;
-    - in `__init__` and in assertions, and after another wait.
+    - jaxlint does not report a read of a value that no compiled call in the loop computes, because the loop does not
+      wait for it.
+    - jaxlint does not report a value that decides how the loop continues (`while float(error) > 1e-3`) or that the
+      loop passes to another function, because the loop needs this value at once.
+    - jaxlint does not report an iteration that waits anyway, because of `jax.block_until_ready`, `env.step`, an
+      assertion on a result or another read. It does not report an iteration that contains a whole epoch or a compiled
+      loop, because the wait is then short compared with the iteration.
+    - jaxlint does not report a loop of at most 100 iterations, or 1,000 iterations if the code prints the value,
+      because the waits take little time in total.
+    - jaxlint does not report the printing of one or two results on a line that `print(…, end=…)` overwrites in the
+      terminal, or a read in `__init__`.
 
     ```python
     import jax
@@ -162,15 +167,17 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
 
     ## Limitations
 
-    The rule does not know how long an iteration takes, except if the iteration contains a loop.
+    The rule does not know how long an iteration takes. If an iteration takes far longer than the wait, the read costs
+    little, but the rule reports it all the same.
 
     ## Fix safety
 
-    No fix. The author decides where the program reads the value.
+    No fix. The author has to decide where the program reads the value, for example every 100 steps.
 
     ## How it is verified
 
-    jaxlint runs the program and compares the time per step with and without the read, after the first iterations.
+    `jaxlint verify` runs the program and confirms the finding if the line waits for the device at least twice in one
+    run of the loop.
 
     ## Since
 

@@ -32,8 +32,8 @@ def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Why is this bad?
 
-    At trace time there is nothing to wait for or to copy. `jax.device_get` and `jax.block_until_ready` return the tracer
-    unchanged, so the code looks synchronous but is not. No result changes, so the finding is a note. The methods
+    At trace time there is no computation to wait for, and no value to copy. `jax.device_get(x)` and
+    `jax.block_until_ready(x)` return the tracer unchanged, so the code seems to wait, but does not. The methods
     `x.block_until_ready()` and `x.copy_to_host_async()` do not exist on tracers and raise `AttributeError`.
 
     ## Example
@@ -83,8 +83,9 @@ def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report the host function of a callback, or values that are known at trace time. If the code
-    passes the result to `np.asarray`, `float` or `.item()` at once, the rules for these functions report the call.
+    jaxlint does not report the host function of a callback, or a value that is known at trace time, because they hold
+    real arrays. It does not report a call whose result goes directly to `np.asarray`, `float` or `.item()`, because
+    JAX203 (`numpy-on-tracer`), JAX201 (`host-cast`) or JAX202 (`host-item`) reports it.
 
     ```python
     import jax
@@ -101,16 +102,16 @@ def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not report `np.asarray`, because JAX203 reports it.
+    The rule does not report `np.asarray`, because JAX203 (`numpy-on-tracer`) reports it.
 
     ## Fix safety
 
     jaxlint removes the call: `jax.device_get(x)` becomes `x`. The fix is safe if every run of the function is traced.
-    Otherwise it is unsafe: a caller outside tracing may wait for the value or need the NumPy array.
+    Otherwise it is unsafe, because a caller outside tracing may need the NumPy array or rely on the wait.
 
     ## How it is verified
 
-    The function returns the tracer unchanged, and the method raises `AttributeError`.
+    `jaxlint verify` runs the program and confirms the finding if the call runs while JAX traces.
 
     ## Since
 

@@ -18,9 +18,10 @@ def timing_compile(event: Timed) -> list[Report] | None:
 
     ## Why is this bad?
 
-    `jit` traces and compiles a function at its first call with arguments of some shape, which takes about a thousand times as
-    long as a call. A timer around that call measures the compiler, and so does a mean over a few calls. Call the function
-    once before you start the timer.
+    `jit` traces and compiles a function at its first call with arguments of some shape, which takes about a thousand
+    times as long as a later call. A timer around the first call therefore measures the compiler. If a timer covers
+    the first call and a few later ones, their mean is still mostly compile time. Call the function once before you
+    start the timer.
 
     ## Example
 
@@ -76,12 +77,13 @@ def timing_compile(event: Timed) -> list[Report] | None:
 
     ## Not reported
 
-    jaxlint does not report these timers:
+    jaxlint does not report a timer around only the first call if the program also measures later calls, or if a name
+    calls the result the compile time (`compile_time`), because the program then measures the compilation on purpose.
 
-    - a timer that measures only the first call, or whose result the program calls the compile time;
-    - a timer around a long run that compiles once;
-    - a timer at the top level of a script or notebook;
-    - a timer that JAX901 reports.
+    jaxlint does not report a timer around a long training run, because compiling once is a small part of it. It does
+    not report a timer at the top level of a script or notebook, because such code often runs only once.
+
+    jaxlint does not report a timer that stops before the work is done, because JAX901 (`async-timing`) reports it.
 
     ```python
     import time
@@ -119,16 +121,17 @@ def timing_compile(event: Timed) -> list[Report] | None:
 
     ## Limitations
 
-    The rule does not know what the compilation cache on disk contains, or whether an unknown caller has called the
-    function before.
+    The rule does not know whether JAX's compilation cache on disk already contains the function. It also does not
+    know whether code outside the project has called the function before. In both cases the call does not compile, but
+    the rule may report it.
 
     ## Fix safety
 
-    No fix. Only the author knows which arguments suit a warm-up call.
+    No fix. Only the author knows which arguments a call before the timer should get.
 
     ## How it is verified
 
-    The first measured time is many times the second.
+    `jaxlint verify` runs the program and confirms the finding if JAX compiles something in the timed code.
 
     ## Since
 

@@ -59,9 +59,10 @@ def too_new_api(event: ApiUse) -> Report | None:
 
     ## Why is this bad?
 
-    Users with that release get an ImportError, AttributeError or TypeError. The oldest release is the lower bound of
-    `target-jax`, or of what the project (or the script) requires of `jax`. jaxlint compares it with the first release that has
-    the name. Without a lower bound, jaxlint reports nothing.
+    If the project allows a release of JAX that lacks the name, users with this release get `ImportError`,
+    `AttributeError` or `TypeError`. jaxlint takes the oldest release that the project supports from the lower bound
+    of `target-jax`, or of the requirement `jax` of the project or script. It compares this release with the first
+    release of JAX that has the name. Without a lower bound, jaxlint reports nothing.
 
     ## Example
 
@@ -102,7 +103,8 @@ def too_new_api(event: ApiUse) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report the new name behind a test that the name, or the release that has it, exists.
+    jaxlint does not report a new name if the code first tests that the name exists (`if hasattr(jax, "shard_map")`),
+    or tests the version of JAX, because older releases then do not reach it.
 
     ```python
     # /// script
@@ -118,18 +120,20 @@ def too_new_api(event: ApiUse) -> Report | None:
 
     ## Limitations
 
-    The rule misses new attributes of arrays, and names that the program builds at run time, as with `getattr`.
+    The rule misses new attributes of arrays (`x.name`), and names that the program builds at run time
+    (`getattr(jax, name)`).
 
     ## Fix safety
 
-    `@jax.jit(…)` becomes `@functools.partial(jax.jit, …)`. This fix is safe, because both do the same. Some new names
-    become an older name that every supported release has. This fix is unsafe, because the older function may behave
-    differently. For other names and arguments there is no fix: the project has to require a newer JAX.
+    `@jax.jit(…)` becomes `@functools.partial(jax.jit, …)`. This fix is safe, because both do the same.
+
+    Some new names become an older name that every supported release of JAX has. This fix is unsafe, because the older
+    function may behave differently. For other names and arguments there is no fix: the project has to require a newer
+    JAX.
 
     ## How it is verified
 
-    jaxlint cannot confirm the finding, because a run would need the older release. The table of new names was made
-    by running releases of JAX.
+    jaxlint cannot confirm the finding, because it would have to run the program on the older release of JAX.
 
     ## Since
 

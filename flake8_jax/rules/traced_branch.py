@@ -37,10 +37,11 @@ def traced_branch(event: TruthTest) -> Report | None:
 
     ## Why is this bad?
 
-    While JAX traces a function, its arrays are tracers: they have a shape and a dtype, but no value. `if`, `elif`, a
-    conditional expression, `assert`, `and`/`or`/`not`, a chained comparison, `match`, a comprehension's `if` and `x in (1,
-    2)` all call `bool()` on what they test, and a tracer raises `TracerBoolConversionError`. The function itself needs no
-    decorator: it is enough that a caller is traced.
+    While JAX traces a function, its arrays are tracers: they have a shape and a dtype, but no value. Python calls
+    `bool()` on the condition of an `if`, a conditional expression, an `assert`, `and`, `or`, `not`, a chained
+    comparison (`0 < x < 1`), a `match` or `x in (1, 2)`. If the condition is a tracer, `bool()` raises
+    `TracerBoolConversionError`. The function with the `if` needs no decorator: it is enough that JAX traces one of
+    its callers.
 
     ## Example
 
@@ -101,9 +102,9 @@ def traced_branch(event: TruthTest) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report tests of static values: shapes, dtypes, lengths, `is None`, `isinstance` and static
-    arguments. It does not report tests of arrays outside tracing or under `jax.grad` alone, where the array has a
-    value.
+    jaxlint does not report a test of a static value, such as a shape, a dtype, `len(x)`, `x is None`,
+    `isinstance(x, tuple)` or a static argument, because Python knows it at trace time. It does not report a test of
+    an array outside tracing or under `jax.grad` alone, where the array has a value.
 
     ```python
     from functools import partial
@@ -151,20 +152,21 @@ def traced_branch(event: TruthTest) -> Report | None:
 
     ## Limitations
 
-    The rule misses tests of objects whose class defines `__bool__`.
+    The rule misses a test of an object whose class defines `__bool__`.
 
     ## Fix safety
 
-    Unsafe. A conditional expression or an `if`/`else` assignment becomes `jnp.where` if both values and their gradients
-    are finite wherever the other value is chosen. It becomes `jax.lax.cond` if the values are not arrays, or contain a
-    quotient, a root, a logarithm or a call of unknown code. `and`, `or` and `not` become `jnp.logical_and`,
-    `jnp.logical_or` and `jnp.logical_not`. Both values and all operands are then computed (with `jax.lax.cond` only
-    under `vmap`), and the result is an array of one dtype. There is no fix for values that are functions, may be None,
-    or have different shapes.
+    Unsafe. A conditional expression, or an `if`/`else` that assigns values, becomes `jnp.where`, which computes both
+    values. jaxlint uses `jnp.where` only if both values and their gradients are always finite. It uses `jax.lax.cond`
+    if the values are not arrays, or if they contain a quotient, a root, a logarithm or a call of unknown code.
+
+    `and`, `or` and `not` become `jnp.logical_and`, `jnp.logical_or` and `jnp.logical_not`, which compute all
+    operands. The result is an array of one dtype. jaxlint offers no fix for values that are functions, that may be
+    None, or that have different shapes.
 
     ## How it is verified
 
-    Calling the traced function raises `TracerBoolConversionError` on the marked line.
+    `jaxlint verify` runs the program and confirms the finding if the test raises `TracerBoolConversionError`.
 
     ## Since
 

@@ -17,9 +17,10 @@ def traced_container_index(event: Indexing) -> Report | None:
 
     ## Why is this bad?
 
-    A Python container or a NumPy array needs an integer as its index at trace time, but a traced index has a value
-    only when the compiled program runs: `TracerIntegerConversionError`, or `TracerArrayConversionError` for NumPy
-    arrays. Typical places are the loop index of `jax.lax.fori_loop` and tables made with NumPy.
+    The index of a Python list or of a NumPy array must be an integer that is known at trace time, but a traced index
+    has a value only when the compiled program runs. A list raises `TracerIntegerConversionError`, a NumPy array
+    `TracerArrayConversionError`. A typical case is a NumPy table that the body of `jax.lax.fori_loop` indexes by the
+    loop index: `table[i]`.
 
     ## Example
 
@@ -82,7 +83,7 @@ def traced_container_index(event: Indexing) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report an index that is known at trace time.
+    jaxlint does not report an index that is known at trace time, such as the variable of a Python `for` loop.
 
     ```python
     import jax
@@ -105,12 +106,14 @@ def traced_container_index(event: Indexing) -> Report | None:
 
     ## Fix safety
 
-    Unsafe. A NumPy array becomes `jnp.asarray(table)[i]`, which clamps an out-of-range index instead of raising. The item has
-    the dtype of the table, whereas a Python number took the dtype of its operand.
+    Unsafe. If `table` is a NumPy array, `table[i]` becomes `jnp.asarray(table)[i]`. An index that is out of range
+    then gives the last item instead of an error. The item has the dtype of the NumPy array, which may change the
+    dtype of the result.
 
     ## How it is verified
 
-    Calling the traced function raises the exception on the marked line.
+    `jaxlint verify` runs the program and confirms the finding if the index raises an error such as
+    `TracerIntegerConversionError` or `TracerArrayConversionError` while JAX traces.
 
     ## Since
 

@@ -17,10 +17,11 @@ def traced_format(event: Formatting) -> Report | None:
 
     ## Why is this bad?
 
-    A format spec needs the number, but a tracer has none:
-    `TypeError: unsupported format string passed to …Tracer.__format__`, or `ConcretizationTypeError` for `%`.
-    Formatting with a spec also raises under `jax.grad` alone. Without a spec, Python shows the tracer once, at trace
-    time (see JAX205). `jax.debug.print` takes format specs and prints the value on every call.
+    A format spec such as `:.3f` needs the number, but a tracer has none. Formatting raises
+    `TypeError: unsupported format string passed to …Tracer.__format__`; the operator `%` raises
+    `ConcretizationTypeError`. Both also raise under `jax.grad` alone. Without a format spec, Python raises no error
+    but shows the tracer once, at trace time; JAX205 (`print-in-staged`) reports this. `jax.debug.print` accepts
+    format specs and prints the value in every call.
 
     ## Example
 
@@ -74,8 +75,8 @@ def traced_format(event: Formatting) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report formatted shapes and other static values, or a tracer in a plain field without a format
-    (`f"{x}"`).
+    jaxlint does not report a formatted shape or another static value (`f"{x.shape[-1]:04d}"`), because Python knows
+    it at trace time. It does not report a tracer without a format spec (`f"{x}"`), because this raises no error.
 
     ```python
     import jax
@@ -97,15 +98,16 @@ def traced_format(event: Formatting) -> Report | None:
 
     ## Limitations
 
-    The rule misses a `%` format that is known only at run time.
+    The rule misses a format string that the program builds at run time (`template % x`).
 
     ## Fix safety
 
-    No fix. `jax.debug.print` prints, but returns no text, so it cannot replace code that uses the text.
+    No fix. `jax.debug.print` prints text but does not return it, so it cannot replace code that uses the text.
 
     ## How it is verified
 
-    Calling the traced function raises `TypeError` or `ConcretizationTypeError` on the marked line.
+    `jaxlint verify` runs the program and confirms the finding if the formatting raises `TypeError` or
+    `ConcretizationTypeError` while JAX traces.
 
     ## Since
 

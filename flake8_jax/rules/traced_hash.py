@@ -22,8 +22,8 @@ def traced_hash(event: Hashing) -> Report | None:
 
     ## Why is this bad?
 
-    JAX cannot compare two tracers at trace time, so tracers have no hash: `TypeError: unhashable type`. Hashing a
-    tracer also raises under `jax.grad` alone.
+    A dict and a set compare their keys by value, but a tracer has no value at trace time. A tracer therefore has no
+    hash: a traced key raises `TypeError: unhashable type`, also under `jax.grad` alone.
 
     ## Example
 
@@ -58,7 +58,8 @@ def traced_hash(event: Hashing) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report an array as a value of a dict, or a shape or dtype as a key.
+    jaxlint does not report a tracer that is the value of a dict (`{"loss": x}`), or a shape or dtype that is a key,
+    because Python does not hash a tracer there.
 
     ```python
     import jax
@@ -79,11 +80,12 @@ def traced_hash(event: Hashing) -> Report | None:
 
     ## Fix safety
 
-    No fix. The replacement depends on the purpose: `jnp.unique(…, size=…)`, a one-hot sum, or a static key.
+    No fix. The replacement depends on what the dict or set is for: `jnp.unique(x, size=n)`, a sum over a one-hot
+    array, or a static key.
 
     ## How it is verified
 
-    Calling the traced function raises `TypeError` on the marked line.
+    `jaxlint verify` runs the program and confirms the finding if the line raises `TypeError` while JAX traces.
 
     ## Since
 

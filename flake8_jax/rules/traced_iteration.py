@@ -17,8 +17,9 @@ def traced_iteration(event: Iteration) -> Report | None:
 
     ## Why is this bad?
 
-    Each element of the tracer becomes a slice, and JAX traces the body once per row. The program grows with the axis, and so
-    do tracing and compile time. `jax.vmap`, `jax.lax.scan` and `jax.lax.map` trace the body once.
+    A Python loop over a tracer takes one slice for each element, and JAX traces the body once for each slice. The
+    longer the axis, the larger the compiled program, and the longer JAX traces and compiles. `jax.vmap`,
+    `jax.lax.scan` and `jax.lax.map` trace the body only once.
 
     ## Example
 
@@ -52,8 +53,9 @@ def traced_iteration(event: Iteration) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report loops over Python containers of arrays, over keys that `split` returned, or over a short
-    axis.
+    jaxlint does not report a loop over a Python list or tuple of arrays, because its elements may have different
+    shapes. It does not report a loop over keys that `jax.random.split` returned, or over an axis that is known to be
+    short, because such a loop adds little to the program.
 
     ```python
     import jax
@@ -80,15 +82,16 @@ def traced_iteration(event: Iteration) -> Report | None:
 
     ## Limitations
 
-    The rule does not know the length of an axis if the code does not show it.
+    If the code does not show the length of an axis, the rule does not know it, so it may report a short axis.
 
     ## Fix safety
 
-    No fix. Whether `vmap`, `scan` or `map` fits depends on what the body carries.
+    No fix. Whether `vmap`, `scan` or `map` fits depends on which values one iteration passes to the next.
 
     ## How it is verified
 
-    The jaxpr of the function grows in proportion to the length of the axis.
+    `jaxlint verify` runs the program and confirms the finding if Python iterates over a tracer at the line, or runs
+    the body at least twice in one trace.
 
     ## Since
 

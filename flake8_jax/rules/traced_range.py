@@ -23,8 +23,8 @@ def traced_range(event: LibraryCall) -> Report | None:
 
     ## Why is this bad?
 
-    `range` needs Python integers, but a tracer has no value: `TracerIntegerConversionError`. Every argument of a jitted
-    function is traced, also a plain Python integer, unless it is static.
+    `range(n)` needs a Python integer, but a tracer has no value, so the call raises `TracerIntegerConversionError`.
+    Unless it is static, every argument of a jitted function is traced, even if the caller passes a Python integer.
 
     ## Example
 
@@ -59,7 +59,8 @@ def traced_range(event: LibraryCall) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report `range` with bounds that are known at trace time.
+    jaxlint does not report `range(n)` if `n` is known at trace time, such as a shape (`range(x.shape[0])`) or a
+    static argument.
 
     ```python
     from functools import partial
@@ -83,18 +84,20 @@ def traced_range(event: LibraryCall) -> Report | None:
 
     ## Limitations
 
-    The rule misses other counters, such as `itertools.repeat`.
+    The rule checks only `range`. It misses other functions that need an integer, such as `itertools.repeat(x, n)`.
 
     ## Fix safety
 
-    Unsafe. A body that only rebinds names becomes `jax.lax.fori_loop`. The names then hold arrays of fixed shape and
-    dtype, and the loop has no reverse-mode gradient. For other bodies, if the bound is a parameter of a function that
-    is jitted in the same file, jaxlint instead adds the parameter to `static_argnames`. JAX then compiles for every
-    value.
+    Unsafe. If the body of the loop only assigns variables, the loop becomes `jax.lax.fori_loop`. The variables then
+    hold arrays of fixed shape and dtype, and JAX cannot compute a reverse-mode gradient of the loop.
+
+    For other bodies, jaxlint adds the bound to `static_argnames` if the bound is a parameter of a function that is
+    jitted in the same file. JAX then compiles the function again for every value of the bound.
 
     ## How it is verified
 
-    Calling the traced function raises `TracerIntegerConversionError` on the marked line.
+    `jaxlint verify` runs the program and confirms the finding if the call of `range` raises an error such as
+    `TracerIntegerConversionError`.
 
     ## Since
 

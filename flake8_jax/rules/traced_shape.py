@@ -33,10 +33,12 @@ def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Why is this bad?
 
-    XLA compiles for static shapes, so JAX must know every shape at trace time. With a traced `n`, `jnp.zeros(n)`,
-    `x.reshape(n, -1)`, `jnp.arange(n)`, `axis=n` and `jax.random.split(key, n)` raise a `TypeError` ("Shapes must be 1D
-    sequences of concrete values of integer type") or `ConcretizationTypeError`. Inside `jax.jit` the result of any `jnp`
-    function is traced, also `jnp.prod(jnp.array(x.shape))`: compute shapes with `math` or NumPy.
+    XLA compiles for static shapes, so JAX must know every shape at trace time. If `n` is traced, `jnp.zeros(n)`,
+    `x.reshape(n, -1)`, `jnp.arange(n)`, `jnp.sum(x, axis=n)` and `jax.random.split(key, n)` raise `TypeError`
+    ("Shapes must be 1D sequences of concrete values of integer type") or `ConcretizationTypeError`.
+
+    Inside `jax.jit`, the result of any `jax.numpy` function is traced, even if its arguments are static, as in
+    `jnp.prod(jnp.array(x.shape))`. Use `math` or NumPy to compute shapes.
 
     ## Example
 
@@ -91,7 +93,7 @@ def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report traced arguments that are data, not shapes.
+    jaxlint does not report a traced argument that is data and not a shape, such as `jnp.full((3,), n)`.
 
     ```python
     import jax
@@ -109,17 +111,22 @@ def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Limitations
 
-    The rule misses a shape with a wrong number of dimensions or a negative one.
+    The rule checks only whether a shape is traced. It misses a shape that is negative or has a wrong number of
+    dimensions.
 
     ## Fix safety
 
     If the size is a parameter of a function that is jitted in the same file, jaxlint adds the parameter to
-    `static_argnames`. This fix is unsafe, because JAX then compiles for every value. `jnp.prod(jnp.array(x.shape))`
-    becomes `math.prod(x.shape)`. This fix is safe if every caller is traced, and unsafe otherwise.
+    `static_argnames`. This fix is unsafe, because JAX then compiles the function again for every value.
+
+    If the size is computed from a shape, jaxlint uses `math`: `jnp.prod(jnp.array(x.shape))` becomes
+    `math.prod(x.shape)`. This fix is safe if every caller is traced. Otherwise it is unsafe, because a caller outside
+    tracing gets a Python int instead of an array.
 
     ## How it is verified
 
-    Calling the traced function raises `TypeError` or `ConcretizationTypeError` on the marked line.
+    `jaxlint verify` runs the program and confirms the finding if the line raises an error such as `TypeError` or
+    `ConcretizationTypeError` while JAX traces.
 
     ## Since
 

@@ -14,9 +14,10 @@ def traced_slice(event: Slicing) -> Report | None:
 
     ## Why is this bad?
 
-    The length of `x[i:j]` is a shape, and JAX must know shapes at trace time: "Slice entries must be static integers"
-    (`IndexError`; for a Python list, `TracerIntegerConversionError`). A constant length `j - i` does not help, because JAX
-    sees two tracers.
+    The length of `x[i:j]` is a part of a shape, and JAX must know shapes at trace time. With a traced `i` or `j`, an
+    array raises `IndexError` ("Slice entries must be static integers"), and a Python list raises
+    `TracerIntegerConversionError`. It does not help that `j - i` is always the same number, because JAX sees two
+    tracers.
 
     ## Example
 
@@ -53,8 +54,8 @@ def traced_slice(event: Slicing) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report slices whose bounds are known at trace time, or a traced integer index without a slice
-    (`x[i]`).
+    jaxlint does not report a slice whose start, stop and step are known at trace time, or a traced integer index
+    (`x[i]`), because the shape of the result is then static.
 
     ```python
     import jax
@@ -73,17 +74,21 @@ def traced_slice(event: Slicing) -> Report | None:
 
     ## Limitations
 
-    The rule misses a `slice` object that is made elsewhere and passed along.
+    The rule misses a `slice` object that other code makes and passes to the function (`x[window]`).
 
     ## Fix safety
 
-    Unsafe. `x[i : i + n]` with a static `n` becomes `jax.lax.dynamic_slice_in_dim(x, i, n)`, which clamps the start
-    instead of shortening the result. An update `x.at[i : i + n]` becomes `x.at[i + jnp.arange(n)]`, but not
-    `x.at[i - 1 : i + 1]`: for `i = 0`, this slice is empty, but the index -1 is the last element.
+    Unsafe. If `n` is static, `x[i : i + n]` becomes `jax.lax.dynamic_slice_in_dim(x, i, n)`. If the slice would go
+    beyond the end of `x`, the fixed code moves its start back, but the old code shortens the result.
+
+    An update `x.at[i : i + n]` becomes `x.at[i + jnp.arange(n)]`. jaxlint offers no fix for an update whose start may
+    become negative, as in `x.at[i - 1 : i + 1]`: for `i = 0`, this slice is empty, but the index -1 is the last
+    element.
 
     ## How it is verified
 
-    Calling the traced function raises `IndexError` on the marked line.
+    `jaxlint verify` runs the program and confirms the finding if the slice raises an error such as `IndexError` while
+    JAX traces.
 
     ## Since
 

@@ -15,8 +15,8 @@ def traced_while(event: TruthTest) -> Report | None:
     ## Why is this bad?
 
     Python tests the condition of a `while` loop before each iteration, but a traced condition has no value at trace
-    time: `TracerBoolConversionError`. Write a loop that depends on data as `jax.lax.while_loop`, which is part of
-    the compiled program.
+    time, so the test raises `TracerBoolConversionError`. Write a loop whose length depends on data as
+    `jax.lax.while_loop`, which is part of the compiled program.
 
     ## Example
 
@@ -51,8 +51,8 @@ def traced_while(event: TruthTest) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a `while` over a Python counter, which JAX unrolls at trace time, or a test under
-    `jax.grad` alone, where the value is known.
+    jaxlint does not report a `while` loop over a Python counter (`while i < 3`), because Python knows the counter at
+    trace time. It does not report a loop under `jax.grad` alone, because the value is known there.
 
     ```python
     import jax
@@ -79,16 +79,16 @@ def traced_while(event: TruthTest) -> Report | None:
 
     ## Limitations
 
-    The rule misses loops that only a `break` ends.
+    The rule misses a loop that only a `break` ends (`while True`).
 
     ## Fix safety
 
-    Unsafe. A loop that only rebinds existing names becomes `jax.lax.while_loop` over those names. Their values become
-    arrays of fixed shape and dtype, and the loop has no reverse-mode gradient.
+    Unsafe. A loop that only assigns existing variables becomes `jax.lax.while_loop` over these variables. They then
+    hold arrays of fixed shape and dtype, and JAX cannot compute a reverse-mode gradient of the loop.
 
     ## How it is verified
 
-    Calling the traced function raises `TracerBoolConversionError` on the marked line.
+    `jaxlint verify` runs the program and confirms the finding if the condition raises `TracerBoolConversionError`.
 
     ## Since
 

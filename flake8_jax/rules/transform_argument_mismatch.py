@@ -13,9 +13,10 @@ def transform_argument_mismatch(event: TransformMismatch) -> Report | None:
 
     ## Why is this bad?
 
-    `jax.grad(f, argnums=2)` needs a third positional argument, `jax.vmap(f, in_axes=(0, None))` needs a call with two,
-    `has_aux=True` needs a function that returns a pair, and `jax.value_and_grad(f, has_aux=True)` returns `((value, aux),
-    gradients)`. A mismatch raises when the function is called.
+    The options of a transform must fit the function. `jax.grad(f, argnums=2)` needs an `f` with at least three
+    positional arguments, and `jax.vmap(f, in_axes=(0, None))` needs a call with two. With `has_aux=True`, the
+    function must return a pair, and `jax.value_and_grad(f, has_aux=True)` returns `((value, aux), gradients)`. If the
+    options do not fit, JAX or Python raises an error when the program calls the transformed function.
 
     ## Example
 
@@ -57,8 +58,9 @@ def transform_argument_mismatch(event: TransformMismatch) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report an `in_axes` that gives axes for only a part of a pytree, or keyword arguments, which
-    `vmap` maps over axis 0.
+    jaxlint does not report an `in_axes` that gives one axis for a whole pytree
+    (`in_axes=({"w": 0, "b": None}, None)`), because JAX allows it. It does not report keyword arguments that
+    `in_axes` does not name, because `vmap` maps them over axis 0.
 
     ```python
     import jax
@@ -75,15 +77,16 @@ def transform_argument_mismatch(event: TransformMismatch) -> Report | None:
 
     ## Limitations
 
-    The rule misses mapped axes of different lengths.
+    The rule does not compare the lengths of the mapped axes, so it misses arguments of different lengths.
 
     ## Fix safety
 
-    No fix. Only the author knows which side is wrong.
+    No fix. If the options and the function do not fit, only the author knows which of the two is wrong.
 
     ## How it is verified
 
-    The call, or the assignment that unpacks the result, raises `TypeError` or `ValueError`.
+    `jaxlint verify` runs the program. It confirms the finding if the call, or the assignment that unpacks its result,
+    raises an error such as `TypeError` or `ValueError`.
 
     ## Since
 

@@ -24,9 +24,10 @@ def transform_in_loop(event: Repetition) -> Report | None:
 
     ## Why is this bad?
 
-    `scan`, `cond`, `while_loop` and `fori_loop` compile their bodies and cache them by function identity. With a new lambda
-    or a local `def` they compile in every iteration. `grad` and `vmap` compile nothing: outside `jit`, every call runs the
-    Python function again and sends its operations to the device one by one. Jit the whole step of the loop.
+    `scan`, `cond`, `while_loop` and `fori_loop` compile their bodies and cache them by function identity. If an
+    iteration makes a new lambda or local `def`, it also compiles it. `grad` and `vmap` compile nothing: outside
+    `jit`, every call runs the Python function again and sends its operations to the device one by one. Jit the whole
+    step of the loop.
 
     ## Example
 
@@ -99,8 +100,11 @@ def transform_in_loop(event: Repetition) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a loop body that is defined once, code that runs once, or loops of at most 100
-    iterations. For `vmap`, the limit is 20 iterations if each iteration depends on the result of the one before, as
+    jaxlint does not report a body of `scan` that the code defines once, before the loop, because JAX finds it in its
+    cache. It does not report code that runs once, or a loop of at most 100 iterations, because such a loop costs
+    little.
+
+    For a loop with `vmap`, the limit is 20 instead of 100 iterations if each iteration depends on the one before, as
     in `x = step(x)` or `solver.tell(x, f(x))`.
 
     ```python
@@ -122,15 +126,17 @@ def transform_in_loop(event: Repetition) -> Report | None:
 
     ## Limitations
 
-    The rule does not know how much work the function does, or how many iterations a loop of unknown length has.
+    The rule does not know how much work the function does. If it cannot infer the number of iterations, it may report
+    a short loop.
 
     ## Fix safety
 
-    No fix. The author decides where the step ends.
+    No fix. The author has to decide which statements of the loop belong to the jitted step.
 
     ## How it is verified
 
-    The number of traces grows with the number of iterations.
+    `jaxlint verify` runs the program and confirms the finding if JAX traces or compiles the same function again in
+    the loop, or if Python runs it again in every iteration.
 
     ## Since
 

@@ -14,9 +14,9 @@ def unbound_axis_name(event: UnboundAxis) -> Report | None:
 
     ## Why is this bad?
 
-    `jax.lax.pmean(x, "batch")` needs an enclosing `vmap`, `pmap` or `shard_map` that gives an axis that name. Under `jit`
-    alone, tracing raises `NameError: unbound axis name`. With `jax.jit` on sharded arrays no collective is needed: the
-    compiler inserts it.
+    `jax.lax.pmean(x, "batch")` must run inside a `vmap`, `pmap` or `shard_map` that gives an axis the name `"batch"`.
+    Under `jit` alone, tracing raises `NameError: unbound axis name`. If you use `jax.jit` on sharded arrays, remove
+    the collective, because the compiler inserts it.
 
     ## Example
 
@@ -52,8 +52,8 @@ def unbound_axis_name(event: UnboundAxis) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report an axis name that is an argument of the function, or a helper function that the project
-    does not trace.
+    jaxlint does not report an axis name that is an argument of the function (`axis_name=None`), because the caller
+    chooses it. It does not report a function that the project does not trace, because its users may bind the axis.
 
     ```python
     import jax
@@ -75,15 +75,17 @@ def unbound_axis_name(event: UnboundAxis) -> Report | None:
 
     ## Limitations
 
-    The rule does not know axes that code outside the project binds.
+    The rule does not know the axes that code outside the project binds, so it may report a collective that such code
+    runs correctly.
 
     ## Fix safety
 
-    No fix. The author decides which transform binds the axis.
+    No fix. The author has to decide which transform gives the axis its name.
 
     ## How it is verified
 
-    JAX raises `NameError: unbound axis name` when it traces the function.
+    `jaxlint verify` runs the program and confirms the finding if the collective raises an error such as
+    `NameError: unbound axis name`.
 
     ## Since
 

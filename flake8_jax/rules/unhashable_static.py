@@ -21,10 +21,12 @@ def unhashable_static(event: TransformCall) -> Report | None:
 
     ## Why is this bad?
 
-    `jit` looks compiled code up by the values of the static arguments, so they need a hash. A list, a dict or an array
-    has none, and the call raises `ValueError: Non-hashable static arguments`. Pass a tuple or a frozen dataclass. An
-    object has no hash if its class defines only `__eq__`, as a dataclass that is not frozen does. The hash of a frozen
-    dataclass is made from its fields.
+    `jit` uses the values of the static arguments to find the compiled program in its cache, so they need a hash. A
+    list, a dict or an array has no hash, so the call raises `ValueError: Non-hashable static arguments`. Pass a tuple
+    or a frozen dataclass.
+
+    An object has no hash if its class defines only `__eq__`, as a dataclass that is not frozen does. The hash of a
+    frozen dataclass is made from its fields, so these need a hash, too.
 
     ## Example
 
@@ -119,8 +121,9 @@ def unhashable_static(event: TransformCall) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a list that is a traced argument. It does not report static objects that Python compares
-    by identity, that define their own hash, or whose fields all have a hash.
+    jaxlint does not report a list that is a traced argument, because JAX traces its elements. It does not report a
+    static object that Python compares by identity, that defines its own `__hash__`, or whose fields all have a hash,
+    because such an object has a hash.
 
     ```python
     import jax
@@ -175,19 +178,22 @@ def unhashable_static(event: TransformCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not check `__hash__` methods of the project, or classes whose bases or decorators come from
-    unknown libraries.
+    The rule does not check whether a `__hash__` method of the project works. It also does not check classes whose
+    bases or decorators come from libraries that jaxlint does not know.
 
     ## Fix safety
 
-    A list literal becomes a tuple. The fix is safe if the function only iterates over the list, takes its length, reads
-    one element, or passes it on as a shape or an axis. Otherwise it is unsafe, because the function may treat a list
-    and a tuple differently. jaxlint offers no fix if the function compares the list with another list, adds a list to
-    it or calls a list method, or if an element has no hash.
+    A list such as `[1, 2]` becomes a tuple. The fix is safe if the function only iterates over the list, takes its
+    length, reads one element, or passes the list on as a shape or an axis. Otherwise it is unsafe, because the
+    function may treat a list and a tuple differently.
+
+    jaxlint offers no fix if an element of the list has no hash, or if the function needs a list: it compares the list
+    with another list, adds a list to it or calls a list method.
 
     ## How it is verified
 
-    The call of the jitted function raises `ValueError`.
+    `jaxlint verify` runs the program and confirms the finding if the call of the jitted function raises `ValueError`
+    or `TypeError`.
 
     ## Since
 

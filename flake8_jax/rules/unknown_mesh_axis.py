@@ -14,8 +14,8 @@ def unknown_mesh_axis(event: MeshMismatch) -> Report | None:
 
     ## Why is this bad?
 
-    JAX looks the names of a spec up in the mesh when it makes the sharding. A misspelled name raises `ValueError`, and an
-    axis used for two dimensions raises `DuplicateSpecError`.
+    JAX looks up the axis names of a `PartitionSpec` in the mesh when the program makes the sharding. A name that the
+    mesh does not have raises `ValueError`. One name for two dimensions of an array raises `DuplicateSpecError`.
 
     ## Example
 
@@ -51,7 +51,8 @@ def unknown_mesh_axis(event: MeshMismatch) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a mesh whose axis names it does not know, such as a mesh that is a parameter.
+    jaxlint does not report a `PartitionSpec` for a mesh whose axis names it does not know, such as a mesh that is a
+    parameter of the function.
 
     ```python
     import jax
@@ -64,15 +65,17 @@ def unknown_mesh_axis(event: MeshMismatch) -> Report | None:
 
     ## Limitations
 
-    The rule misses a mesh that is set as a context (`with mesh:` or `jax.set_mesh`).
+    The rule misses a `PartitionSpec` whose mesh is set with `with mesh:` or `jax.set_mesh(mesh)`.
 
     ## Fix safety
 
-    Unsafe. jaxlint writes the axis of the mesh with the closest name, which may not be the intended one.
+    Unsafe. jaxlint replaces the wrong name by the axis of the mesh that is closest in spelling, which may not be the
+    intended axis.
 
     ## How it is verified
 
-    JAX raises `ValueError` or `DuplicateSpecError` when the program makes the sharding.
+    `jaxlint verify` runs the program and confirms the finding if the line raises an error such as `ValueError` or
+    `DuplicateSpecError`.
 
     ## Since
 

@@ -21,9 +21,9 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
 
     ## Why is this bad?
 
-    JAX unrolls Python loops at trace time: the compiled program contains the body again and again. Tracing and compile time
-    grow faster than the number of iterations, and so does the program. `jax.lax.fori_loop` and `jax.lax.scan` trace the body
-    once; so does `jax.vmap` if iterations do not depend on each other.
+    JAX unrolls Python loops at trace time: the compiled program contains one copy of the body for each iteration. The
+    time to trace and compile grows faster than the number of iterations. `jax.lax.fori_loop` and `jax.lax.scan` trace
+    the body once. If the iterations do not depend on each other, `jax.vmap` traces it once, too.
 
     ## Example
 
@@ -69,8 +69,9 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report loops with few iterations, loops over a list of layers that differ, loops that compute
-    only Python numbers, or loops outside compiled code.
+    jaxlint does not report a loop with few iterations, or a loop that computes only Python numbers, because they add
+    little to the program. It does not report a loop over a list of layers (`blocks[i]`), because the layers may have
+    different shapes. It does not report a loop outside compiled code, because JAX compiles no copies of its body.
 
     ```python
     import jax
@@ -109,17 +110,18 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
 
     ## Limitations
 
-    The rule does not know how large the body of the loop is. It misses loops over lists of arrays, and `while`
-    loops that change their counter in several places.
+    The rule does not know how large the body of the loop is, so it also reports loops whose copies compile fast. It
+    misses loops over lists of arrays, and `while` loops that change their counter in several places.
 
     ## Fix safety
 
-    Unsafe. `for … in range(…)` becomes `jax.lax.fori_loop` if the body only computes the next values of its variables. They
-    must keep their shapes and dtypes, and the counter becomes an array.
+    Unsafe. `for i in range(n)` becomes `jax.lax.fori_loop` if the body only computes new values of its variables.
+    These variables must keep their shapes and dtypes, and the counter `i` becomes an array.
 
     ## How it is verified
 
-    The jaxpr of the function contains one copy of the body for each iteration.
+    `jaxlint verify` runs the program and confirms the finding if one trace runs the body of the loop at least 32
+    times.
 
     ## Since
 

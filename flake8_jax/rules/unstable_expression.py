@@ -157,8 +157,9 @@ def unstable_expression(event: Computation) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report an entropy with a floor (`p * log(p + eps)`), which does not need the gradient at zero.
-    It does not report values that are known to be small, or values that are never small, such as integers.
+    jaxlint does not report an entropy with a floor (`p * log(p + eps)`), because it is finite at zero and rarely
+    needs its gradient there. It does not report a formula whose argument is known to be small or, like an integer,
+    never close to the value at which the formula fails.
 
     ```python
     import jax
@@ -185,16 +186,19 @@ def unstable_expression(event: Computation) -> Report | None:
 
     ## Limitations
 
-    The rule does not know the range of a value, so it also reports formulas whose arguments are never extreme.
+    The rule does not know which values the argument of a formula takes. It also reports formulas whose arguments are
+    never extreme.
 
     ## Fix safety
 
-    Unsafe. jaxlint writes the stable function and passes `axis`, `keepdims`, `where` and `dtype` by name. The last digits
-    change, and functions such as `jax.nn.softmax` reject booleans.
+    Unsafe. jaxlint writes the stable function and passes the arguments `axis`, `keepdims`, `where` and `dtype` by
+    name. The last digits of the result may change. The stable function may also reject an argument that the formula
+    accepts: `jax.nn.softmax`, for example, rejects an array of booleans.
 
     ## How it is verified
 
-    At an extreme argument, the formula gives infinity, NaN or a wrong digit, and the stable function does not.
+    `jaxlint verify` runs the program. It confirms the finding if the formula and the stable function give different
+    results for the values of the run, or if the function returns infinity or NaN.
 
     ## Since
 

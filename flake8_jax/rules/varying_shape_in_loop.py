@@ -21,11 +21,13 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
 
     ## Why is this bad?
 
-    JAX compiles a program for one set of shapes. `f(x[:i])`, an array that grows by a concatenation, or a list that grows by
-    an `append` has a new shape in each iteration, so JAX traces and compiles the function again, which takes far longer than
-    running it. The same holds for an array that the jitted function itself returns longer (`cache = step(cache, x)`). If only
-    the last batch is smaller (`range(0, 100, 32)`), the function compiles twice. Pad to a fixed size and mask the rest, write
-    into a buffer with `x.at[i].set(…)`, or round sizes up to a few buckets.
+    JAX compiles a program for one set of shapes. If a loop calls `f(x[:i])`, or passes an array or a list that grows
+    in each iteration, the shape differs each time. JAX then traces and compiles `f` again, which takes far longer
+    than running it. If the jitted function returns a longer array for the next call (`cache = step(cache, x)`), it
+    compiles again, too. If only the last batch is smaller (`range(0, 100, 32)`), it compiles twice.
+
+    Pad to a fixed size and mask the rest, write into an array of fixed size with `x.at[i].set(…)`, or round sizes up
+    to a few sizes.
 
     ## Example
 
@@ -109,7 +111,9 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report windows that all have one size, or sizes that the code rounds up.
+    jaxlint does not report slices that all have the same length (`x[i : i + 3]`), because JAX compiles the function
+    once. It does not report lengths that the code rounds up, for example to a multiple of 8, because JAX compiles the
+    function only for a few of them.
 
     ```python
     import jax
@@ -135,17 +139,17 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
 
     ## Limitations
 
-    The rule misses arrays whose number of dimensions changes, data loaders other than PyTorch's, and slices of
-    arrays of unknown length.
+    The rule misses arrays whose number of dimensions changes, data loaders other than PyTorch's, and slices of an
+    array if jaxlint does not know its length.
 
     ## Fix safety
 
-    No fix. Only the author knows a suitable padding.
+    No fix. Only the author knows which fixed size and which padding suit the program.
 
     ## How it is verified
 
-    The number of compilations grows with the number of iterations. If only the last batch is smaller, there are two
-    compilations.
+    `jaxlint verify` runs the program and confirms the finding if JAX compiles the same function again for another
+    shape.
 
     ## Since
 

@@ -28,12 +28,16 @@ def where_nan_grad(event: Computation) -> Report | None:
 
     ## Why is this bad?
 
-    JAX computes and differentiates both branches of `where`, and multiplies the derivative of the branch that is not chosen
-    by zero. For `sqrt`, `log` or a division at its singular point that is `0 * inf`, so the gradient is NaN although the
-    value is right. Mask the operand too. A test of the result is too late as well: `where(isnan(y), 0, y)`, `nan_to_num(y)`
-    and `nansum(y)` hide the NaN of `sqrt(x)` or `0 / 0`, but the gradient keeps it. (The gradient of `log(x)` is finite for
-    negative `x`.) `exp(x)` in the branch that is not chosen has an infinite gradient above 88, as in `where(x > 0, x,
-    expm1(x))`.
+    JAX computes and differentiates both branches of `where`, and multiplies the derivative of the branch that is not
+    chosen by zero. At a singular point of `sqrt`, `log` or a division, this product is `0 * inf`. The gradient is
+    then NaN, although the value is right. Mask the operand, too:
+    `jnp.where(x > 0, jnp.sqrt(jnp.where(x > 0, x, 1.0)), 0)`.
+
+    It does not help to test the result. `where(isnan(y), 0, y)`, `nan_to_num(y)` and `nansum(y)` hide the NaN of
+    `sqrt(x)` or `0 / 0`, but the gradient is still NaN.
+
+    A branch that is not chosen may also overflow: the gradient of `where(x > 0, x, expm1(x))` is NaN for an `x` above
+    88, because `exp(x)` is infinite there.
 
     ## Example
 
@@ -96,8 +100,9 @@ def where_nan_grad(event: Computation) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report operations that are finite for every argument, values that the project does not
-    differentiate, or operands that a bound keeps away from the singular point.
+    jaxlint does not report operations that are finite for every argument (`1 / (1 + x * x)`). It does not report an
+    operand that a bound keeps away from the singular point (`jnp.log(jnp.maximum(x, 0.1))`). It does not report
+    values that the project does not differentiate, because only the gradient is wrong.
 
     ```python
     import jax
@@ -115,17 +120,19 @@ def where_nan_grad(event: Computation) -> Report | None:
 
     ## Limitations
 
-    The rule misses a mask if jaxlint does not see the test that makes it.
+    The rule misses a mask that is an argument of the function, because jaxlint does not see the test that makes the
+    mask.
 
     ## Fix safety
 
     Unsafe. jaxlint also masks the operand: `jnp.where(guard, jnp.sqrt(x), 0)` becomes
-    `jnp.where(guard, jnp.sqrt(jnp.where(guard, x, 1.0)), 0)`. Gradients that were NaN become finite, so training takes
-    another course.
+    `jnp.where(guard, jnp.sqrt(jnp.where(guard, x, 1.0)), 0)`. Gradients that were NaN become finite, so training
+    gives other results.
 
     ## How it is verified
 
-    The gradient is NaN at the masked point and finite next to it.
+    `jaxlint verify` runs the program with `jax_debug_nans`, with which JAX checks every result and gradient, and
+    confirms the finding if JAX finds a NaN.
 
     ## Since
 

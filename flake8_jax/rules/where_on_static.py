@@ -25,10 +25,10 @@ def where_on_static(event: LibraryCall) -> Report | None:
 
     ## Why is this bad?
 
-    `where` is not a branch. Python computes both values for any condition, the result has the promoted dtype and the
-    broadcast shape of both, and a NaN in the gradient of the value that is not chosen reaches the result. If one value is
-    None, the call raises `TypeError`. A condition such as `scale is None`, a flag or a comparison of strings is a Python
-    bool, so a Python `if` runs one side only.
+    A condition such as `scale is None`, a flag or a comparison of strings is a Python bool. Python computes both
+    values before it calls `where`, and a NaN in the gradient of the value that is not chosen reaches the result. The
+    result has the promoted dtype and the broadcast shape of both values. If one value is None, the call raises
+    `TypeError`. A Python `if` computes only the value that it chooses.
 
     ## Example
 
@@ -76,8 +76,9 @@ def where_on_static(event: LibraryCall) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report values that cost nothing to compute, conditions on data, or a condition that is a NumPy
-    mask.
+    jaxlint does not report values that cost nothing to compute (`jnp.where(train, 0.9, 1.0)`). It does not report a
+    condition on data, or a condition that is a NumPy array of booleans, because a Python `if` cannot choose single
+    elements.
 
     ```python
     import jax
@@ -103,16 +104,18 @@ def where_on_static(event: LibraryCall) -> Report | None:
 
     ## Limitations
 
-    The rule misses values that an earlier statement computes, and comparisons of numbers that a caller may pass as
-    arrays.
+    The rule misses values that an earlier statement computes. It also misses a condition that compares numbers,
+    because a caller may pass arrays for them.
 
     ## Fix safety
 
-    Unsafe. The call becomes `a if condition else b`. The dtype and the shape of the result may change.
+    Unsafe. `jnp.where(condition, a, b)` becomes `a if condition else b`. The dtype and the shape of the result may
+    change, because Python returns one of the values as it is.
 
     ## How it is verified
 
-    In a run, Python computes both values, or the call raises `TypeError`.
+    `jaxlint verify` runs the program and confirms the finding if the line runs, because Python then computes both
+    values, or if the call raises `TypeError`.
 
     ## Since
 

@@ -58,9 +58,9 @@ def x64_disabled(event: WideDtype) -> Report | None:
 
     ## Why is this bad?
 
-    By default JAX computes in 32 bits. A request for `float64` or `int64` gives an array of half the width, with one warning
-    at most. Enable 64 bits before the first array is made, with `jax.config.update("jax_enable_x64", True)` or
-    `JAX_ENABLE_X64=1`, or ask for 32 bits.
+    By default, JAX computes in 32 bits: it makes a 32-bit array if the code asks for `float64` or `int64`, and warns
+    at most once. Ask for 32 bits, or enable 64 bits before the program makes the first array, with
+    `jax.config.update("jax_enable_x64", True)` or the environment variable `JAX_ENABLE_X64=1`.
 
     ## Example
 
@@ -94,14 +94,15 @@ def x64_disabled(event: WideDtype) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report these dtypes and projects:
+    jaxlint does not report the dtype of a NumPy array, which keeps its 64 bits on the host, or a dtype that the code
+    takes from an argument (`jnp.zeros(3, dtype=x.dtype)`). It does not report `dtype=float`, because this means JAX's
+    default dtype, but it reports the string `"float"`, because this means `float64`.
 
-    - the dtype of a NumPy array, which keeps its 64 bits on the host;
-    - a dtype that is taken from an argument: `jnp.zeros(3, dtype=x.dtype)`;
-    - `dtype=float`, which means JAX's default (but the string `"float"` means `float64`, and jaxlint reports it);
-    - a dtype of values for which 32 bits suffice: numbers that 32 bits hold exactly, arrays that only index other
-      arrays, means, and values that a function only plots;
-    - projects that import NetKet, or whose scripts, containers or workflows name `JAX_ENABLE_X64`.
+    jaxlint does not report a dtype if 32 bits are enough: for numbers that 32 bits hold exactly, for arrays that only
+    index other arrays, for means, and for values that a function only plots.
+
+    jaxlint reports nothing in a project that imports NetKet, which enables 64 bits. It also reports nothing if a
+    script, a container file or a workflow of the project contains `JAX_ENABLE_X64`.
 
     ```python
     import jax.numpy as jnp
@@ -120,15 +121,16 @@ def x64_disabled(event: WideDtype) -> Report | None:
 
     ## Limitations
 
-    The rule does not see a `JAX_ENABLE_X64` that the user sets in the shell before the program starts.
+    The rule does not see a `JAX_ENABLE_X64` that the user sets in the shell before the program starts. It then
+    reports 64-bit dtypes that work.
 
     ## Fix safety
 
-    No fix. The author decides whether the precision is needed.
+    No fix. Only the author knows whether the program needs 64 bits.
 
     ## How it is verified
 
-    The result has a dtype of 32 bits.
+    `jaxlint verify` runs the program and confirms the finding if 64-bit dtypes are disabled when the line runs.
 
     ## Since
 
