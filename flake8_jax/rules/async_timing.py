@@ -19,10 +19,12 @@ def async_timing(event: Timed) -> Report | None:
     """A timer stops before the timed work is done.
 
     The finding is a note (level info) if the line that stops the timer, or one of the next three lines, contains a
-    word such as `compile`, `dispatch` or `warmup`: the host does most of this work before the call returns. The
-    finding is also a note if the code times a thousand JAX calls or more together: the runtime queues only some
-    tens of calls, so the error is small. The rule also reports a `with` block that reads the clock when it starts
-    and ends, and a call of `jax.profiler.stop_trace` before the traced work is done.
+    word such as `compile`, `dispatch` or `warmup`, because the code then measures work that the host does before the
+    call returns. The finding is also a note if the code times a thousand JAX calls or more together: JAX queues only
+    some tens of calls, so the error is small.
+
+    The rule also reports a `with` block that reads the clock when it starts and ends, and a call of
+    `jax.profiler.stop_trace` before the traced work is done.
 
     ## Why is this bad?
 

@@ -17,7 +17,8 @@ from flake8_jax.semantics.events.facts import UNDONE
 def captured_mutation(event: Mutation) -> Report | None:
     """Traced code stores a tracer in an outer list, dict or set, or uses one as a counter.
 
-    The finding is a warning if no code in the file reads the container but other code could.
+    The finding is a warning if no code in the same file reads the list, dict or set, but code in other files could
+    read it.
 
     ## Why is this bad?
 

@@ -24,10 +24,12 @@ from flake8_jax.semantics.events.facts import DRAWN
 def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
     """A traced function or a loop makes a PRNG key from a constant seed.
 
-    The finding is a warning if the draw is a dropout mask, a permutation or a category. It is a note (level info)
-    for other draws, such as the noise of an experiment or a start vector. It is also a note if a comment on the
-    line says that equal numbers are intended, or if the compiled function has no arguments and so returns the same
-    result anyway.
+    The finding is a warning if the key is used for a dropout mask, a permutation or a choice of categories, which
+    should usually differ in each call. It is a note (level info) for other draws, such as the noise of an experiment
+    or a start vector.
+
+    The finding is also a note (level info) if a comment on the line says that equal numbers are intended, or if the
+    compiled function has no arguments, because it then returns the same result anyway.
 
     ## Why is this bad?
 

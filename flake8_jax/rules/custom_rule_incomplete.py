@@ -12,7 +12,7 @@ def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
     """A `custom_vjp` or `custom_jvp` function has no derivative rule, or a rule of the wrong form.
 
     With `--preview`, jaxlint also warns about a derivative rule that never reads its cotangents or tangents, although
-    its result is not zero. Such a derivative rule is right only if nothing else is computed from the result of the
+    it does not return zero. Such a derivative rule is right only if nothing else is computed from the result of the
     function.
 
     ## Why is this bad?

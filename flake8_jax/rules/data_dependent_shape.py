@@ -33,8 +33,9 @@ from flake8_jax.semantics.events.events import Indexing, LibraryCall, MethodCall
 def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report | None:
     """Traced code makes an array whose shape depends on the data.
 
-    With `--preview`, the rule also covers losses, activations and densities that the project does not call, and methods
-    of pytree classes that hold arrays.
+    With `--preview`, the rule also reports functions that the project does not trace but its users probably will:
+    losses, activations and densities that no code of the project calls, and methods of pytree classes that hold
+    arrays.
 
     ## Why is this bad?
 

@@ -12,9 +12,9 @@ from flake8_jax.semantics.events.events import ApiUse, Span
 def deprecated_api(event: ApiUse) -> Report | None:
     """The code uses a name or an argument that JAX, or a library around it, has deprecated.
 
-    jaxlint does not report a deprecated name if a release that the project supports lacks the new name. For Flax,
-    optax, Orbax, Haiku and NumPyro, jaxlint reports only names that the code or documentation of the library calls
-    deprecated. A deprecated attribute of instances, such as `value` of an `nnx.Param`, is reported once per file.
+    For Flax, optax, Orbax, Haiku and NumPyro, jaxlint reports only names that the code or the documentation of the
+    library calls deprecated. If an attribute of objects is deprecated, such as `value` of an `nnx.Param`, jaxlint
+    reports only its first use in each file.
 
     ## Why is this bad?
 

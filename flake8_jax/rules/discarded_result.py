@@ -36,8 +36,9 @@ _SCIPY = "jax.scipy."
 def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
     """A call or an operation without side effects is a statement of its own.
 
-    The finding is a note (level info) in tests, where a call may only have to run without an error, for reductions
-    such as `x.max()`, and in code that is in no function: there, someone has looked at a value.
+    The finding is a note (level info) in tests, where a call may only have to run without an error. It is also a note
+    for a reduction such as `x.max()`, and for code outside functions, where the author may have looked at the value
+    in a notebook or debugger.
 
     ## Why is this bad?
 

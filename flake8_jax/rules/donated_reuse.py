@@ -16,8 +16,9 @@ from flake8_jax.semantics.events.events import DonatedUse
 def donated_reuse(event: DonatedUse) -> Report | None:
     """The code uses an array after it was donated.
 
-    The finding is a warning for an argument of a function with unknown callers, because the argument may be a NumPy
-    array, which JAX copies. It is also a warning if only some paths to the use donate the array.
+    The finding is a warning if the array is an argument of a function with unknown callers: they may pass a NumPy
+    array, which JAX copies before it donates. It is also a warning if the code donates the array only on some of the
+    paths that lead to the use.
 
     ## Why is this bad?
 

@@ -20,7 +20,8 @@ from flake8_jax.semantics.events.pools import POOLS, sliding_window
 def flax_collections(event: LibraryCall) -> Report | None:
     """A training step drops the batch statistics, or a pooling call has no strides.
 
-    The rule reports only with `--preview`: it reports nothing in 282 repositories, so it is untested on real code.
+    The rule is on only with `--preview`. It reports nothing in 282 public repositories, so it is not tested on real
+    mistakes.
 
     ## Why is this bad?
 

@@ -56,7 +56,7 @@ def global_write(event: Mutation) -> Report | None:
 
     ## Use instead
 
-    Return the value.
+    Return the value, and let the caller store it.
 
     ```python
     import jax

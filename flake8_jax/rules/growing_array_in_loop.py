@@ -13,7 +13,7 @@ from flake8_jax.semantics.events.events import LoopCopy
 def growing_array_in_loop(event: LoopCopy) -> Report | None:
     """A loop outside tracing rebuilds an array in every iteration: longer, or with a few elements changed.
 
-    The rule reports only with `--preview`: 5 of 10 findings in other projects were worth a change. The others were
+    The rule is on only with `--preview`: of 10 findings in other projects, 5 were worth a change. The others were
     loops with few iterations, or small arrays that a program fills once.
 
     ## Why is this bad?

@@ -22,8 +22,8 @@ _CASTS = _NEVER_CONCRETE | {"builtins.int", "builtins.bool"}
 def host_cast(event: LibraryCall) -> Report | None:
     """`float()`, `int()`, `bool()` or `complex()` is called on a traced value.
 
-    With `--preview`, the rule also covers methods and properties of pytree classes that hold arrays, unless their names
-    say that they print, check or store something.
+    With `--preview`, the rule also reports casts in methods and properties of pytree classes that hold arrays, unless
+    the name of the method says that it prints, checks or stores something.
 
     ## Why is this bad?
 

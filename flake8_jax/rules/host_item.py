@@ -19,8 +19,8 @@ from flake8_jax.semantics.events.events import MethodCall
 def host_item(event: MethodCall) -> Report | None:
     """`.item()` or `.tolist()` is called on a traced array.
 
-    With `--preview`, the rule also covers methods and properties of pytree classes that hold arrays, unless their names
-    say that they print, check or store something.
+    With `--preview`, the rule also reports calls in methods and properties of pytree classes that hold arrays, unless
+    the name of the method says that it prints, checks or stores something.
 
     ## Why is this bad?
 

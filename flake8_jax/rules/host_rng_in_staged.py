@@ -16,8 +16,8 @@ from flake8_jax.semantics.events.facts import SEEDED
 def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     """Traced code uses `numpy.random`, `random`, `secrets` or `os.urandom`.
 
-    Under `vmap` alone, the finding is a warning: JAX traces the function again in every call, but one draw serves all
-    batch elements. In a module that nothing in the project traces, the finding is also a warning.
+    Under `vmap` alone, the finding is a warning: JAX traces the function again in every call, but all batch elements
+    get the same number. The finding is also a warning in a module of which the project traces no function.
 
     ## Why is this bad?
 

@@ -14,8 +14,8 @@ from flake8_jax.semantics.events.masks import NORMALIZERS, emptied_by, makes_nan
 def inf_mask_softmax(event: Computation) -> Report | None:
     """An additive mask multiplies zero by infinity, or a mask leaves `softmax` a row of minus infinity.
 
-    The rule reports only with `--preview`, because no finding could be judged: none of 17 repositories with such models
-    makes the mistake.
+    The rule is on only with `--preview`, because there were no findings to judge: none of 17 repositories with such
+    models makes the mistake.
 
     ## Why is this bad?
 
@@ -64,7 +64,8 @@ def inf_mask_softmax(event: Computation) -> Report | None:
 
     ## Use instead
 
-    Choose with `where`, keep the diagonal, or write the smallest finite number.
+    Choose between score and `-inf` with `jnp.where`, keep the diagonal of the mask, or write the smallest finite number
+    instead of `-inf`.
 
     ```python
     import jax

@@ -18,10 +18,12 @@ _PMAPS = frozenset({"jax.pmap"})
 def jit_in_loop(event: Repetition) -> Report | None:
     """A loop applies `jit` to a new function object in every iteration and calls the result.
 
-    The finding is a warning for a bound method, in a `while` loop, and if a result of the compiled function goes
-    into its next call. It is a note (level info) in other loops, which often build one program for each size that
-    they compare, and if the function reads a variable that the loop binds, because this variable would have to
-    become an argument.
+    The finding is a warning for a bound method, in a `while` loop, and if a result of the compiled function goes into
+    its next call.
+
+    In other loops, the finding is a note (level info), because these loops often compile one program for each size
+    that they compare. The finding is also a note if the function reads a variable that the loop assigns, because the
+    author would first have to make this variable an argument.
 
     ## Why is this bad?
 
@@ -62,7 +64,7 @@ def jit_in_loop(event: Repetition) -> Report | None:
 
     ## Use instead
 
-    One function object.
+    Apply `jit` once, before the loop, so that each iteration calls the same function object.
 
     ```python
     import jax

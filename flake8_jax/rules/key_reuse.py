@@ -31,18 +31,19 @@ from flake8_jax.semantics.events.facts import draws_from
 def key_reuse(event: KeyUse) -> Report | None:
     """Two draws use the same PRNG key on one path.
 
-    The finding is a warning for two calls of `choice`, for a key that a function makes from a number of its own (as
-    for synthetic data), and for keys with which the same functions change an image and its mask.
+    The finding is a warning for two calls of `choice`, for a key that a function makes from a seed of its own (for
+    example to make synthetic data), and if the same functions draw for an image and for its mask.
 
-    The finding is a note (level info) in two cases. Two functions split one key, and so hold the same new keys, but
-    each draws with a different one. Or one key serves two collections of Flax (`rngs={"params": key, "dropout":
-    key}`).
+    The finding is a note (level info) in two cases. In the first case, two functions split one key, and so get the
+    same new keys, but each draws with a different one. In the second case, one key is used for two collections of
+    Flax (`rngs={"params": key, "dropout": key}`).
 
-    With `--preview`, a call of a function that jaxlint does not know (`env.reset(key)`, `dist.sample(seed=key)`,
-    `model(key, x)`) also counts as a use of the key. So does `fold_in` next to `split`, because `fold_in` may
-    return a key that `split` also returned. A function whose name says that it stores or places a key does not
-    count, and neither do `init` and `apply` of Flax, which fold names into the key. In other projects, 22 of 30
-    findings of JAX301, JAX302 and JAX303 were worth a change.
+    With `--preview`, the rule also counts a call of a function that jaxlint does not know (`env.reset(key)`,
+    `dist.sample(seed=key)`, `model(key, x)`) as a use of the key. It does not count a function whose name says that
+    it stores or places a key, or `init` and `apply` of Flax, which make new keys from names. With `--preview`, the
+    rule also counts `fold_in` next to `split`, because `fold_in` may return a key that `split` also returned. In
+    other projects, 22 of 30 findings of JAX301 (`key-reuse`), JAX302 (`key-reuse-in-loop`) and JAX303
+    (`key-used-after-split`) were worth a change.
 
     ## Why is this bad?
 

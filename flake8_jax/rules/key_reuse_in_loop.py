@@ -43,10 +43,11 @@ TREE_MAP = "tree_map"
 def key_reuse_in_loop(event: KeyUse) -> Report | None:
     """A loop draws from a PRNG key that does not change in the loop.
 
-    The finding is a note (level info) if equal draws may be intended: the loop collects its results and continues
-    without them, or the name of the key (`eval_key`, `fixed_rng`) or a comment (`# the same key`) says that the key
-    is fixed. With `--preview`, the rule also reports keys that each iteration passes to an unknown function (see
-    JAX301), unless the loop makes other keys itself.
+    The finding is a note (level info) if equal draws may be intended: if the loop only collects its results, or if
+    the name of the key (`eval_key`, `fixed_rng`) or a comment (`# the same key`) says that the key is fixed.
+
+    With `--preview`, the rule also reports a key that each iteration passes to a function that jaxlint does not know
+    (`env.reset(key)`), unless the loop makes other keys itself.
 
     ## Why is this bad?
 

@@ -28,8 +28,9 @@ from flake8_jax.semantics.events.events import KeyUse
 def key_used_after_split(event: KeyUse) -> Report | None:
     """The code draws from a PRNG key, or splits it again, after it was split.
 
-    With `--preview`, the rule also reports a key that is split and then passed to an unknown function (see JAX301), and
-    `fold_in(key, i)` beside `split(key, n)`: `fold_in` gives the key that `split` returned as `split(key, n)[i]`.
+    With `--preview`, the rule also reports a key that the code splits and then passes to a function that jaxlint does
+    not know (`env.reset(key)`). It also reports `fold_in(key, i)` beside `split(key, n)`, because `fold_in(key, i)`
+    returns the same key as `split(key, n)[i]`.
 
     ## Why is this bad?
 

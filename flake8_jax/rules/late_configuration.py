@@ -17,9 +17,9 @@ _RAISING = frozenset({"jax.distributed.initialize", "jax_num_cpu_devices"})
 def late_configuration(event: Setting) -> Report | None:
     """The code sets a setting after JAX has read it.
 
-    `jax.distributed.initialize()` and `jax_num_cpu_devices` raise `RuntimeError`, so they are errors. A setting
-    that depends on a test of JAX's devices is a note (level info), because it usually equals the setting that JAX
-    already uses.
+    The finding is an error for `jax.distributed.initialize()` and `jax_num_cpu_devices`, because JAX raises
+    `RuntimeError` there. It is a note (level info) for a setting that depends on JAX's devices
+    (`if jax.devices()[0].platform == "cpu": …`), because such a setting usually equals the one that JAX already uses.
 
     ## Why is this bad?
 

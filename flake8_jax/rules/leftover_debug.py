@@ -61,7 +61,7 @@ def leftover_debug(event: Setting) -> Report | None:
 
     ## Use instead
 
-    A flag enables the debugging aid.
+    Enable the debugging option only if the user passes a command-line flag.
 
     ```python
     import argparse

@@ -17,7 +17,8 @@ from flake8_jax.semantics.events.events import CallMismatch
 def library_call_mismatch(event: CallMismatch) -> Report | None:
     """A call of a function of JAX, Flax, optax or Equinox does not fit the parameters of the function.
 
-    An unknown keyword is a warning, because a release that is newer than jaxlint may have it.
+    The finding is a warning if only the name of a keyword argument is unknown, because a release of the library that
+    is newer than jaxlint may have this parameter.
 
     ## Why is this bad?
 

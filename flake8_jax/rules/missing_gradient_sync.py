@@ -11,8 +11,9 @@ from flake8_jax.semantics.events.events import MissingSync
 def missing_gradient_sync(event: MissingSync) -> Report | None:
     """A step on every device updates parameters with gradients that are not averaged over the devices.
 
-    With `--preview`, the rule also reports a step that a `vmap` with a named axis runs inside a `pmap`, if no
-    collective uses that axis and gradients are averaged only over the devices: use `pmean(grads, ("batch", "device"))`.
+    With `--preview`, the rule also reports a `vmap` with a named axis inside a `pmap`, if the step averages gradients
+    only over the axis of the `pmap`, and no collective uses the axis of the `vmap`. Average over both:
+    `pmean(grads, ("batch", "device"))`.
 
     ## Why is this bad?
 

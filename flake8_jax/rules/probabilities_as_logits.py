@@ -31,7 +31,7 @@ _DEEPEST = 8
 def probabilities_as_logits(event: LibraryCall) -> Report | None:
     """Probabilities are passed to a function that takes logits.
 
-    The rule reports only with `--preview`, because too few repositories have such code to judge it.
+    The rule is on only with `--preview`, because too few public repositories have such code to judge the rule.
 
     ## Why is this bad?
 
@@ -79,7 +79,7 @@ def probabilities_as_logits(event: LibraryCall) -> Report | None:
 
     ## Use instead
 
-    Pass the logits, or the logarithm of the probabilities.
+    Pass the logits to the function, or the logarithm of the probabilities.
 
     ```python
     import jax

@@ -13,9 +13,12 @@ from flake8_jax.semantics.events.events import ApiUse, Span
 def removed_api(event: ApiUse) -> Report | None:
     """The code uses a name or an argument that JAX or a related library has removed, or omits a now required one.
 
-    jaxlint also reports a name that no known release of the module has, if another module of JAX has the name. If
-    no other module has it, jaxlint reports the name only with `--preview`, because a newer release may have it. In
-    an annotation that Python does not evaluate, the finding is a note (level info).
+    jaxlint also reports a name that no known release of JAX has in this module, if another module of JAX has it. If
+    no other module has it, jaxlint reports the name only with `--preview`, because a newer release of JAX may have
+    it.
+
+    The finding is a note (level info) if the name is in an annotation that Python does not evaluate, because no error
+    follows.
 
     ## Why is this bad?
 

@@ -16,7 +16,7 @@ def self_write(event: Mutation) -> Report | None:
     """A traced method stores a traced value in `self`, or in another object that is older than the trace.
 
     The finding is an error if the attribute is computed from its old value or read after the trace. It is a note
-    (level info) if, as far as the project shows, only code in the same trace reads the attribute.
+    (level info) if the project reads the attribute only in the same trace, where the tracer is still valid.
 
     ## Why is this bad?
 

@@ -12,9 +12,11 @@ from flake8_jax.semantics.events.events import SharedKey
 def shared_key_in_vmap(event: SharedKey) -> Report | None:
     """A function under `vmap` or `pmap` draws from a PRNG key that all batch elements share.
 
-    The rule is opt-in: none of the judged findings in public code was a mistake, because shared keys are a common way
-    to compare members of a population under equal conditions. With `--preview`, a call of a function
-    that jaxlint does not know (`env.reset(key)`) also counts as a draw, as on the page of JAX301.
+    The rule is opt-in (off by default): none of the judged findings in public code was a mistake, because a shared
+    key is a common way to compare members of a population under equal conditions.
+
+    With `--preview`, the rule also counts a call of a function that jaxlint does not know (`env.reset(key)`) as a
+    draw.
 
     ## Why is this bad?
 

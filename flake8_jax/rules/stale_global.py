@@ -14,8 +14,9 @@ from flake8_jax.semantics.events.facts import CHANGED_HERE
 def stale_global(event: GlobalRead) -> Report | None:
     """Traced code reads a module variable that other code rebinds, or a list or dict that other code changes.
 
-    jaxlint reports a variable only if the project changes it after a trace. jaxlint ignores a setter function that the
-    project itself does not call, and assumes that users call the setter before the first trace.
+    jaxlint reports a variable only if the project changes it after a trace. If the project defines a function that
+    sets the variable but never calls it, jaxlint assumes that users call this function before the first trace, and
+    reports nothing.
 
     ## Why is this bad?
 

@@ -12,8 +12,8 @@ from flake8_jax.semantics.events.events import StaleRead
 def stale_static_self(event: StaleRead) -> Report | None:
     """Compiled code reads an attribute or an enclosing variable that other code rebinds after the trace.
 
-    jaxlint reports a read only if the project calls the same compiled function again after the assignment, on the same
-    object.
+    jaxlint reports a read of an attribute or variable only if the project assigns it a new value and then calls the
+    same compiled function again, on the same object.
 
     ## Why is this bad?
 

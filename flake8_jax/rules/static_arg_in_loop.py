@@ -17,8 +17,8 @@ from flake8_jax.semantics.events.facts import iterates
 def static_arg_in_loop(event: TransformCall) -> Report | None:
     """A loop passes a different value of a static argument to a jitted function in every iteration.
 
-    The level is info: none of three findings in other projects was worth a change. In these, the argument indexed a
-    Python list, or took few values.
+    The level of the rule is info: none of three findings in other projects was worth a change. In these, the function
+    used the static argument to index a Python list, or the argument took few values.
 
     ## Why is this bad?
 

@@ -13,8 +13,8 @@ from flake8_jax.semantics.events.facts import WARM
 def timing_compile(event: Timed) -> list[Report] | None:
     """A timer includes the first call of a jitted function, and so its compilation.
 
-    The level is info: none of 6 findings in other projects was worth a change. The timers measured one long run, or the
-    compilation itself.
+    The level of the rule is info: none of 6 findings in other projects was worth a change. These timers measured one
+    long run, or the compilation itself.
 
     ## Why is this bad?
 

@@ -54,8 +54,9 @@ _SCRIPT = "# /// script"
 def too_new_api(event: ApiUse) -> Report | None:
     """A name, an argument or a form of call is newer than the oldest JAX that the project supports.
 
-    A bound that is too low is reported once per project, at the first use that needs the newest release, with the number of
-    other uses.
+    If the oldest supported release of JAX lacks several names that the project uses, jaxlint makes only one finding
+    for the project. The finding is at the first use of the name that needs the newest release, and says how many
+    other uses there are.
 
     ## Why is this bad?
 

@@ -32,8 +32,9 @@ _ADVICE = {
 def traced_branch(event: TruthTest) -> Report | None:
     """Python tests the truth value of a tracer.
 
-    With `--preview`, the rule also covers losses, activations and densities that the project does not call, and methods
-    of pytree classes that hold arrays. It leaves out code that only checks an argument: `if n <= 0: raise …`.
+    With `--preview`, the rule also reports functions that the project does not trace but its users probably will:
+    losses, activations and densities that no code of the project calls, and methods of pytree classes that hold
+    arrays. There, it does not report a test that only checks an argument (`if n <= 0: raise …`).
 
     ## Why is this bad?
 

@@ -12,8 +12,8 @@ from flake8_jax.semantics.events.events import Indexing
 def traced_container_index(event: Indexing) -> Report | None:
     """A Python list, tuple or string, or a NumPy array, is indexed by a traced value.
 
-    A finding on a NumPy array is a note (level info): in 7 of 7 findings in other projects, the array itself was a
-    tracer when the code ran, so JAX did not raise.
+    The finding is a note (level info) if the container is a NumPy array: in all 7 such findings in other projects,
+    the array was a tracer when the code ran, so JAX did not raise an error.
 
     ## Why is this bad?
 

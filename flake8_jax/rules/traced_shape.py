@@ -28,8 +28,9 @@ _COUNT_OR_ARRAY = frozenset({("jax.random.choice", "a"), ("jax.random.permutatio
 def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
     """A traced value is used as a shape, a size, a length or an axis.
 
-    With `--preview`, the rule also covers methods of pytree classes that hold arrays, and losses, activations and
-    densities that compute a size with `jnp` from static shapes.
+    With `--preview`, the rule also reports methods of pytree classes that hold arrays. It also reports losses,
+    activations and densities that compute a size from static shapes with `jax.numpy`, although the project does not
+    trace them, because their users probably will.
 
     ## Why is this bad?
 

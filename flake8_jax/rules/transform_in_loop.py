@@ -19,8 +19,9 @@ from flake8_jax.semantics.events.events import Repetition
 def transform_in_loop(event: Repetition) -> Report | None:
     """A loop outside tracing runs `scan` or `cond` on a new function, or `grad` or `vmap` without `jit`, in every iteration.
 
-    A loop with `grad` is a warning, because it trains. `vmap`, and new bodies of `scan` and similar functions, are
-    notes (level info): such loops are often short.
+    The finding is a warning for a loop with `grad`, because such a loop trains a model and has many iterations. It is
+    a note (level info) for a loop with `vmap`, or with a new body of `scan` or a similar function, because such loops
+    are often short.
 
     ## Why is this bad?
 

@@ -16,8 +16,9 @@ from flake8_jax.semantics.events.events import TransformCall
 def unhashable_static(event: TransformCall) -> Report | None:
     """A static argument of a jitted function gets a list, a dict, an array or another value without a hash.
 
-    The finding is a warning for an object that jaxlint knows only from an annotation. With `--preview`, the rule also
-    warns if the annotations of a class, or of most subclasses of a base class, say that the fields hold arrays.
+    The finding is a warning if jaxlint knows only from an annotation that the argument has no hash. With `--preview`,
+    the rule also warns if the annotations of a class, or of most subclasses of a base class, say that its fields hold
+    arrays, which have no hash.
 
     ## Why is this bad?
 

@@ -16,8 +16,8 @@ from flake8_jax.semantics.events.facts import IN_NEST
 def unrolled_loop(event: UnrolledLoop) -> Report | None:
     """A Python loop in compiled code runs 32 times or more, and JAX compiles a copy of its body for each iteration.
 
-    For nested loops, the numbers of iterations multiply, and jaxlint reports the outermost loop. The option
-    `unroll-threshold` sets the threshold, by default 32.
+    For nested loops, jaxlint multiplies the numbers of iterations and reports the outermost loop. The option
+    `unroll-threshold` sets the number of iterations from which jaxlint reports a loop (default: 32).
 
     ## Why is this bad?
 

@@ -15,9 +15,10 @@ from flake8_jax.semantics.events.facts import iterates
 def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
     """A loop calls a jitted function with shapes that depend on the iteration.
 
-    With `--preview`, the rule also reports batches of PyTorch's `DataLoader` without `drop_last`, and an index by a
-    boolean mask outside compiled code, which JAX compiles for each number of elements. In other projects, 2 of 3
-    findings with `--preview` were worth a change.
+    With `--preview`, the rule also reports batches of PyTorch's `DataLoader` without `drop_last`, because the last
+    batch may be smaller. It also reports an index by a boolean mask outside compiled code (`x[mask]`), because JAX
+    compiles the operation for each number of elements. In other projects, 2 of 3 findings with `--preview` were worth
+    a change.
 
     ## Why is this bad?
 

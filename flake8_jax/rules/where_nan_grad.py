@@ -21,10 +21,12 @@ from flake8_jax.semantics.events.singularities import (
 def where_nan_grad(event: Computation) -> Report | None:
     """`jnp.where` masks a value that is not finite, but its gradient is still NaN.
 
-    With `--preview`, the rule also reports forms that few repositories contain: a test of the result, such as
-    `where(isnan(y), 0, y)`; a value that overflows in the branch that is not chosen (a warning); products with a
-    logarithm, such as `where(p == 0, 0, p * log_q)`; and losses, activations and densities that the project does
-    not differentiate.
+    With `--preview`, the rule also reports code that few public repositories contain:
+
+    - a test of the result, such as `where(isnan(y), 0, y)`;
+    - a value that overflows in the branch that is not chosen; this finding is a warning;
+    - a product with a logarithm, such as `where(p == 0, 0, p * log_q)`;
+    - a loss, an activation or a density that the project does not differentiate, because its users probably will.
 
     ## Why is this bad?
 

@@ -52,9 +52,9 @@ def report_first(candidates: list[Candidate]) -> list[Candidate]:
 def x64_disabled(event: WideDtype) -> Report | None:
     """The code asks for a 64-bit dtype, but the project does not enable 64-bit dtypes.
 
-    If one function has several such calls, jaxlint reports only the first. The finding is a note (level info) for
-    integers, unless a shift shows that 32 bits are too few, and for the string `"float"`: in other projects, the
-    numbers fit in 32 bits.
+    If one function asks for 64-bit dtypes several times, jaxlint reports only the first place. The finding is a note
+    (level info) for the string `"float"`, and for integers, unless a shift (`x << 42`) shows that 32 bits are too
+    few: in other projects, 32 bits were enough for these numbers.
 
     ## Why is this bad?
 

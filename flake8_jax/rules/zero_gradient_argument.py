@@ -15,7 +15,8 @@ from flake8_jax.semantics.events.events import TransformCall
 def zero_gradient_argument(event: TransformCall) -> Report | None:
     """`jax.grad` or a similar transform differentiates by an argument whose gradient is always zero.
 
-    The rule reports only with `--preview`: it reports 2 places in 282 repositories, too few to judge. Both are defects.
+    The rule is on only with `--preview`, because it reports only 2 places in 282 public repositories, which is too
+    few to judge the rule. Both are mistakes.
 
     ## Why is this bad?
 
