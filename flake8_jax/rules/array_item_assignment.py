@@ -21,8 +21,9 @@ def array_item_assignment(event: Store) -> Report | None:
 
     ## Why is this bad?
 
-    JAX arrays are immutable, traced or not, so the statement raises `TypeError: JAX arrays are immutable`. The `at` property
-    returns a new array with the changed item. Under `jit`, XLA updates the array in place.
+    JAX arrays are immutable, traced or not, so an assignment such as `x[i] = v` raises
+    `TypeError: JAX arrays are immutable`. The call `x.at[i].set(v)` returns a new array with the changed item. Under
+    `jit`, XLA does not copy the array for this call but updates it in place.
 
     ## Example
 

@@ -9,7 +9,7 @@ from flake8_jax.semantics.events.events import CachedCall, Hashing
 
 @rule("JAX508", "error")
 def cached_tracer(event: CachedCall | Hashing) -> Report | None:
-    """Traced code calls an `lru_cache`d function with a traced value, or one whose result holds JAX arrays.
+    """Traced code calls a cached function (`lru_cache`) with a traced value, or one whose result holds JAX arrays.
 
     ## Why is this bad?
 

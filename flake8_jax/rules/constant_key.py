@@ -124,9 +124,9 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a key that is made in a test or outside functions and loops, because that code runs once.
-    It does not report a key whose seed is an argument of the function or a named constant (`jax.random.key(SEED)`),
-    because the user chooses this seed for each run of the program.
+    jaxlint does not report a key that is made in a test, or outside functions and loops if no traced code draws from
+    it, because this code runs once. It does not report a key whose seed is an argument of the function or a named
+    constant (`jax.random.key(SEED)`), because the user can choose this seed for each run of the program.
 
     jaxlint does not report a key that only stands in for a missing argument
     (`if key is None: key = jax.random.key(0)`), because callers can pass their own. It does not report a key from

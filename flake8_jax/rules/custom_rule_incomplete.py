@@ -105,7 +105,7 @@ def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
     ## Not reported
 
     jaxlint does not report a function whose derivative rule is set by other code, for example in another module. It
-    does not report any of the forms of derivative rules that `custom_jvp` allows.
+    does not report a rule of `custom_jvp` in any of the forms that JAX allows (`defjvp` or `defjvps`).
 
     ```python
     import jax

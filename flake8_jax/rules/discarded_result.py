@@ -34,7 +34,7 @@ _SCIPY = "jax.scipy."
 
 @rule("JAX509", "warning")
 def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
-    """A call or an operation without side effects is a statement of its own.
+    """A statement calls a function without side effects, or computes a value, and does not use the result.
 
     The finding is a note (level info) in tests, where a call may only have to run without an error. It is also a note
     for a reduction such as `x.max()`, and for code outside functions, where the author may have looked at the value

@@ -12,7 +12,7 @@ UPDATES = frozenset({"set", "add", "subtract", "mul", "multiply", "div", "divide
 
 @rule("JAX506", "error", fixable="sometimes", only=Subscription(names=frozenset(f".at.{name}" for name in UPDATES)))
 def discarded_update(event: Discarded) -> Report | None:
-    """`x.at[i].set(v)` is a statement of its own.
+    """The code does not use the result of `x.at[i].set(v)`, so `x` does not change.
 
     ## Why is this bad?
 

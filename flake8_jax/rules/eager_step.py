@@ -21,11 +21,12 @@ def eager_step(event: EagerStep) -> Report | None:
 
     With `--preview`, the rule also reports the following code, if a script or `main` runs it and nothing jits it:
 
-    - a loop that does six or more array operations in each iteration and passes the result to the next iteration
-      (`u = u + dt * laplacian(u)`);
-    - a function with six or more array operations that a loop calls in turn with a jitted function, such as an
-      optimizer written by hand after a jitted gradient;
-    - a loop that takes the elements of an array one by one and computes with them (`float(x[i]) ** 2`).
+    - With `--preview`, the rule reports a loop that does six or more array operations in each iteration and passes
+      the result to the next iteration (`u = u + dt * laplacian(u)`).
+    - With `--preview`, the rule reports a function with six or more array operations if a loop calls it after a
+      jitted function, such as an optimizer written by hand after a jitted gradient.
+    - With `--preview`, the rule reports a loop that takes the elements of an array one by one and computes with them
+      (`float(x[i]) ** 2`).
 
     ## Why is this bad?
 

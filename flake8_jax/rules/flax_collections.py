@@ -18,7 +18,7 @@ from flake8_jax.semantics.events.pools import POOLS, sliding_window
 
 @rule("JAX514", "warning", fixable="sometimes")
 def flax_collections(event: LibraryCall) -> Report | None:
-    """A training step drops the batch statistics, or a pooling call has no strides.
+    """A training step drops the batch statistics of a Flax model, or a pooling call has no strides.
 
     The rule is on only with `--preview`. It reports nothing in 282 public repositories, so it is not tested on real
     mistakes.

@@ -10,7 +10,7 @@ from flake8_jax.semantics.events.facts import UNDONE
 
 @rule("JAX501", "error")
 def global_write(event: Mutation) -> Report | None:
-    """Traced code rebinds a `global` or `nonlocal` variable that is older than the trace.
+    """Traced code assigns a `global` or `nonlocal` variable that exists before the trace begins.
 
     ## Why is this bad?
 

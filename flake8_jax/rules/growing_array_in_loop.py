@@ -11,7 +11,7 @@ from flake8_jax.semantics.events.events import LoopCopy
 
 @rule("JAX415", "warning", settle=report_compilations)
 def growing_array_in_loop(event: LoopCopy) -> Report | None:
-    """A loop outside tracing rebuilds an array in every iteration: longer, or with a few elements changed.
+    """A loop outside tracing makes an array longer, or changes a few of its elements, in every iteration.
 
     The rule is on only with `--preview`: of 10 findings in other projects, 5 were worth a change. The others were
     loops with few iterations, or small arrays that a program fills once.

@@ -12,7 +12,7 @@ from flake8_jax.semantics.events.masks import NORMALIZERS, emptied_by, makes_nan
 
 @rule("JAX710", "error")
 def inf_mask_softmax(event: Computation) -> Report | None:
-    """An additive mask multiplies zero by infinity, or a mask leaves `softmax` a row of minus infinity.
+    """A mask multiplies zero by infinity, or leaves a row that contains only minus infinity to `softmax`.
 
     The rule is on only with `--preview`, because there were no findings to judge: none of 17 repositories with such
     models makes the mistake.
@@ -119,8 +119,9 @@ def inf_mask_softmax(event: Computation) -> Report | None:
 
     ## Limitations
 
-    The rule misses a mask that the code computes from data, such as the lengths of sequences. It also misses a mask
-    that `jax.lax.broadcasted_iota` makes, and a matrix whose two dimensions are variables.
+    The rule misses a mask that the code computes from data, such as the lengths of sequences, because it does not
+    know the rows of the mask. For the same reason, it misses a mask that `jax.lax.broadcasted_iota` makes, and a
+    matrix whose two dimensions are variables.
 
     ## Fix safety
 

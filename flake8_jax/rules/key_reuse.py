@@ -29,7 +29,7 @@ from flake8_jax.semantics.events.facts import draws_from
 
 @rule("JAX301", "error", fixable="sometimes", settle=report_where_given)
 def key_reuse(event: KeyUse) -> Report | None:
-    """Two draws use the same PRNG key on one path.
+    """Two random draws on one path through the program use the same PRNG key.
 
     The finding is a warning for two calls of `choice`, for a key that a function makes from a seed of its own (for
     example to make synthetic data), and if the same functions draw for an image and for its mask.

@@ -26,7 +26,7 @@ from flake8_jax.semantics.events.events import KeyUse
 
 @rule("JAX303", "error", settle=report_where_given)
 def key_used_after_split(event: KeyUse) -> Report | None:
-    """The code draws from a PRNG key, or splits it again, after it was split.
+    """The code draws from a PRNG key, or splits the key again, after an earlier `split` of this key.
 
     With `--preview`, the rule also reports a key that the code splits and then passes to a function that jaxlint does
     not know (`env.reset(key)`). It also reports `fold_in(key, i)` beside `split(key, n)`, because `fold_in(key, i)`

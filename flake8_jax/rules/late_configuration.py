@@ -15,7 +15,7 @@ _RAISING = frozenset({"jax.distributed.initialize", "jax_num_cpu_devices"})
 
 @rule("JAX903", "warning", fixable="sometimes")
 def late_configuration(event: Setting) -> Report | None:
-    """The code sets a setting after JAX has read it.
+    """The code changes a setting of JAX after JAX has read it.
 
     The finding is an error for `jax.distributed.initialize()` and `jax_num_cpu_devices`, because JAX raises
     `RuntimeError` there. It is a note (level info) for a setting that depends on JAX's devices

@@ -89,8 +89,8 @@ def list_of_arrays(event: LibraryCall) -> Report | None:
 
     ## Limitations
 
-    If jaxlint cannot infer the number of iterations, the rule does not know how long the list becomes, so it may
-    report a short list.
+    The rule does not know how long the list becomes if jaxlint cannot infer the number of iterations of the loop. It
+    may then report a short list.
 
     ## Fix safety
 

@@ -11,7 +11,7 @@ from flake8_jax.semantics.events.events import UndonatedStep
 
 @rule("JAX412", "warning", fixable="sometimes", opt_in=True)
 def missing_donation(event: UndonatedStep) -> Report | None:
-    """A compiled step in a loop replaces its argument with its result but does not donate the argument.
+    """In a loop, the result of a compiled step replaces an argument of the step, but the step does not donate it.
 
     ## Why is this bad?
 

@@ -9,7 +9,7 @@ from flake8_jax.semantics.events.events import MissingSync
 
 @rule("JAX604", "warning")
 def missing_gradient_sync(event: MissingSync) -> Report | None:
-    """A step on every device updates parameters with gradients that are not averaged over the devices.
+    """A step that runs on every device updates parameters with gradients that are not averaged over the devices.
 
     With `--preview`, the rule also reports a `vmap` with a named axis inside a `pmap`, if the step averages gradients
     only over the axis of the `pmap`, and no collective uses the axis of the `vmap`. Average over both:

@@ -11,7 +11,7 @@ from flake8_jax.semantics.events.events import ApiUse, Span
 
 @rule("JAX801", "error", fixable="sometimes")
 def removed_api(event: ApiUse) -> Report | None:
-    """The code uses a name or an argument that JAX or a related library has removed, or omits a now required one.
+    """The code uses a name or an argument that JAX or a library has removed, or omits an argument that is now required.
 
     jaxlint also reports a name that no known release of JAX has in this module, if another module of JAX has it. If
     no other module has it, jaxlint reports the name only with `--preview`, because a newer release of JAX may have

@@ -20,8 +20,8 @@ def same_constant_key(event: EqualKeys) -> Report | None:
 
     `jax.random.key(0)` is the same key everywhere. If two layers use it, they start with equal weights; if noise and
     signal use it, the noise copies the signal. A shorter draw equals the start of a longer one, and `normal` and
-    `uniform` use the same random bits of the key. JAX's key checker reports nothing, because it sees two keys. Make
-    one key, split it, and use each new key once.
+    `uniform` use the same random bits of the key. JAX's key checker reports nothing, because the code makes the key
+    twice and uses each of the two once. Make one key, split it, and use each new key once.
 
     ## Example
 

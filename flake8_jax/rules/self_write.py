@@ -13,7 +13,7 @@ from flake8_jax.semantics.events.facts import READ_LATER, UNDONE
 
 @rule("JAX503", "error")
 def self_write(event: Mutation) -> Report | None:
-    """A traced method stores a traced value in `self`, or in another object that is older than the trace.
+    """A traced method stores a traced value in `self`, or in another object that exists before the trace begins.
 
     The finding is an error if the attribute is computed from its old value or read after the trace. It is a note
     (level info) if the project reads the attribute only in the same trace, where the tracer is still valid.

@@ -10,7 +10,7 @@ from flake8_jax.semantics.events.events import StaleRead
 
 @rule("JAX511", "error")
 def stale_static_self(event: StaleRead) -> Report | None:
-    """Compiled code reads an attribute or an enclosing variable that other code rebinds after the trace.
+    """Compiled code reads an attribute or a captured variable that other code assigns again after the trace.
 
     jaxlint reports a read of an attribute or variable only if the project assigns it a new value and then calls the
     same compiled function again, on the same object.

@@ -26,7 +26,7 @@ _READING_METHODS = frozenset({"item", "tolist"})
 
 @rule("JAX206", "info", only=Subscription(where=frozenset({"loop"}), arrays=True))
 def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Indexing) -> Report | None:
-    """A loop that dispatches compiled work reads a result on the host in every iteration.
+    """A loop that calls a compiled function reads a result on the host in every iteration.
 
     jaxlint reports a value that the loop only adds up, stores, prints or logs, if each iteration passes a state to
     the next one. It reports the first read after the last compiled call of an iteration, because later reads do not
@@ -34,7 +34,8 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
 
     With `--preview`, the rule also reports reads of the results of functions that jaxlint does not know, and calls of
     `jax.device_get` on a scalar or on a dict of scalars. It also reports a loop that indexes a NumPy array by a JAX
-    array, which copies the index to the host each time. Of 16 such findings in other projects, 6 were worth a change.
+    array, which copies the index to the host each time. Of 16 findings with `--preview` in other projects, 6 were
+    worth a change.
 
     ## Why is this bad?
 

@@ -25,10 +25,10 @@ def transform_in_loop(event: Repetition) -> Report | None:
 
     ## Why is this bad?
 
-    `scan`, `cond`, `while_loop` and `fori_loop` compile their bodies and cache them by function identity. If an
-    iteration makes a new lambda or local `def`, it also compiles it. `grad` and `vmap` compile nothing: outside
-    `jit`, every call runs the Python function again and sends its operations to the device one by one. Jit the whole
-    step of the loop.
+    `scan`, `cond`, `while_loop` and `fori_loop` compile their bodies and cache them by function identity. If each
+    iteration passes a new lambda or a new local `def`, JAX compiles it in each iteration. `grad` and `vmap` compile
+    nothing: outside `jit`, every call runs the Python function again and sends its operations to the device one by
+    one. Jit the whole step of the loop.
 
     ## Example
 

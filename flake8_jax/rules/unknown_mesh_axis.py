@@ -10,7 +10,7 @@ from flake8_jax.semantics.events.events import MeshMismatch
 
 @rule("JAX603", "error", fixable="sometimes", raises="another error")
 def unknown_mesh_axis(event: MeshMismatch) -> Report | None:
-    """A `PartitionSpec` names an axis that its mesh does not have, or one axis twice.
+    """A `PartitionSpec` names an axis that its mesh does not have, or names one axis twice.
 
     ## Why is this bad?
 

@@ -55,21 +55,23 @@ def unstable_expression(event: Computation) -> Report | None:
 
     The finding is a note (level info) in three cases:
 
-    - for `exp(x) - 1`, `log(1 + x)` and angles, because only 4 of 10 such findings in other projects were worth a
-      change;
-    - for a formula with an `exp` whose exponent is never positive, because `exp` cannot overflow there;
-    - for a softmax written by hand, or its logarithm, that no known code differentiates, because only 2 of 10 such
-      findings in other projects were worth a change.
+    - The finding is a note for `exp(x) - 1`, `log(1 + x)` and angles, because only 4 of 10 such findings in other
+      projects were worth a change.
+    - The finding is a note for a formula with an `exp` whose exponent is never positive, because `exp` cannot
+      overflow there.
+    - The finding is a note for a softmax written by hand, or its logarithm, if jaxlint finds no code that
+      differentiates it: only 2 of 10 such findings in other projects were worth a change.
 
     With `--preview`, the rule also reports these formulas, which few public repositories contain:
 
-    - `log(prod(x))`, `exp(x) / (1 + exp(x))`, `mean(x**2) - mean(x)**2` and `log(1 - exp(x))`;
-    - `x * (log(x) - log(y))` and `x * (log(x) - y)`;
-    - the gradient of `1 / (1 + exp(-x))`, and angles whose gradient is infinite;
-    - `v / (norm(v) + eps)`, if the project differentiates by `v`, because the gradient is NaN at zero;
-    - a loss with a floor, such as `log(softmax(x) + eps)` or `log(clip(sigmoid(x), eps, 1 - eps))`. The loss is
-      finite, but its gradient becomes zero if the probability is far below `eps`, so training does not correct the
-      worst predictions.
+    - With `--preview`, the rule reports `log(prod(x))`, `exp(x) / (1 + exp(x))`, `mean(x**2) - mean(x)**2`,
+      `log(1 - exp(x))`, `x * (log(x) - log(y))` and `x * (log(x) - y)`.
+    - With `--preview`, the rule reports a gradient of `1 / (1 + exp(-x))`, and an angle whose gradient is infinite.
+    - With `--preview`, the rule reports `v / (norm(v) + eps)` if the project differentiates by `v`, because the
+      gradient is NaN at zero.
+    - With `--preview`, the rule reports a loss with a floor, such as `log(softmax(x) + eps)` or
+      `log(clip(sigmoid(x), eps, 1 - eps))`. The loss is finite, but its gradient becomes zero if the probability is
+      far below `eps`, so training does not correct the worst predictions.
 
     ## Why is this bad?
 

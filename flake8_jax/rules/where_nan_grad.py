@@ -23,10 +23,12 @@ def where_nan_grad(event: Computation) -> Report | None:
 
     With `--preview`, the rule also reports code that few public repositories contain:
 
-    - a test of the result, such as `where(isnan(y), 0, y)`;
-    - a value that overflows in the branch that is not chosen; this finding is a warning;
-    - a product with a logarithm, such as `where(p == 0, 0, p * log_q)`;
-    - a loss, an activation or a density that the project does not differentiate, because its users probably will.
+    - With `--preview`, the rule reports a test of the result, such as `where(isnan(y), 0, y)`, because the gradient
+      of `y` is still NaN.
+    - With `--preview`, the rule warns about a value that overflows in the branch of `where` that is not chosen.
+    - With `--preview`, the rule reports a product with a logarithm, such as `where(p == 0, 0, p * log_q)`.
+    - With `--preview`, the rule reports a loss, an activation or a density that the project does not differentiate,
+      because its users probably will.
 
     ## Why is this bad?
 

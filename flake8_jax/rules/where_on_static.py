@@ -104,8 +104,8 @@ def where_on_static(event: LibraryCall) -> Report | None:
 
     ## Limitations
 
-    The rule misses values that an earlier statement computes. It also misses a condition that compares numbers,
-    because a caller may pass arrays for them.
+    If an earlier statement computes a value, as in `y = f(x)` before `jnp.where(flag, y, x)`, the rule does not
+    report it. The rule also misses a condition that compares numbers, because a caller may pass arrays for them.
 
     ## Fix safety
 

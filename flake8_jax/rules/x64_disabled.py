@@ -121,8 +121,8 @@ def x64_disabled(event: WideDtype) -> Report | None:
 
     ## Limitations
 
-    The rule does not see a `JAX_ENABLE_X64` that the user sets in the shell before the program starts. It then
-    reports 64-bit dtypes that work.
+    The rule does not see an environment variable `JAX_ENABLE_X64` that the user sets in the shell before the program
+    starts. It then reports 64-bit dtypes although they work.
 
     ## Fix safety
 
