@@ -164,6 +164,27 @@ def spectra(key, phases):
     return rows
 
 
+class Augmenter:
+    def shift(self, x, key):
+        return jnp.roll(x, jax.random.randint(key, (), 0, 5))
+
+    def unshift(self, x, key):
+        return jnp.roll(x, -jax.random.randint(key, (), 0, 5))  # info
+
+    def load(self, x, key):
+        self.previous_key = key
+        return self.shift(x, key)
+
+    def back(self, x):
+        return self.unshift(x, self.previous_key)
+
+
+def shifted(x, key):
+    augmenter = Augmenter()
+    x = augmenter.load(x, key)
+    return augmenter.back(x)
+
+
 def start_state(key, x):
     key, sub = jax.random.split(key)
     return {"key": key, "w": jax.random.normal(sub, x.shape)}

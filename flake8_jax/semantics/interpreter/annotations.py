@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.code import last_name
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.values import (
     MAYBE,
@@ -92,6 +93,10 @@ def _subscripted(m: Machine, scope: ModuleScope, frame: Frame | None, node: ir.S
     if describe is not None:
         return describe(m, scope, frame, parts)
     if name.startswith("jaxtyping.") and short in _JAXTYPING:
+        if _JAXTYPING_DTYPES.get(short) in ("int", "bool") and last_name(parts[0]) in ("Scalar", "ScalarLike"):
+            return (
+                None  # ``Int[Scalar, ""]`` is written of Python's own numbers, too, which ``filter_jit`` leaves static
+            )
         return Array(MAYBE, _JAXTYPING_DTYPES.get(short, ""), declared=True)
     if name.startswith("jaxtyping.") and short == "Key":
         return Array(MAYBE, "key")

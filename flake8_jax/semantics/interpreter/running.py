@@ -34,6 +34,7 @@ from flake8_jax.semantics.domain.values import (
     GRAD,
     NONE,
     Array,
+    ClassValue,
     Const,
     FunctionValue,
     GeneratorValue,
@@ -227,6 +228,8 @@ def _run_or_repeat(m: Machine, func: FunctionValue, at: Call, made: Invocation) 
     member = runs.member if runs.member is not None and func.owner in mro_of(runs.member) else None
     counts = runs.contexts if plain or context.kind == "entry" else runs.apart
     count, most = counts.get((id(fn), staged, member), 0), runs.most(id(fn), staged=staged)
+    if any(isinstance(value, ClassValue) for value in bound.values()):
+        most = max(most, caps.apart)  # ``register(cls)`` is called for many classes, and changes each
     if count >= most // 2 and plain and context.kind == "call":
         for general in _generalizations(m, func, made):
             made, inputs = general, inputs_of(m, func, general.bound, general.mode)

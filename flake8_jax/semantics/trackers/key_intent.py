@@ -108,7 +108,7 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
         return "alternatives"
     if _are_parts(first, second, there, here):
         return "parts"
-    if _undoes(here, there) or _undoes(there, here) or _is_copied(body, here, there):
+    if _is_copied(body, here, there):
         return "paired"
     if _is_paired(body, here, there, in_place=draws == "places"):
         return "paired"
@@ -352,6 +352,11 @@ def _is_bound_once(body: list[ir.Stmt], key: Value, here: Place, there: Place) -
         return False
     value = before[-1].value
     return isinstance(value, ir.Call) and called_name(value.func, here.scope) == "partial"
+
+
+def undo_each_other(one: tuple[Place, ...], other: tuple[Place, ...]) -> bool:
+    """Somewhere on the way to one use a function is called that undoes what one on the way to the other use does."""
+    return any(_undoes(a, b) or _undoes(b, a) for a in one for b in other)
 
 
 def _undoes(one: Place, other: Place) -> bool:

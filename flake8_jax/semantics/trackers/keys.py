@@ -59,7 +59,7 @@ from flake8_jax.semantics.trackers.key_arguments import argument_for, spelled
 from flake8_jax.semantics.trackers.key_caches import is_filled_once
 from flake8_jax.semantics.trackers.key_children import are_apart, are_apart_by_chance, gives_nothing, is_other_child
 from flake8_jax.semantics.trackers.key_choices import exclude
-from flake8_jax.semantics.trackers.key_intent import Drawn, intent_of, is_default, is_same_start
+from flake8_jax.semantics.trackers.key_intent import Drawn, intent_of, is_default, is_same_start, undo_each_other
 from flake8_jax.semantics.trackers.key_making import track_drawn
 from flake8_jax.semantics.trackers.key_names import NamesOfBodies, body_around, names_bound
 from flake8_jax.semantics.trackers.key_paths import is_captured, is_key, may_be_key
@@ -665,6 +665,8 @@ def _intent_of(m: Machine, key: Value, usage: Usage, collision: Collision, level
     owner = m.trackers[Keys].stand_for.get(canonical_key(key), canonical_key(key))
     if is_same_start(owner, earlier.path[level:], path[level:]):
         return "same-data"
+    if undo_each_other(path, earlier.path):
+        return "paired"
     here, there = _step(path, level), _step(earlier.path, level)
     if any(is_thrown_away(place, m.trackers[Keys].names) for place in (here, there)):
         return "discarded"
