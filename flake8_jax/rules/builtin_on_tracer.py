@@ -116,8 +116,8 @@ def builtin_on_tracer(event: LibraryCall) -> Report | None:
     ## Fix safety
 
     Unsafe. jaxlint writes the `jax.numpy` function: `max(a, b)` becomes `jnp.maximum(a, b)`, `math.sqrt(x)` becomes
-    `jnp.sqrt(x)` and `any(mask)` becomes `jnp.any(mask)`. The results are arrays. If an argument is NaN, the result
-    is NaN, but Python's `max` may return the other argument.
+    `jnp.sqrt(x)` and `any(mask)` becomes `jnp.any(mask)`. The result is an array instead of a Python number. If an
+    argument is NaN, `jnp.maximum` returns NaN, but Python's `max` may return the other argument.
 
     ## How it is verified
 

@@ -105,8 +105,8 @@ def cached_tracer(event: CachedCall | Hashing) -> Report | None:
 
     ## Limitations
 
-    The rule knows the caches of Python's `functools`, but misses a cache that the project implements itself. It also
-    misses a cached result that hides arrays in an object that is not a pytree.
+    The rule knows only the caches of Python's `functools` (`lru_cache`, `cache`). It misses a cache that the project
+    implements itself, and a cached function that returns arrays inside an object that is not a pytree.
 
     ## Fix safety
 

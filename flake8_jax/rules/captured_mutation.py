@@ -133,7 +133,7 @@ def captured_mutation(event: Mutation) -> Report | None:
 
     ## Fix safety
 
-    No fix. The author has to decide which result or argument of the function holds the value.
+    No fix. The function has to return the value, so the author has to change the function and its callers.
 
     ## How it is verified
 

@@ -77,8 +77,8 @@ def control_flow_signature(event: SignatureMismatch) -> Report | None:
 
     ## Limitations
 
-    The rule checks the number of arguments and the pytree structure. It misses a carry that keeps its structure but
-    changes its shape or dtype.
+    The rule checks the number of arguments and the pytree structure of the results. If a loop returns a carry of the
+    same structure with another shape or dtype, the rule does not report it, although JAX raises an error.
 
     ## Fix safety
 

@@ -127,7 +127,7 @@ def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report |
 
     ## Limitations
 
-    The rule misses an index by a mask if jaxlint does not know that its dtype is boolean.
+    The rule misses `x[mask]` if jaxlint does not know that `mask` is an array of booleans.
 
     ## Fix safety
 

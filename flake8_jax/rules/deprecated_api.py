@@ -76,8 +76,8 @@ def deprecated_api(event: ApiUse) -> Report | None:
 
     ## Limitations
 
-    The rule misses deprecated attributes of arrays (`x.name`), and names that the program builds at run time
-    (`getattr(jax, name)`).
+    The rule misses deprecated attributes and methods of arrays. It also misses names that the program builds at run
+    time (`getattr(jax, name)`).
 
     ## Fix safety
 

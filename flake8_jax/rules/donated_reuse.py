@@ -131,7 +131,8 @@ def donated_reuse(event: DonatedUse) -> Report | None:
 
     ## Fix safety
 
-    No fix. Only the author knows whether to rebind the name, to copy the array or not to donate it.
+    No fix. Only the author knows whether the code should use the result of the call, copy the array before the call,
+    or not donate it.
 
     ## How it is verified
 

@@ -116,8 +116,8 @@ def flax_collections(event: LibraryCall) -> Report | None:
 
     The rule misses batch statistics that a loss function returns if the caller of the loss function drops them.
 
-    The rule reports nothing for a class whose definition jaxlint does not find, for values that `sow` stores, or for
-    a program in which an optimizer updates all variables, the batch statistics included.
+    The rule reports nothing for a model whose class jaxlint does not find, for values that a Flax module stores with
+    `sow`, or for a program in which an optimizer updates all variables, the batch statistics included.
 
     ## Fix safety
 

@@ -121,12 +121,12 @@ def global_write(event: Mutation) -> Report | None:
 
     ## Limitations
 
-    The rule does not report a static value that does not depend on the old value, such as a flag (`ready = True`),
-    because the program may set it once on purpose.
+    The rule does not report an assignment of a static value that does not depend on the old value, such as a flag
+    (`ready = True`), because the program may set it once on purpose.
 
     ## Fix safety
 
-    No fix. The author has to decide which result or argument of the function holds the value.
+    No fix. The function has to return the value, so the author has to change the function and its callers.
 
     ## How it is verified
 

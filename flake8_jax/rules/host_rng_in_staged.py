@@ -101,7 +101,8 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Limitations
 
-    The rule misses random generators that the project implements itself.
+    The rule misses random number generators that the project implements itself, such as a class that computes the
+    next number itself.
 
     ## Fix safety
 

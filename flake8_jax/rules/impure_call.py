@@ -124,8 +124,8 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
 
     ## Limitations
 
-    The rule misses an object of another library that reads a clock or a file. It does not report random numbers or
-    printing, because JAX305 (`host-rng-in-staged`) and JAX205 (`print-in-staged`) report them.
+    The rule misses a call that reads a clock or a file through an object of another library. It does not report
+    random numbers or printing, because JAX305 (`host-rng-in-staged`) and JAX205 (`print-in-staged`) report them.
 
     ## Fix safety
 

@@ -50,8 +50,8 @@ def key_reuse(event: KeyUse) -> Report | None:
     JAX's random functions are pure: the same key gives the same numbers. Two draws with one key are correlated and
     often equal. Nothing raises, so the result is silently wrong. Split the key and use each new key once.
 
-    It does not matter whether a draw is in this function or in a function that it calls. If a loop or a function uses
-    a key and then passes it on, jaxlint counts the key as used.
+    A draw in a called function counts like a draw in the calling function. If a loop or a function uses a key and
+    then passes it on, jaxlint counts the key as used.
 
     `normal`, `uniform` and most other samplers use the same random bits of the key. Other pairs, such as `randint`
     and `normal`, or a draw and `split`, show no repeated numbers, but JAX guarantees independence only for different

@@ -74,7 +74,8 @@ def late_bound_closure(event: LateBinding) -> Report | None:
 
     ## Limitations
 
-    The rule misses functions that a generator makes, and functions that no code of the project calls.
+    The rule misses functions that a generator makes (`yield lambda x: x * i`), and functions that no code of the
+    project calls.
 
     ## Fix safety
 

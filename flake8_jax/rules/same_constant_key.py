@@ -99,8 +99,8 @@ def same_constant_key(event: EqualKeys) -> Report | None:
     ## Limitations
 
     The rule misses seeds that the code computes (`jax.random.key(2 * n)`), and two calls of `fold_in` with equal
-    data. If the code only stores both draws in one object, the rule does not count this object as a result that uses
-    both.
+    data. It also misses two equal draws that the code only stores in one object, because the rule looks for a result
+    that is computed from both.
 
     ## Fix safety
 

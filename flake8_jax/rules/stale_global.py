@@ -116,7 +116,8 @@ def stale_global(event: GlobalRead) -> Report | None:
 
     ## Limitations
 
-    The rule misses attributes of objects, tables of functions, and changes that code outside the project makes.
+    The rule misses an attribute of an object (`config.scale`), a dict of functions, and a change that code outside
+    the project makes.
 
     ## Fix safety
 

@@ -128,9 +128,9 @@ def too_new_api(event: ApiUse) -> Report | None:
 
     `@jax.jit(…)` becomes `@functools.partial(jax.jit, …)`. This fix is safe, because both do the same.
 
-    Some new names become an older name that every supported release of JAX has. This fix is unsafe, because the older
-    function may behave differently. For other names and arguments there is no fix: the project has to require a newer
-    JAX.
+    If an older function does almost the same as the new one, and every supported release of JAX has it, jaxlint
+    writes the name of the older function. This fix is unsafe, because the older function may behave differently. For
+    other names and arguments there is no fix: the project has to require a newer JAX.
 
     ## How it is verified
 

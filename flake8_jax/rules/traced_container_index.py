@@ -106,9 +106,9 @@ def traced_container_index(event: Indexing) -> Report | None:
 
     ## Fix safety
 
-    Unsafe. If `table` is a NumPy array, `table[i]` becomes `jnp.asarray(table)[i]`. An index that is out of range
-    then gives the last item instead of an error. The item has the dtype of the NumPy array, which may change the
-    dtype of the result.
+    Unsafe. If `table` is a NumPy array, `table[i]` becomes `jnp.asarray(table)[i]`. If the index is out of range, the
+    old code raises an error, but the new code returns the first or the last item. The new code returns an item with
+    the dtype of the NumPy array, which may change the dtype of the result.
 
     ## How it is verified
 

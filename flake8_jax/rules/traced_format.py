@@ -17,11 +17,13 @@ def traced_format(event: Formatting) -> Report | None:
 
     ## Why is this bad?
 
-    A format spec such as `:.3f` needs the number, but a tracer has none. Formatting raises
+    A format spec such as `:.3f` needs the number, but a tracer has none. Formatting a tracer raises
     `TypeError: unsupported format string passed to …Tracer.__format__`; the operator `%` raises
-    `ConcretizationTypeError`. Both also raise under `jax.grad` alone. Without a format spec, Python raises no error
-    but shows the tracer once, at trace time; JAX205 (`print-in-staged`) reports this. `jax.debug.print` accepts
-    format specs and prints the value in every call.
+    `ConcretizationTypeError`. Both also raise under `jax.grad` alone. Use `jax.debug.print`, which accepts format
+    specs and prints the value in every call.
+
+    Without a format spec, Python raises no error but shows the tracer once, at trace time. JAX205 (`print-in-staged`)
+    reports such a `print`.
 
     ## Example
 

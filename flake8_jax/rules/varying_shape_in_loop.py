@@ -140,8 +140,8 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
 
     ## Limitations
 
-    The rule misses arrays whose number of dimensions changes, data loaders other than PyTorch's, and slices of an
-    array if jaxlint does not know its length.
+    The rule misses arrays whose number of dimensions changes, and batches of data loaders other than PyTorch's. It
+    also misses a slice of an array (`x[:i]`) if jaxlint does not know the length of the array.
 
     ## Fix safety
 

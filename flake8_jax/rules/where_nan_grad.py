@@ -37,7 +37,7 @@ def where_nan_grad(event: Computation) -> Report | None:
     then NaN, although the value is right. Mask the operand, too:
     `jnp.where(x > 0, jnp.sqrt(jnp.where(x > 0, x, 1.0)), 0)`.
 
-    It does not help to test the result. `where(isnan(y), 0, y)`, `nan_to_num(y)` and `nansum(y)` hide the NaN of
+    A test of the result does not help. `where(isnan(y), 0, y)`, `nan_to_num(y)` and `nansum(y)` hide the NaN of
     `sqrt(x)` or `0 / 0`, but the gradient is still NaN.
 
     A branch that is not chosen may also overflow: the gradient of `where(x > 0, x, expm1(x))` is NaN for an `x` above
