@@ -80,9 +80,9 @@ def captured_mutation(event: Mutation) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a container that the traced function makes itself or gets as an argument, because the
-    container belongs to the trace. It does not report a list that no code reads after the trace, or a list used as a
-    stack, if the function pops each new element before the trace ends: no code can then read the tracer.
+    jaxlint does not report a container that the traced function makes itself or gets as an argument, because it
+    belongs to the trace. It does not report a list that no code reads after the trace. It does not report a list used
+    as a stack, if the function removes each new element before the trace ends.
 
     jaxlint does not report a dict to which the function adds only static values, which stay valid after tracing. It
     also does not report a mutable reference (`jax.new_ref`), because the compiled program changes the reference in

@@ -55,9 +55,9 @@ def control_flow_signature(event: SignatureMismatch) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a function of more parameters if `functools.partial` or a closure already binds the extra
-    ones, as in `jax.lax.scan(partial(step, params), carry, xs)`. It does not report branches of `cond` that return
-    the same pytree structure.
+    jaxlint does not report a function with extra parameters if `functools.partial` or a closure already binds them,
+    as in `jax.lax.scan(partial(step, params), carry, xs)`. It does not report branches of `cond` that return the same
+    pytree structure.
 
     ```python
     from functools import partial

@@ -81,7 +81,8 @@ def leftover_debug(event: Setting) -> Report | None:
     ## Not reported
 
     jaxlint does not report a debugging option that the code disables again, or a `with jax.disable_jit()` block in a
-    function of a library, because they concern only a part of the program. It does not report other options of JAX.
+    function of a library, because they slow down only a part of the program. It does not report options of JAX that
+    are not for debugging.
 
     ```python
     import jax

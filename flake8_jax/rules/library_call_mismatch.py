@@ -112,8 +112,8 @@ def library_call_mismatch(event: CallMismatch) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a call with `*args` or `**kwargs`, because it cannot count the arguments. It does not
-    report a missing argument that `functools.partial` has already bound.
+    jaxlint does not report a call whose arguments it cannot count, such as `f(*args)`. It does not report a missing
+    argument that `functools.partial` has already bound.
 
     ```python
     from functools import partial

@@ -105,8 +105,8 @@ def transform_in_loop(event: Repetition) -> Report | None:
     cache. It does not report code that runs once, or a loop of at most 100 iterations, because such a loop costs
     little.
 
-    For a loop with `vmap`, the limit is 20 instead of 100 iterations if each iteration depends on the one before, as
-    in `x = step(x)` or `solver.tell(x, f(x))`.
+    If a loop calls `vmap` and each iteration depends on the one before, as in `x = step(x)` or
+    `solver.tell(x, f(x))`, jaxlint reports the loop from 21 iterations on.
 
     ```python
     import jax
