@@ -1,10 +1,10 @@
 """Which versions of JAX and of the libraries around it a project asks for, in whatever file it says so.
 
 For each file the nearest directory with packaging files counts; in it, the first of these that mentions a library:
-pyproject.toml (``project.dependencies``, Poetry's, then the optional ones and groups), setup.cfg, setup.py (string
-literals), pipenv's Pipfile, files of requirements and constraints, environments of conda, lock files. Where that one sets no
-upper bound, the first of the others that does adds its own: a project that asks for ``jax`` and locks 0.4.30 does not run on
-newer releases.
+pyproject.toml (``project.dependencies``, those of Poetry and pixi, then the optional ones and groups), setup.cfg, setup.py
+(string literals), pipenv's Pipfile, pixi's pixi.toml, files of requirements and constraints, environments of conda, lock
+files. Where that one sets no upper bound, the first of the others that does adds its own: a project that asks for ``jax`` and
+locks 0.4.30 does not run on newer releases.
 A bound on ``jax`` goes before one on ``jaxlib``. The first file that mentions Python says which Pythons there are, and the
 first that mentions NumPy or SciPy beside a library of JAX which of these: a release of JAX that needs a newer one is not for
 this project. In folders that are no packages the commands of a README add what the lists leave open; where no such file speaks
@@ -45,7 +45,7 @@ from flake8_jax.settings.tables import TomlError, decoded_toml
 
 LoadToml = Callable[[str], tuple[dict[str, Any], str]]
 
-_MANIFESTS = ("pyproject.toml", "setup.cfg", "setup.py", "Pipfile")
+_MANIFESTS = ("pyproject.toml", "setup.cfg", "setup.py", "Pipfile", "pixi.toml")
 _LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock")
 _LISTS = re.compile(r"[\w.-]*(?:requirements|constraints)[\w.-]*\.(?:txt|in)", re.IGNORECASE)
 _YAML = (".yml", ".yaml")
@@ -272,6 +272,8 @@ def _asked_in_text(path: str) -> Iterator[tuple[str, str]]:
         yield from required_in_literals(text)
     elif name == "Pipfile":
         yield from _asked_in_pipfile(text)
+    elif name == "pixi.toml":
+        yield from _asked_in_pixi(text)
     elif name in _LOCKS:
         yield from locked(text)
     elif name.endswith(_YAML):
@@ -279,7 +281,7 @@ def _asked_in_text(path: str) -> Iterator[tuple[str, str]]:
         yield from required_by_conda(text)
     else:
         yield from required(text)
-    if name not in _LOCKS and name != "Pipfile":
+    if name not in _LOCKS and name not in ("Pipfile", "pixi.toml"):
         yield from ((library, "") for library in mentioned(text))
 
 
@@ -292,6 +294,26 @@ def _asked_in_pipfile(text: str) -> Iterator[tuple[str, str]]:
     for packages in (table.get("packages"), table.get("dev-packages")):
         for requirement in _of_poetry(packages):
             yield from required(requirement)
+
+
+def _asked_in_pixi(text: str) -> Iterator[tuple[str, str]]:
+    """The dependencies of pixi's own file; none where it is no TOML."""
+    try:
+        table = decoded_toml(text)
+    except TomlError:
+        return
+    for requirement in _of_pixi(table):
+        yield from required(requirement)
+
+
+def _of_pixi(table: object) -> Iterator[str]:
+    """What a workspace of pixi and its features take from conda and PyPI (pixi's docs, "Pixi Manifest")."""
+    if not isinstance(table, dict):
+        return
+    for one in (table, *_values(table.get("feature"))):
+        if isinstance(one, dict):
+            yield from _of_poetry(one.get("dependencies"))
+            yield from _of_poetry(one.get("pypi-dependencies"))
 
 
 def _asked_of_python(table: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -313,6 +335,7 @@ def _dependencies(table: dict[str, Any]) -> Iterator[str]:
     poetry = tool.get("poetry") if isinstance(tool, dict) else None
     if isinstance(poetry, dict):
         yield from _of_poetry(poetry.get("dependencies"))
+    yield from _of_pixi(tool.get("pixi") if isinstance(tool, dict) else None)
     optional = project.get("optional-dependencies") if isinstance(project, dict) else None
     for extra in (*_values(optional), *_values(table.get("dependency-groups"))):
         yield from _strings(extra)
