@@ -202,7 +202,7 @@ def syntax_diagnostic(path: str, text: str, problem: Problem) -> Diagnostic:
         )
         message = f"{skipped}, because it is not valid Python: {message}{remedy}"
         if problem.message.endswith(UNSUPPORTED):
-            level, message = "warning", f"{skipped}, though Python runs it: {problem.message}"
+            level, message = "warning", f"{skipped}, though Python runs it: {problem.message}; write it in another way"
     if path.endswith(SUFFIX) and is_one_word(text, row):
         level = "info"  # ``stop``, ``assert``: where "Run all" is to end
     if _OTHER_SHEBANG.match(text):

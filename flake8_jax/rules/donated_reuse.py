@@ -169,7 +169,8 @@ def donated_reuse(event: DonatedUse) -> Report | None:
     if event.in_loop:
         return Report(
             event.at,
-            f"{name} was donated to {taker} in the previous iteration, so its buffer is deleted; rebind it to the result",
+            f"{name} was donated to {taker} in the previous iteration, so its buffer is deleted; "
+            "rebind it to the result, or do not donate it",
             level,
         )
     read, then = quote(context, event.at), "its buffer is deleted"

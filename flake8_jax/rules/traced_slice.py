@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import is_reportable, is_sliceable, quote
-from flake8_jax.semantics.domain.values import holds_tracer
+from flake8_jax.semantics.domain.values import Array, holds_tracer
 from flake8_jax.semantics.events.events import Slicing
 
 
@@ -110,5 +110,7 @@ def traced_slice(event: Slicing) -> Report | None:
         if value is not None and holds_tracer(value):
             subject = quote(context, node, "") or f"a bound of {quote(context, event.at, 'this slice')}"
             advice = "use jax.lax.dynamic_slice or a mask"
+            if isinstance(value, Array) and value.derived:
+                subject, advice = f"{subject}, computed with jnp from static values,", "use math or NumPy for it"
             return Report(event.at, f"Slice bounds must be static integers, but {subject} is traced; {advice}")
     return None

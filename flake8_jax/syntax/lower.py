@@ -251,7 +251,7 @@ def _parse(text: str, starts: list[int]) -> cst.Module:
         reason = _python_problem(text)
         if reason is not None:
             raise reason from error
-        raise _unsupported(error) from error
+        raise _unsupported(text, error) from error
     except UnicodeEncodeError as error:
         raise _problem("the text contains half of a surrogate pair", starts, error.start) from error
     except _REFUSALS as error:  # LibCST's own checks of the nodes it has built
@@ -259,8 +259,16 @@ def _parse(text: str, starts: list[int]) -> cst.Module:
         raise reason or _unsupported_statement(text, starts) from error
 
 
-def _unsupported(error: cst.ParserSyntaxError) -> SyntaxProblem:
-    """For valid Python that LibCST does not know. Its message has the place; its row attribute is one too high."""
+_MIXED_INDENTATION = re.compile(r"^(?:\t+ | +\t)", re.MULTILINE)
+
+
+def _unsupported(text: str, error: cst.ParserSyntaxError) -> SyntaxProblem:
+    """For valid Python that LibCST does not know. Its message has the place, but for indentation of tabs and spaces; its row
+    attribute is one too high."""
+    mixed = _MIXED_INDENTATION.search(text)
+    if mixed is not None and "dedent" in error.message:
+        row = text.count("\n", 0, mixed.start()) + 1
+        return SyntaxProblem(f"an indentation of tabs and spaces is {UNSUPPORTED}", row, 1)
     match = _native_place.search(error.message)
     row, column = (int(match[1]), int(match[2])) if match else (error.raw_line, error.raw_column + 1)
     return SyntaxProblem(f"this syntax is {UNSUPPORTED}", row, column)

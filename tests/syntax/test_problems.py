@@ -96,6 +96,12 @@ def test_python_that_the_parser_does_not_know_is_a_problem_with_its_row() -> Non
     assert caught.value.row == 2
 
 
+def test_indentation_that_the_parser_does_not_know_is_a_problem_with_its_row() -> None:
+    with pytest.raises(SyntaxProblem, match="indentation of tabs and spaces") as caught:
+        lower("class A:\n\t def f(self):\n\t\t return 1\n")
+    assert caught.value.row == 2
+
+
 def test_newer_python_that_libcst_alone_would_not_build_is_lowered() -> None:
     statement = lower("a = 1\n\nb = t'c' t'd'\n").body[1]
     assert isinstance(statement, ir.Assign)
