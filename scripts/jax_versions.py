@@ -34,7 +34,7 @@ from flake8_jax.knowledge.history import show, version_of
 HERE = Path(__file__).resolve().parent
 TARGET = HERE.parent / "flake8_jax" / "knowledge" / "versions" / "jax.toml"
 DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
-NEWEST = "0.10.2"
+NEWEST = "0.12.0"
 """The newest release that the history was compared with: what is announced for a later one has not happened."""
 OLDEST = "0.4.20"
 """The oldest one: of most that happened before, the history does not know when."""

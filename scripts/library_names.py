@@ -2,8 +2,9 @@
 
     python scripts/library_names.py [--check] PYTHON …
 
-Every PYTHON is an interpreter that can import some release of the libraries: the oldest that ``jax.toml`` knows, and the
-newest of each table, which must be among them. Names that came and went between them are in the tables of changes.
+Every PYTHON is an interpreter that can import some release of the libraries, the newest of each table, which must be among
+them. Names that the file has already stay: no interpreter of today can import the releases that had some of them. Those
+that came and went between the releases are in the tables of changes.
 ``--check`` writes nothing and exits with 1 when the file would change.
 """
 
@@ -16,12 +17,19 @@ import subprocess
 import sys
 from pathlib import Path
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 VERSIONS = Path(__file__).resolve().parent.parent / "flake8_jax" / "knowledge" / "versions"
 TARGET = VERSIONS / "names.toml"
 MODULES = (
-    "flax.linen", "jax", "jax.lax", "jax.nn", "jax.nn.initializers", "jax.numpy", "jax.numpy.fft", "jax.numpy.linalg",
-    "jax.random", "jax.scipy.special", "jax.scipy.stats", "jax.tree", "jax.tree_util",
+    "chex", "flax.linen", "flax.nnx", "haiku", "jax", "jax.lax", "jax.nn", "jax.nn.initializers", "jax.numpy", "jax.numpy.fft", "jax.numpy.linalg",
+    "jax.random", "jax.scipy.special", "jax.scipy.stats", "jax.tree", "jax.tree_util", "optax",
 )  # fmt: skip
+GONE = {"optax": {"FactoredParameterStats", "InitUpdate", "scale_by_fromage"}}
+"""Names of releases before those, as their wheels show: Optax 0.0.2 and 0.0.9."""
 """Modules without a ``__getattr__`` that makes names up: what they have is in ``dir``, among their submodules or in their
 table of deprecated names."""
 PROBE = """
@@ -55,7 +63,8 @@ def main() -> int:
     parser.add_argument("pythons", nargs="+", metavar="PYTHON", help="an interpreter that can import the libraries")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when the file would change")
     arguments = parser.parse_args()
-    names: dict[str, set[str]] = {module: set() for module in MODULES}
+    present = tomllib.loads(TARGET.read_text(encoding="utf-8"))["names"]
+    names = {module: {*present.get(module, "").split(), *GONE.get(module, ())} for module in MODULES}
     versions: dict[str, set[str]] = {}
     for python in arguments.pythons:
         done = subprocess.run(

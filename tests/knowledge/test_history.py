@@ -28,8 +28,9 @@ NEWEST = HISTORY.newest
 @pytest.mark.parametrize(
     ("asked", "highest", "below"),
     [
-        ({"python": ">=3.9"}, (0, 10, 2), False),
-        ({"python": "~=3.9"}, (0, 10, 2), False),
+        ({"python": ">=3.9"}, (0, 12, 0), False),
+        ({"python": "~=3.9"}, (0, 12, 0), False),
+        ({"python": ">=3.9,<3.12"}, (0, 11, 0), True),
         ({"python": ">=3.9,<3.11"}, (0, 7, 0), True),
         ({"python": "==3.9.12"}, (0, 4, 31), True),
         ({"python": "==3.10.*"}, (0, 7, 0), True),
