@@ -25,8 +25,9 @@ else:
 VERSIONS = Path(__file__).resolve().parent.parent / "flake8_jax" / "knowledge" / "versions"
 TARGET = VERSIONS / "names.toml"
 MODULES = (
-    "chex", "flax.linen", "flax.nnx", "haiku", "jax", "jax.lax", "jax.nn", "jax.nn.initializers", "jax.numpy", "jax.numpy.fft", "jax.numpy.linalg",
-    "jax.random", "jax.scipy.special", "jax.scipy.stats", "jax.tree", "jax.tree_util", "optax",
+    "chex", "flax.linen", "flax.nnx", "haiku", "jax", "jax.lax", "jax.nn", "jax.nn.initializers", "jax.numpy",
+    "jax.numpy.fft", "jax.numpy.linalg", "jax.random", "jax.scipy.special", "jax.scipy.stats", "jax.tree",
+    "jax.tree_util", "optax",
 )  # fmt: skip
 GONE = {"optax": {"FactoredParameterStats", "InitUpdate", "scale_by_fromage"}}
 """Names of releases before those, as their wheels show: Optax 0.0.2 and 0.0.9."""
