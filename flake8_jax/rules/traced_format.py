@@ -22,8 +22,8 @@ def traced_format(event: Formatting) -> Report | None:
     `ConcretizationTypeError`. Both also raise under `jax.grad` alone. Use `jax.debug.print`, which accepts format
     specs and prints the value in every call.
 
-    Without a format spec, Python raises no error but shows the tracer once, at trace time. JAX205 (`print-in-staged`)
-    reports such a `print`.
+    An f-string without a format spec, such as `print(f"loss {loss}")`, raises no error, but it shows the tracer, and only
+    once, at trace time. JAX205 (`print-in-staged`) reports such calls of `print`.
 
     ## Example
 
