@@ -228,6 +228,9 @@ def _beside(source: FixSource, statement: ir.ImportFrom, module: str, name: str)
     for other in source.module.body:
         if not isinstance(other, ir.ImportFrom) or other.module != module or other.level or other is statement:
             continue
+        between = [s for s in source.module.body if statement.start < s.start < other.start]
+        if not all(isinstance(s, (ir.Import, ir.ImportFrom)) for s in between):
+            return None  # the code in between may use the name
         names = [n.name for n in other.names]
         text = source.slice(other)
         if "*" in names or "\n" in text or "(" in text or source.comments(other.start, source.line_end(other.end)):

@@ -20,6 +20,7 @@ from flake8_jax.fixers._announced import TAKES_EFFECT, unsafe
 from flake8_jax.fixers._comments import comments_above
 from flake8_jax.fixers._names import uses
 from flake8_jax.fixers._source import FixSource, Refused, fixer
+from flake8_jax.semantics.domain.values import Const
 from flake8_jax.semantics.events.events import Setting
 
 _MOVABLE = (ir.Assign, ir.AugAssign, ir.ExprStmt)
@@ -29,6 +30,8 @@ _SIDE_EFFECTS = (ir.NamedExpr, ir.Yield, ir.YieldFrom, ir.Await)
 @fixer("late-configuration")
 def fix(event: Setting, source: FixSource) -> Fix | None:
     if not event.late or not event.direct or event.since is None or event.since.scope is not event.context.scope:
+        return None
+    if _demands_device(event):
         return None
     statement = source.statement(event.at)
     if not isinstance(statement, _MOVABLE) or any(isinstance(n, _SIDE_EFFECTS) for n in walk(statement)):
@@ -49,6 +52,12 @@ def fix(event: Setting, source: FixSource) -> Fix | None:
     moved: list[ir.Stmt] = [companion, statement] if companion is not None else [statement]
     edits = (_insertion(source, place.block, early, moved), *[_removal(source, s) for s in moved])
     return unsafe("Move the setting before the code that reads it", TAKES_EFFECT, edits)
+
+
+def _demands_device(event: Setting) -> bool:
+    """``JAX_PLATFORMS=gpu``: once it takes effect, JAX raises on a machine without one, where it took the CPU until now."""
+    platform = event.value.value if isinstance(event.value, Const) else ""
+    return "platform" in event.name.lower() and isinstance(platform, str) and platform not in ("", "cpu")
 
 
 def _statement_around(block: list[ir.Stmt], offset: int) -> ir.Stmt | None:

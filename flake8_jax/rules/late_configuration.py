@@ -93,7 +93,8 @@ def late_configuration(event: Setting) -> Report | None:
     ## Fix safety
 
     Unsafe. jaxlint moves the statement before the import or the computation, if both are in the same block and the
-    statement needs no name that is defined between them. The setting then has an effect, so results may change.
+    statement needs no name that is defined between them. The setting then has an effect, so results may change. jaxlint
+    does not move a setting that demands a platform other than the CPU, because JAX then raises on machines without it.
 
     ## How it is verified
 

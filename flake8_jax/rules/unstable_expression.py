@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable
 
 from flake8_jax.core.findings import Level
@@ -165,7 +166,8 @@ def unstable_expression(event: Computation) -> Report | None:
 
     jaxlint does not report an entropy with a floor (`p * log(p + eps)`), because it is finite at zero and rarely
     needs its gradient there. It does not report a formula whose argument is known to be small or, like an integer,
-    never close to the value at which the formula fails.
+    never close to the value at which the formula fails. Nor does it report a formula if a comment beside it names the stable
+    function, because the author has then decided against that function.
 
     ```python
     import jax
@@ -221,7 +223,7 @@ def unstable_expression(event: Computation) -> Report | None:
     if not _is_meant(event) or is_test_file(event.context.scope.path):
         return None
     found = instability(event)
-    if found is None or (found.minor and event.context.presumed):
+    if found is None or (found.minor and event.context.presumed) or _is_known(event, found.better):
         return None
     slight = found.better in _SLIGHT or (found.better in _OF_GRADIENTS and not event.differentiated)
     level: Level | None = "info" if found.minor or slight else None
@@ -232,6 +234,17 @@ def unstable_expression(event: Computation) -> Report | None:
     return Report(
         event.at, f"{quote(event.context, event.at)} {found.wrong}; use `{found.better}`", level, preview, unless
     )
+
+
+def _is_known(event: Computation, better: str) -> bool:
+    """A comment in the line, or in the line above, names the stable function: the author has decided against it."""
+    text, start = event.context.scope.text, event.at.start
+    line = text.rfind("\n", 0, start) + 1
+    above = text.rfind("\n", 0, max(line - 1, 0)) + 1
+    ends = text.find("\n", event.at.end)
+    comments = re.findall(r"#.*", text[above : ends if ends >= 0 else len(text)])
+    names = {name for name in re.findall(r"\w+", better) if len(name) > len("jax")}
+    return any(names & set(re.findall(r"\w+", comment)) for comment in comments)
 
 
 def _is_meant(event: Computation) -> bool:

@@ -929,3 +929,38 @@ def test_a_static_method_takes_no_object(tmp_path: Path, capsys: pytest.CaptureF
     assert found["message"].startswith(
         "`key` was already used in `layer` (called on line 7, which returns the same key)"
     )
+
+
+DEEP = """
+import jax
+import jax.numpy as jnp
+
+
+def act(obs, key):
+    key, subkey = jax.random.split(key)
+    return obs + jax.random.normal(subkey), key, jax.random.uniform(key)
+
+
+def rollout(n):
+    def step(carry, _):
+        obs, keys = carry
+        obs, keys, _ = jax.vmap(act)(obs, keys)
+        return (obs, keys), obs
+
+    carry = jnp.zeros(n), jax.random.split(jax.random.key(1), n)
+    scanned = jax.jit(lambda carry: jax.lax.scan(step, carry, None, length=99))
+    for _ in range(3):
+        carry, out = scanned(carry)
+
+
+def rollouts(seeds):
+    for _ in seeds:
+        for _ in range(3):
+            rollout(10)
+"""
+
+
+def test_what_a_deep_scan_carries_is_not_certain(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The split key comes back in the carry; that it was drawn from, too, is true of any iteration."""
+    found = findings(tmp_path, capsys, DEEP)
+    assert [(one["code"], one["severity"]) for one in found] == [("JAX301", "error"), ("JAX302", "info")]

@@ -58,7 +58,7 @@ from flake8_jax.semantics.domain.values import (
     level_of,
     part_of,
 )
-from flake8_jax.semantics.interpreter.classes import assigned_later, generic_instance, stored_by
+from flake8_jax.semantics.interpreter.classes import assigned_later, generic_instance, is_assigned_later, stored_by
 from flake8_jax.semantics.interpreter.objects import external_attribute, library_member
 from flake8_jax.semantics.interpreter.operations import call, load_attribute
 from flake8_jax.semantics.interpreter.operators import result_level
@@ -376,6 +376,9 @@ def _attribute_of(m: Machine, frame: Frame, node: Any, base: Instance, attr: str
         return DictValue({k: v for k, v in base.slots.items() if isinstance(v, Value)}, is_open=True)
     cls = _class_here(frame, base)
     found = find_in_class(cls, attr)
+    if found is not None and isinstance(found[1], FunctionValue) and is_assigned_later(m, cls, attr):
+        if frame.fn is None or attr not in stored_by(m, frame.fn):
+            return Unknown(attr)  # ``self.step = jax.jit(self.step)`` in a method that may have run
     overrides = _overrides(m, frame, base, cls, attr, found)
     if overrides is None:
         return Unknown(attr)

@@ -536,17 +536,23 @@ def assigned_later(m: Machine, cls: ClassValue, *, inherited: bool = True) -> se
     those of the class itself and its bases; else only those of subclasses."""
     names: set[str] = set()
     for owner in [*(mro_of(cls) if inherited else ()), *m.program.subclasses(cls)]:
-        own = m.program.self_stores.get(id(owner.node))
-        if own is None:
-            own = m.program.self_stores[id(owner.node)] = set()
-            for statement in owner.node.body:
-                if isinstance(statement, ir.FunctionDef) and statement.function.name not in (
-                    "__init__",
-                    "__post_init__",
-                ):
-                    _collect_self_stores(statement.function.body, own)
-        names |= own
+        names |= _stores_of(m, owner)
     return names
+
+
+def is_assigned_later(m: Machine, cls: ClassValue, attr: str) -> bool:
+    """A method of the class, or of its bases, other than the constructor assigns the attribute."""
+    return any(attr in _stores_of(m, owner) for owner in mro_of(cls))
+
+
+def _stores_of(m: Machine, owner: ClassValue) -> set[str]:
+    own = m.program.self_stores.get(id(owner.node))
+    if own is None:
+        own = m.program.self_stores[id(owner.node)] = set()
+        for statement in owner.node.body:
+            if isinstance(statement, ir.FunctionDef) and statement.function.name not in ("__init__", "__post_init__"):
+                _collect_self_stores(statement.function.body, own)
+    return own
 
 
 def stored_by(m: Machine, fn: ir.Function) -> set[str]:

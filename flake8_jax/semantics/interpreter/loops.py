@@ -44,6 +44,7 @@ from flake8_jax.semantics.interpreter.iteration import are_functions, iterated, 
 from flake8_jax.semantics.machine.bus import Emission
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import RUN, evaluate, run_block
+from flake8_jax.semantics.machine.limits import MAX_SETTLED_LOOPS
 from flake8_jax.semantics.trackers.freshness import track_staged_loop
 from flake8_jax.semantics.trackers.runs import Runs
 from flake8_jax.semantics.trackers.unrolling import is_number, trips_of, trips_of_while
@@ -104,7 +105,7 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
     without_events = around or too_deep
     if too_deep:
         m.bus.count("loops nested too deeply")
-    limit = 0 if without_events else MAX_PASSES if m.path.passes <= 2 else 1
+    limit = 0 if without_events else MAX_PASSES if m.path.passes <= MAX_SETTLED_LOOPS else 1
     loop.base = len(m.journal.entries)
     attempt, runs = 0, m.trackers[Runs]
     of_keys: list[Emission] = []

@@ -15,6 +15,9 @@ MAX_RESOLVING = 8
 MAX_FORWARDED = 4
 """Objects whose ``__call__`` is another object, or leads to one without a call of a function in between."""
 
+MAX_SETTLED_LOOPS = 2
+"""In loops that are nested more deeply, one pass alone goes before the last, so that what they carry may not have settled."""
+
 MAX_STEPS_PER_ENTRY = 30_000
 
 MAX_STATEMENTS_PER_ENTRY = 100_000

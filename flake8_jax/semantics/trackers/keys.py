@@ -52,6 +52,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import Intent, KeyEffect, KeyUse, SharedKey
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.limits import MAX_SETTLED_LOOPS
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 from flake8_jax.semantics.trackers.dead_draws import is_dead_draw, is_thrown_away
 from flake8_jax.semantics.trackers.iterations import is_update
@@ -619,6 +620,8 @@ def _emit_collision(m: Machine, key: Value, usage: Usage, collision: Collision) 
         return  # one finding covers them all
     innermost = level == len(path) - 1
     loop = _loop_around(m, level, key) if in_loop and m.path.loops else None
+    if loop is not None and loop.kind not in ("for", "while") and m.path.passes > MAX_SETTLED_LOOPS:
+        certain = False  # another key may come back in what such a loop carries
     m.bus.emit(
         KeyUse(
             # What a cell raises is shown on purpose; equal numbers are not what it shows.
