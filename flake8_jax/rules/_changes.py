@@ -35,9 +35,8 @@ def leak(context: Context, kept: str) -> str:
     """
     body = context.inner.body if context.inner is not None else []
     returns = any(isinstance(n, ir.Return) and n.value is not None for statement in body for n in walk(statement))
-    advice = (
-        "return the value instead" if returns else f"return the value, or pass it to the functions that read {kept}"
-    )
+    otherwise = f"return the value, or pass it to the functions that read {kept}"
+    advice = "return the value instead" if returns or "(" in kept else otherwise  # ``setattr(self, name, value)``
     return f"stores a tracer{TRACED_BY}, which is invalid after tracing; {advice}"
 
 

@@ -141,6 +141,6 @@ def _report(event: TransformCall, node: ir.Expr | None, given: str) -> Report:
     return Report(
         node if node is not None else event.at,
         f"Static argument {subject} of {function} changes in every iteration, so each new value recompiles; "
-        "make it traced, or keep it if a shape, an axis or a Python branch needs it and it takes few values",
+        "make it traced unless a shape or Python branch needs it and its values are few",
         given=given,
     )

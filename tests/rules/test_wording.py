@@ -230,7 +230,7 @@ pad([1, 2])
             [
                 "`n` of `f` changes",
                 "each new value recompiles",
-                "keep it if a shape, an axis or a Python branch needs it",
+                "unless a shape or Python branch needs it",
             ],
         ),
         ("JAX804", "import jax\n\nx = jax.random.normal(seed=0, shape=(2,))\n", ["use `key=`"]),
