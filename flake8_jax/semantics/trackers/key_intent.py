@@ -10,12 +10,12 @@ constant    a key that a function (or, in a file of tests, another one there) ma
 run         a call that looks up a fixed key by itself: no caller passes one.
 same data   two calls of one function see the same arrays beside the key, and something else differs: the function is
             compared with itself under common random numbers. A call that takes what the other one returned is the next
-            step of a computation, and no comparison.
+            step of a computation, and no comparison. The same assignment that stands there again, word for word, starts once
+            more.
 paired      a function changes two arrays in the same way, with the same key: an image and its mask. Another key does
             so for the same two, or each result takes the place of what it was made of. Or ``inverse_f`` undoes, with
             the same numbers, what ``f`` did. Or one is a copy of the other, by its name: a target network.
-discarded   the result of a call is thrown away: a warm-up, or a line that was forgotten. Or the same assignment stands there
-            again, and starts once more.
+discarded   the result of a call is thrown away: a warm-up, or a line that was forgotten.
 template    the result of a call only says how to read a file: what is read takes the place of its numbers.
 parts       one key is split into the same keys twice, and each time another slice of them is taken.
 said        a comment beside a use says so: ``# fixed key``. What compares under one key is ``same data`` as well.
@@ -102,15 +102,18 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
         return "same-data" if compared else ""
     if are_compared(body, there, here) or _are_evaluations(here, there):
         return "same-data"
+    return _intent_of_results(body, key, here, there, in_place=draws == "places")
+
+
+def _intent_of_results(body: list[ir.Stmt], key: Value, here: Place, there: Place, *, in_place: bool) -> Intent:
+    """Why what comes of the two uses may be meant to be alike. in_place: each says which part of an array to take."""
     if _is_bound_once(body, key, here, there):
         return "paired"
     if are_alternatives(body, there, here):
         return "alternatives"
-    if _are_parts(first, second, there, here):
+    if _are_parts(statement_at(body, there.node), statement_at(body, here.node), there, here):
         return "parts"
-    if _is_copied(body, here, there):
-        return "paired"
-    if _is_paired(body, here, there, in_place=draws == "places"):
+    if _is_copied(body, here, there) or _is_paired(body, here, there, in_place=in_place):
         return "paired"
     return "apart" if are_reported_apart(body, there, here) else ""
 
