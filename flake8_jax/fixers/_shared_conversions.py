@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import msgspec
 
 from flake8_jax.core import ir
+from flake8_jax.core.findings import Edit
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import fresh
@@ -32,6 +33,15 @@ class Shared:
     above: ir.Stmt
     name: str
     uses: tuple[ir.Expr, ...]
+
+
+def conversion(source: FixSource, node: ir.Expr, convert: str, shared: Shared | None) -> list[Edit]:
+    """Call ``convert`` with the expression: in place, or once above all of its uses."""
+    if shared is None:
+        return [Edit(node.start, node.start, f"{convert}("), Edit(node.end, node.end, ")")]
+    line = f"{shared.name} = {convert}({source.slice(node)})"
+    uses = [Edit(use.start, use.end, shared.name) for use in shared.uses]
+    return [source.insert_before(shared.above, [line]), *uses]
 
 
 def shared_conversion(source: FixSource, node: ir.Expr, *, indexed: bool = False) -> Shared | None:

@@ -6,12 +6,12 @@ Limitations: functions jitted in other files.
 from __future__ import annotations
 
 from flake8_jax.core import ir
-from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.core.findings import Fix
 from flake8_jax.fixers._announced import ONE_SHAPE, decided
 from flake8_jax.fixers._conditions import cannot_be_one_array, have_one_shape
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._jit_site import make_static
-from flake8_jax.fixers._shared_conversions import shared_conversion
+from flake8_jax.fixers._shared_conversions import conversion, shared_conversion
 from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.values import (
@@ -62,15 +62,7 @@ def _converted(event: LibraryCall, source: FixSource) -> Fix | None:
     if cannot_be_one_array(elements):
         return None
     shared = shared_conversion(source, node)
-    convert = imports.spell("jax.numpy.asarray")
-    if shared is None:
-        edits = [Edit(node.start, node.start, f"{convert}("), Edit(node.end, node.end, ")")]
-    else:
-        line = f"{shared.name} = {convert}({source.slice(node)})"
-        edits = [
-            source.insert_before(shared.above, [line]),
-            *(Edit(use.start, use.end, shared.name) for use in shared.uses),
-        ]
+    edits = conversion(source, node, imports.spell("jax.numpy.asarray"), shared)
     found = Fix("Convert it with `jnp.asarray`", "safe", (*edits, *imports.edits))
     return decided(found, safe=shared is None and have_one_shape(elements), otherwise=ONE_SHAPE)
 

@@ -10,7 +10,7 @@ from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import LOOKUP, unsafe
 from flake8_jax.fixers._flow import follow
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._shared_conversions import shared_conversion
+from flake8_jax.fixers._shared_conversions import conversion, shared_conversion
 from flake8_jax.fixers._source import FixSource, fixer
 from flake8_jax.knowledge import load
 from flake8_jax.semantics.domain.values import Const, HostArray, ListValue, Static, TupleValue, Value
@@ -35,15 +35,7 @@ def fix(event: Indexing, source: FixSource) -> Fix | None:
     if made is not None:
         return unsafe("Index a JAX array instead", LOOKUP, (*made, *imports.edits))
     shared = shared_conversion(source, base, indexed=True)
-    convert = imports.spell("jax.numpy.asarray")
-    if shared is None:
-        edits = [Edit(base.start, base.start, f"{convert}("), Edit(base.end, base.end, ")")]
-    else:
-        line = f"{shared.name} = {convert}({source.slice(base)})"
-        edits = [
-            source.insert_before(shared.above, [line]),
-            *(Edit(use.start, use.end, shared.name) for use in shared.uses),
-        ]
+    edits = conversion(source, base, imports.spell("jax.numpy.asarray"), shared)
     return unsafe("Index a JAX array instead", LOOKUP, (*edits, *imports.edits))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from support.pages import Label, labels_of
 from support.wording import problems_of_message
 
+from flake8_jax.cli import main
 from flake8_jax.core.findings import Positions
 from flake8_jax.core.registry import Report
 from flake8_jax.rules import all_rules
@@ -120,3 +122,15 @@ def check(lint: Lint) -> Callable[..., None]:
         assert not wrong, "\n".join(sorted(wrong))
 
     return run
+
+
+def findings(folder: Path, capsys: pytest.CaptureFixture[str], text: str) -> list[dict[str, Any]]:
+    """What the command prints of the rules on reused keys for a file of this text."""
+    path = folder / "main.py"
+    path.write_text(text)
+    capsys.readouterr()
+    main(
+        ["check", "--no-cache", "--isolated", "--output-format", "json", "--select", "JAX301,JAX302,JAX303", str(path)]
+    )
+    found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+    return found

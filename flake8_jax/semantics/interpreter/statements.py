@@ -361,8 +361,10 @@ def _swallows_tracer_errors(m: Machine, frame: Frame, node: ir.Expr, manager: Va
         leave = found[1].fn.body if found is not None and isinstance(found[1], FunctionValue) else []
         returns = [part for statement in leave for part in walk(statement) if isinstance(part, ir.Return)]
         return any(_may_be_true(part.value) for part in returns)
-    function = resolve_name(m, frame.scope, frame, node.func) if isinstance(node, ir.Call) else None
-    if not isinstance(manager, GeneratorValue) or not isinstance(function, FunctionValue):
+    if not isinstance(manager, GeneratorValue) or not isinstance(node, ir.Call):
+        return False
+    function = resolve_name(m, frame.scope, frame, node.func)
+    if not isinstance(function, FunctionValue):
         return False
     inside = Frame(function.fn, function.scope, function.closure)
     return any(
