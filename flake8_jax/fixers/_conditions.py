@@ -9,7 +9,8 @@ surely      in every run of the program, as far as its text shows.
 
 All answers come from the text of the project, not from one path through it: the finding itself was made on one path.
 The analyses behind them stand apart: what is traced in ``_staging``, what one name alone refers to in ``_references``,
-what loops change in ``_unchanged``, which draws are meant to be equal in ``_meant``, what a function does with a list
+what loops change in ``_unchanged``, which draws are meant to be equal in ``_meant``, what a warm-up discards in
+``_discarded``, what a function does with a list
 in ``_list_uses``.
 
 Limitations: see those modules, and ``_callers``.
@@ -21,6 +22,7 @@ import re
 from collections.abc import Sequence
 
 from flake8_jax.core import ir
+from flake8_jax.fixers._discarded import is_discarded
 from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._list_uses import Use, use_of_list
@@ -60,6 +62,7 @@ __all__ = [
     "holds_surely_a_tracer",
     "is_bound",
     "is_called_by_name",
+    "is_discarded",
     "is_joint_in_loop",
     "is_kernel",
     "is_local_array",

@@ -12,7 +12,6 @@ Limitations: keys that are stored in containers between the uses, uses in differ
 from __future__ import annotations
 
 import re
-from collections import Counter
 
 import msgspec
 
@@ -21,14 +20,24 @@ from flake8_jax.core.findings import Edit
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._callers import binders
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._names import binder_before, fresh, is_target, uses
+from flake8_jax.fixers._names import binder_before, fresh, is_target
 from flake8_jax.fixers._source import FixSource, Refused
+from flake8_jax.fixers._spare_keys import (
+    SPLIT,
+    extended_split,
+    is_bound_between,
+    is_spare,
+    is_split,
+    one_more,
+    purpose_of,
+    spare_subkey,
+    split_names,
+)
 from flake8_jax.semantics.domain.boundary import ELEMENT
 from flake8_jax.semantics.domain.values import Array, Opaque, canonical_key
 from flake8_jax.semantics.events.events import KeyUse
 
 SUBKEY = "subkey"
-_SPLIT = "jax.random.split"
 _ONE_LINE = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt)
 _ONCE = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt, ir.Return, ir.If, ir.For, ir.With, ir.Assert, ir.Raise)
 
@@ -36,9 +45,6 @@ _KEY_NAME = re.compile(
     r"(?:^|[._])(?:k|prng|rng|(?:sub|prng_?|rng_?)?key)(?:_\w*[^s\W])?\d*(?:\[[^\]]*\])?\Z", re.IGNORECASE
 )
 """One key by its name: ``key``, ``rng_1``, ``self.key_init``, ``subkey``, and no ``keys``."""
-
-_FUNCTION = re.compile(r"(?!apply\b|partial\b)[a-z][a-z0-9_]{2,14}")
-"""A function of such a name can name the key that it gets."""
 
 
 def is_taken_from_batch(event: KeyUse) -> bool:
@@ -106,8 +112,9 @@ def is_local(source: FixSource, at: ir.Node, name: str) -> bool:
     return name in function.local_names or any(p.name == name for p in function.params)
 
 
-def split_before(source: FixSource, use: ir.Expr) -> list[Edit]:
-    """A split line before the statement of a use of a local name, and the use's own subkey.
+def split_before(source: FixSource, use: ir.Expr, again: ir.Expr | None = None) -> list[Edit]:
+    """A new key for a use of a local name: the spare one of a split in front, one more of the split that made the key of this
+    use and of ``again``, or that of a split line before the statement.
 
     Raises:
         Refused: the key is no local name, or nothing can stand before the statement.
@@ -116,14 +123,11 @@ def split_before(source: FixSource, use: ir.Expr) -> list[Edit]:
     if not isinstance(use, ir.Name) or not is_local(source, use, use.id) or _is_something_else(source, use):
         raise Refused
     imports = Imports(source, use)
-    spare = _spare_subkey(source, statement, use.id, imports)
-    if spare is not None:
-        named = SUBKEY if spare.id == "_" else spare.id
-        if spare.id != "_" or fresh(source, use, SUBKEY) == [SUBKEY]:
-            return [
-                *([Edit(spare.start, spare.end, named)] if spare.id == "_" else []),
-                Edit(use.start, use.end, named),
-            ]
+    taken = _spare(source, use, statement, imports)
+    if taken is None and again is not None:
+        taken = extended_split(source, use, again)
+    if taken is not None:
+        return taken
     subkey = SUBKEY if _may_reuse_subkey(source, statement, imports) else _new_subkey(source, use)
     place = source.place(statement)
     before = place.block[place.index - 1] if place.index else None
@@ -134,13 +138,23 @@ def split_before(source: FixSource, use: ir.Expr) -> list[Edit]:
     return [source.insert_before(statement, [line]), Edit(use.start, use.end, subkey), *imports.edits]
 
 
+def _spare(source: FixSource, use: ir.Name, statement: ir.Stmt, imports: Imports) -> list[Edit] | None:
+    """The use takes the key that a split in front makes and nothing reads; ``_`` gets a name."""
+    spare = spare_subkey(source, statement, use.id, imports)
+    if spare is None:
+        return None
+    if spare.id != "_":
+        return [Edit(use.start, use.end, spare.id)]
+    if fresh(source, use, SUBKEY) != [SUBKEY]:
+        return None
+    return [Edit(spare.start, spare.end, SUBKEY), Edit(use.start, use.end, SUBKEY)]
+
+
 def _new_subkey(source: FixSource, use: ir.Expr) -> str:
-    """A new name for a key: ``subkey``, or one after the function that takes it (``init_key``) where that is taken."""
+    """A new name for a key: ``subkey``, or one after what takes it (``init_key``) where that is taken."""
     [plain] = fresh(source, use, SUBKEY)
-    above = source.parent(source.parent(use))
-    func = above.func if isinstance(above, ir.Call) else None
-    name = func.attr if isinstance(func, ir.Attribute) else func.id if isinstance(func, ir.Name) else ""
-    if plain == SUBKEY or not _FUNCTION.fullmatch(name):
+    name = purpose_of(source, use)
+    if plain == SUBKEY or not name:
         return plain
     [named] = fresh(source, use, f"{name}_key")
     return named if named == f"{name}_key" else plain
@@ -149,21 +163,17 @@ def _new_subkey(source: FixSource, use: ir.Expr) -> str:
 def one_more_key(source: FixSource, use: ir.Name) -> list[Edit] | None:
     """``a, b = split(key)`` becomes ``key, a, b = split(key, 3)``; None where the statement is another."""
     statement = source.statement(use)
-    if not isinstance(statement, ir.Assign) or not _is_split(statement, Imports(source, statement)):
+    if not isinstance(statement, ir.Assign) or not is_split(statement, Imports(source, statement)):
         return None
-    target, value = statement.targets[0], statement.value
-    if not isinstance(target, ir.Tuple) or not isinstance(value, ir.Call) or value.args[0].value is not use:
+    value, names = statement.value, split_names(statement)
+    if not names or not isinstance(value, ir.Call) or value.args[0].value is not use:
         return None
-    names = [element.id for element in target.elts if isinstance(element, ir.Name)]
-    if len(names) < len(target.elts) or {use.id, "_"} & set(names) or source.comments(statement.start, statement.end):
+    count = one_more(statement, len(names))
+    if count is None or {use.id, "_"} & {name.id for name in names}:
         return None
-    opening = Edit(target.elts[0].start, target.elts[0].start, f"{use.id}, ")
-    if len(value.args) == 1 and len(names) == 2:
-        return [opening, Edit(use.end, use.end, ", 3")]
-    count = value.args[1].value if len(value.args) == 2 and value.args[1].keyword in (None, "num") else None
-    if not isinstance(count, ir.Constant) or count.value != len(names):
+    if source.comments(statement.start, statement.end):
         return None
-    return [opening, Edit(count.start, count.end, str(len(names) + 1))]
+    return [Edit(names[0].start, names[0].start, f"{use.id}, "), count]
 
 
 def _spelled_split(source: FixSource, use: ir.Expr, imports: Imports) -> str:
@@ -172,7 +182,7 @@ def _spelled_split(source: FixSource, use: ir.Expr, imports: Imports) -> str:
     function = above.func if isinstance(above, ir.Call) else None
     if isinstance(function, ir.Attribute) and imports.resolve(function.value) == "jax.random":
         return f"{source.slice(function.value)}.split"
-    return imports.spell(_SPLIT)
+    return imports.spell(SPLIT)
 
 
 def _is_something_else(source: FixSource, use: ir.Name) -> bool:
@@ -200,40 +210,11 @@ def _advance(statement: ir.Assign, key: str, imports: Imports) -> ir.Call | None
         return None
     if not isinstance(target, ir.Name) or target.id != key or len(statement.targets) != 1:
         return None
-    if not isinstance(value, ir.Call) or imports.resolve(value.func) != _SPLIT or len(value.args) != 2:
+    if not isinstance(value, ir.Call) or imports.resolve(value.func) != SPLIT or len(value.args) != 2:
         return None
     given, count = value.args[0].value, value.args[1].value
     is_one = isinstance(count, ir.Constant) and count.value == 1
     return value if is_one and isinstance(given, ir.Name) and given.id == key else None
-
-
-def _spare_subkey(source: FixSource, statement: ir.Stmt, key: str, imports: Imports) -> ir.Name | None:
-    """The name that the statement in front splits off the key and that nothing reads: it was meant for this use."""
-    place = source.place(statement)
-    before = place.block[place.index - 1] if place.index else None
-    around = source.functions(statement)
-    if not isinstance(before, ir.Assign) or not _is_split(before, imports):
-        return None
-    target = before.targets[0]
-    if not isinstance(target, ir.Tuple) or len(target.elts) < 2:
-        return None
-    others = [one for one in target.elts if not isinstance(one, ir.Name) or one.id != key]
-    if len(others) != len(target.elts) - 1:
-        return None
-    if len(others) == 1 and isinstance(others[0], ir.Name) and others[0].id == "_":
-        return None if not around or "_" in uses(*around[0].body).reads else others[0]
-    mentions = Counter(n.id for n in walk(around[-1] if around else source.module) if isinstance(n, ir.Name))
-    spare = [one for one in others if isinstance(one, ir.Name) and one.id != "_" and mentions[one.id] == 1]
-    if len(spare) != 1 or (
-        not around and (source.program is None or source.program.imported_elsewhere(source, spare[0].id))
-    ):
-        return None
-    return spare[0]
-
-
-def _is_split(statement: ir.Assign, imports: Imports) -> bool:
-    value = statement.value
-    return len(statement.targets) == 1 and isinstance(value, ir.Call) and imports.resolve(value.func) == _SPLIT
 
 
 def _may_reuse_subkey(source: FixSource, statement: ir.Stmt, imports: Imports) -> bool:
@@ -257,12 +238,7 @@ def _may_reuse_subkey(source: FixSource, statement: ir.Stmt, imports: Imports) -
 
 def _is_bound_again(source: FixSource, statement: ir.Stmt, read: ir.Name) -> bool:
     """No value that ``statement`` gives the name reaches a read of it: another one is always bound in between."""
-    reading = source.statement(read)
-    binder = binder_before(source, reading, read.id)
-    if binder is None or binder.start < statement.start <= reading.start:
-        return False
-    loops = [above for above in source.ancestors(statement) if isinstance(above, (ir.For, ir.While))]
-    return all(loop.start <= binder.start < loop.end for loop in loops if loop.start <= reading.start < loop.end)
+    return is_bound_between(source, statement, read, binder_before(source, source.statement(read), read.id))
 
 
 def _follows_split(source: FixSource, node: ir.Name, imports: Imports) -> bool:
@@ -278,7 +254,7 @@ def _follows_split(source: FixSource, node: ir.Name, imports: Imports) -> bool:
 
 def _splits_off(source: FixSource, statement: ir.Stmt, imports: Imports) -> bool:
     """``key, subkey = jax.random.split(key)``."""
-    if not isinstance(statement, ir.Assign) or not _is_split(statement, imports):
+    if not isinstance(statement, ir.Assign) or not is_split(statement, imports):
         return False
     target = statement.targets[0]
     if not isinstance(target, ir.Tuple) or len(target.elts) != 2:
@@ -324,14 +300,14 @@ def _swapped(source: FixSource, split: ir.Assign, use: ir.Expr) -> list[Edit] | 
 
 def split_earlier(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Edit] | None:
     """``x = draw(key)``, then ``key, _ = split(key)``, ``_, key = split(key)`` or ``(key,) = split(key, 1)``: the split goes in
-    front, and its spare half to the draw; see ``_item_earlier`` for one more. None where the code is another."""
+    front, and the half that nothing reads to the draw; see ``_item_earlier`` for one more. None where the code is another."""
     using, again = source.statement(first), source.statement(second)
     if not isinstance(second, ir.Name) or not isinstance(again, ir.Assign) or using.start > again.start:
         return None
     imports = Imports(source, first)
     halves = _halves(source, again)
-    is_half = halves is not None and set(halves) == {second.id, "_"}
-    split = again.value if is_half else _advance(again, second.id, imports)
+    unread = None if halves is None else _unread_half(source, again, using, second.id)
+    split = again.value if unread is not None else _advance(again, second.id, imports)
     is_beside = any(statement is using for statement in source.place(again).block)
     if (
         not is_beside
@@ -342,8 +318,11 @@ def split_earlier(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Ed
         return None
     if not isinstance(split, ir.Call):
         return _item_earlier(source, first, second, again)
-    subkey = SUBKEY if _may_reuse_subkey(source, using, imports) else _new_subkey(source, first)
-    both = (subkey, second.id) if halves == ("_", second.id) else (second.id, subkey)
+    if unread is not None and unread != "_":
+        subkey = unread
+    else:
+        subkey = SUBKEY if _may_reuse_subkey(source, using, imports) else _new_subkey(source, first)
+    both = (subkey, second.id) if halves is not None and halves[1] == second.id else (second.id, subkey)
     line = f"{', '.join(both)} = {source.slice(split.func)}({second.id})"
     remark = source.text[again.end : source.line_end(again.end)].strip()
     return [
@@ -351,6 +330,23 @@ def split_earlier(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Ed
         Edit(first.start, first.end, subkey),
         Edit(source.line_start(again.start), source.next_line(again.end), ""),
     ]
+
+
+def _unread_half(source: FixSource, split: ir.Assign, using: ir.Stmt, key: str) -> str | None:
+    """The half beside the key that a split binds behind a use of the key and that nothing reads: ``_``, or a name that does not
+    occur in between."""
+    names = split_names(split)
+    others = [name for name in names if name.id != key]
+    if len(names) != 2 or len(others) != 1:
+        return None
+    if others[0].id == "_":
+        return "_"
+    around = source.functions(split)
+    inside = walk(around[0] if around else source.module)
+    between = any(
+        isinstance(n, ir.Name) and n.id == others[0].id and using.start <= n.start < split.start for n in inside
+    )
+    return None if between or not is_spare(source, others[0]) else others[0].id
 
 
 def _item_earlier(source: FixSource, first: ir.Expr, second: ir.Name, again: ir.Assign) -> list[Edit] | None:
@@ -384,14 +380,14 @@ def _half(value: ir.Expr, imports: Imports) -> ir.Call | None:
     """The call of ``split(key)[0]`` or ``split(key)[1]``."""
     match value:
         case ir.Subscript(value=ir.Call(func=func, args=[_]) as call, index=ir.Constant(kind="int", value=0 | 1)):
-            return call if imports.resolve(func) == _SPLIT else None
+            return call if imports.resolve(func) == SPLIT else None
     return None
 
 
 def _halves(source: FixSource, statement: ir.Assign) -> tuple[str, str] | None:
     """The two names of ``key, sub = jax.random.split(…)``."""
     target = statement.targets[0]
-    if not _is_split(statement, Imports(source, statement)) or not isinstance(target, ir.Tuple):
+    if not is_split(statement, Imports(source, statement)) or not isinstance(target, ir.Tuple):
         return None
     names = [element.id for element in target.elts if isinstance(element, ir.Name)]
     return (names[0], names[1]) if len(names) == len(target.elts) == 2 else None

@@ -11,7 +11,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import OTHER_DRAWS, unsafe
-from flake8_jax.fixers._conditions import are_meant_to_be_equal, may_be_meant
+from flake8_jax.fixers._conditions import are_meant_to_be_equal, is_discarded, may_be_meant
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._keys import (
     evaluated_once,
@@ -51,7 +51,7 @@ def fix(event: KeyUse, source: FixSource) -> Fix | None:
         return None
     if _used_between(source, first, second) or _comes_back(source, first, second):
         return None
-    if are_meant_to_be_equal(source, first, second):
+    if are_meant_to_be_equal(source, first, second) or is_discarded(source, first) or is_discarded(source, second):
         return None
     evaluated_once(source, second)
     check_key(source, first)
@@ -62,7 +62,7 @@ def fix(event: KeyUse, source: FixSource) -> Fix | None:
     if moved is not None:
         return unsafe(_EARLIER, OTHER_DRAWS, moved)
     if isinstance(second, ir.Name) and is_local(source, first, second.id):
-        return unsafe(_MESSAGE, OTHER_DRAWS, split_before(source, first))
+        return unsafe(_MESSAGE, OTHER_DRAWS, split_before(source, first, second))
     if not isinstance(second, (ir.Name, ir.Attribute, ir.Subscript)) or _is_kept_here(source, second):
         return None
     return unsafe(_MESSAGE, OTHER_DRAWS, split_for_both(source, first, second))

@@ -11,7 +11,14 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import OTHER_DRAWS, unsafe
-from flake8_jax.fixers._conditions import is_joint_in_loop, is_measured, is_ranked, is_said_to_be_equal, may_be_meant
+from flake8_jax.fixers._conditions import (
+    is_discarded,
+    is_joint_in_loop,
+    is_measured,
+    is_ranked,
+    is_said_to_be_equal,
+    may_be_meant,
+)
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._keys import (
     evaluated_once,
@@ -42,6 +49,8 @@ def fix(event: KeyUse, source: FixSource) -> Fix | None:
     if not isinstance(key, (ir.Name, ir.Attribute, ir.Subscript)):
         return None
     check_key(source, key)
+    if is_discarded(source, key):
+        return None
     for above in source.ancestors(key):
         if feeds(above, key):
             continue

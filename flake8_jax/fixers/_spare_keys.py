@@ -1,0 +1,251 @@
+"""Keys for a use from a split that is there already: one that nothing reads, or one more of the same split.
+
+Vocabulary
+----------
+spare       a new key that a split binds, and whose value nothing reads.
+extended    ``key, a = split(key)`` becomes ``key, a, b = split(key, 3)``.
+
+A split counts if it surely runs before the use, once for each time that the use runs.
+
+Limitations: keys in arrays (``keys = split(key, 3)``), attributes, splits inside other expressions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.core.findings import Edit
+from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._names import binder_before, fresh, is_target, uses
+from flake8_jax.fixers._source import FixSource
+
+SPLIT = "jax.random.split"
+
+_FUNCTION = re.compile(r"(?!(?:apply|partial|split|fold_in|key|clone)\b)[a-z][a-z0-9_]{2,14}")
+"""A function of such a name can name the key that it gets."""
+_OF_KEYS = re.compile(r"(?:rngs?|keys?|prng|seed|k)\d*\Z", re.IGNORECASE)
+_NUMBERED = re.compile(r"(.*?)(\d+)\Z")
+
+
+def is_split(statement: ir.Assign, imports: Imports) -> bool:
+    """``… = jax.random.split(…)``."""
+    value = statement.value
+    return len(statement.targets) == 1 and isinstance(value, ir.Call) and imports.resolve(value.func) == SPLIT
+
+
+def splits_before(source: FixSource, statement: ir.Stmt, imports: Imports) -> Iterator[tuple[ir.Assign, list[ir.Name]]]:
+    """The splits into names that surely ran before a statement in the same iteration of all loops, the last one first."""
+    place = source.place(statement)
+    while True:
+        for earlier in reversed(place.block[: place.index]):
+            if isinstance(earlier, ir.Assign) and is_split(earlier, imports):
+                names = split_names(earlier)
+                if names:
+                    yield earlier, names
+        owner = place.owner
+        if isinstance(owner, (ir.ExceptHandler, ir.MatchCase)):
+            owner = source.parent(owner)
+        if not isinstance(owner, (ir.If, ir.With, ir.Try, ir.Match)):
+            return
+        place = source.place(owner)
+
+
+def split_names(statement: ir.Assign) -> list[ir.Name]:
+    """The names of ``key, a, b = …``; none where something else is among the targets."""
+    target = statement.targets[0]
+    elements = target.elts if isinstance(target, (ir.Tuple, ir.List)) else []
+    names = [element for element in elements if isinstance(element, ir.Name)]
+    return names if len(names) == len(elements) and len(names) >= 2 else []
+
+
+# --- a key that nothing reads ------------------------------------------------------------------------
+
+
+def spare_subkey(source: FixSource, statement: ir.Stmt, key: str, imports: Imports) -> ir.Name | None:
+    """The name that a split in front binds beside the key, and whose value nothing reads: it was meant for this use."""
+    around = source.functions(statement)
+    for split, names in splits_before(source, statement, imports):
+        if _is_other_key(source, split, statement, key):
+            return None
+        others = [name for name in names if name.id != key]
+        if len(others) != len(names) - 1:
+            continue
+        if len(others) == 1 and others[0].id == "_":
+            if around and "_" not in uses(*around[0].body).reads:
+                return others[0]
+            continue
+        spare = [name for name in others if name.id != "_" and is_spare(source, name, statement)]
+        if spare:
+            return spare[0] if len(spare) == 1 else None
+    return None
+
+
+def _is_other_key(source: FixSource, split: ir.Assign, statement: ir.Stmt, key: str) -> bool:
+    """Something other than a split binds the name of the key between a split and a statement."""
+    around = source.functions(statement)
+    imports = Imports(source, statement)
+    for node in walk(around[0] if around else source.module):
+        if not isinstance(node, ir.Name) or node.id != key or not split.end <= node.start < statement.start:
+            continue
+        if source.functions(node) == around and is_target(source, node):
+            binder = source.statement(node)
+            if not isinstance(binder, ir.Assign) or not is_split(binder, imports):
+                return True
+    return False
+
+
+def is_spare(source: FixSource, name: ir.Name, before: ir.Stmt | None = None) -> bool:
+    """Nothing reads the value that a split binds to a name. before: nor does another value reach this statement, by then."""
+    split = source.statement(name)
+    around = source.functions(name)
+    if around and name.id in (*around[0].global_names, *around[0].nonlocal_names):
+        return False
+    if not around and (source.program is None or source.program.imported_elsewhere(source, name.id)):
+        return False
+    scope: ir.Function | ir.Module = around[0] if around else source.module
+    for node in walk(scope):
+        if isinstance(node, ir.Function) and name.id in (*node.global_names, *node.nonlocal_names):
+            return False
+        if not isinstance(node, ir.Name) or node.id != name.id or node is name or _is_of_inner(source, node, scope):
+            continue
+        if not is_target(source, node):
+            if source.functions(node) != around or not _gets_another(source, split, node):
+                return False
+        elif before is not None and split.end <= node.start < before.start:
+            return False
+    return True
+
+
+def _is_of_inner(source: FixSource, node: ir.Name, scope: ir.Function | ir.Module) -> bool:
+    """A function inside of the scope has a variable of its own of that name."""
+    for function in source.functions(node):
+        if function is scope:
+            return False
+        if node.id in function.local_names or any(p.name == node.id for p in function.params):
+            return True
+    return False
+
+
+def _gets_another(source: FixSource, split: ir.Stmt, read: ir.Name) -> bool:
+    """No value that the split binds reaches a read of the name."""
+    binder = binder_before(source, source.statement(read), read.id)
+    return binder is not split and is_bound_between(source, split, read, binder)
+
+
+def is_bound_between(source: FixSource, statement: ir.Stmt, read: ir.Name, binder: ir.Stmt | None) -> bool:
+    """No value that ``statement`` gives a name reaches a read of it: ``binder``, which runs before the read, binds another."""
+    reading = source.statement(read)
+    if binder is None or binder.start < statement.start <= reading.start:
+        return False
+    loops = [above for above in source.ancestors(statement) if isinstance(above, (ir.For, ir.While))]
+    return all(loop.start <= binder.start < loop.end for loop in loops if loop.start <= reading.start < loop.end)
+
+
+# --- one more key --------------------------------------------------------------------------------------
+
+
+def extended_split(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Edit] | None:
+    """The split that made the key of both uses makes one more, for the second use, or for the first one if more uses follow.
+    None where no split in sight made it, or other code runs between the split and an advanced key."""
+    if not isinstance(first, ir.Name) or not isinstance(second, ir.Name):
+        return None
+    using, again = source.statement(first), source.statement(second)
+    imports = Imports(source, first)
+    binder = binder_before(source, using, first.id)
+    made = next((pair for pair in splits_before(source, using, imports) if pair[0] is binder), None)
+    if made is None or (binder_before(source, again, second.id) is not binder and again is not using):
+        return None
+    split, names = made
+    carries = _carries(split, first.id)
+    if carries and not _is_directly_before(source, split, using):
+        return None
+    if source.functions(split) != source.functions(second) or source.comments(split.start, split.end):
+        return None
+    if len({name.id for name in names}) < len(names) or "_" in {name.id for name in names}:
+        return None
+    count = one_more(split, len(names))
+    if count is None or any(_is_in_loop(source, node, split) for node in (first, second)):
+        return None
+    use = second if not carries and _is_last(source, second) and purpose_of(source, second) else first
+    name = another_name(source, use, [name.id for name in names])
+    return [Edit(names[-1].end, names[-1].end, f", {name}"), count, Edit(use.start, use.end, name)]
+
+
+def _is_last(source: FixSource, use: ir.Name) -> bool:
+    """The function does not mention the name behind this use."""
+    around = source.functions(use)
+    later = (node for node in walk(around[0] if around else source.module) if isinstance(node, ir.Name))
+    return not any(node.id == use.id and node.start > use.start for node in later)
+
+
+def _carries(split: ir.Assign, name: str) -> bool:
+    """``key, a = split(key)``, of which the name is ``key``."""
+    assert isinstance(split.value, ir.Call)
+    given = split.value.args[0].value if split.value.args else None
+    return isinstance(given, ir.Name) and given.id == name
+
+
+def _is_directly_before(source: FixSource, split: ir.Stmt, using: ir.Stmt) -> bool:
+    place = source.place(using)
+    return place.index > 0 and place.block[place.index - 1] is split
+
+
+def _is_in_loop(source: FixSource, node: ir.Expr, split: ir.Stmt) -> bool:
+    """A loop around a use does not hold the split."""
+    loops = (ir.For, ir.While, ir.Comprehension)
+    return any(isinstance(a, loops) and not a.start <= split.start < a.end for a in source.ancestors(node))
+
+
+def one_more(split: ir.Assign, names: int) -> Edit | None:
+    """The edit of a split into so many keys that makes it one into one more; None where the number is not written out."""
+    value = split.value
+    if not isinstance(value, ir.Call) or not value.args or any(argument.star for argument in value.args):
+        return None
+    if len(value.args) == 1:
+        return Edit(value.args[0].end, value.args[0].end, ", 3") if names == 2 else None
+    count = value.args[1].value if len(value.args) == 2 and value.args[1].keyword in (None, "num") else None
+    if not isinstance(count, ir.Constant) or count.value != names:
+        return None
+    return Edit(count.start, count.end, str(names + 1))
+
+
+def another_name(source: FixSource, use: ir.Name, names: list[str]) -> str:
+    """A new name for the key of a use, beside others: ``k3`` beside ``k1`` and ``k2``, or after what takes the key."""
+    numbered = [found for found in map(_NUMBERED.fullmatch, names) if found is not None]
+    own = _NUMBERED.fullmatch(use.id)
+    if own is not None:
+        beside = [int(found[2]) for found in numbered if found[1] == own[1]]
+        if len(beside) > 1:
+            return fresh(source, use, f"{own[1]}{max(beside) + 1}")[0]
+    purpose = purpose_of(source, use)
+    if purpose:
+        wanted = f"{purpose}_{'rng' if 'rng' in use.id.lower() else 'key'}"
+        [name] = fresh(source, use, wanted)
+        if name == wanted:
+            return name
+    return fresh(source, use, f"{own[1]}{int(own[2]) + 1}" if own is not None else f"{use.id}2")[0]
+
+
+def purpose_of(source: FixSource, use: ir.Expr) -> str:
+    """What a key is for: the keyword or the entry of a dictionary that takes it, or the function; else the empty string."""
+    argument = source.parent(use)
+    if isinstance(argument, ir.Dict):
+        names = [key for key, value in zip(argument.keys, argument.values, strict=True) if value is use]
+        entry = names[0].value if names and isinstance(names[0], ir.Constant) else None
+        return entry if isinstance(entry, str) and _FUNCTION.fullmatch(entry) else ""
+    call = source.parent(argument)
+    if not isinstance(argument, ir.Argument) or not isinstance(call, ir.Call):
+        return ""
+    if argument.keyword and not _OF_KEYS.search(argument.keyword):
+        return argument.keyword if _FUNCTION.fullmatch(argument.keyword) else ""
+    name = _called(call.func)
+    return name if _FUNCTION.fullmatch(name) else ""
+
+
+def _called(func: msgspec.Struct) -> str:
+    return func.attr if isinstance(func, ir.Attribute) else func.id if isinstance(func, ir.Name) else ""
