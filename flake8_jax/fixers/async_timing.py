@@ -30,6 +30,7 @@ _DISPATCH = re.compile(r"dispatch|async|enqueue|launch|submit", re.IGNORECASE)
 """Names of times that are meant to end before the device is ready."""
 _ON_PURPOSE = re.compile(r"\b(?:no|not|without|never)\b[^\n]{0,40}block_until_ready|\basync", re.IGNORECASE)
 """The code says that it does not wait."""
+_WAITING = re.compile(r"\bblock_until_ready\b|\bdevice_get\b|\beffects_barrier\b")
 _AROUND = 3
 """So many lines below the clock may say so."""
 _HOLDING = (ir.BinOp, ir.UnaryOp, ir.Tuple, ir.List, ir.Subscript, ir.Attribute, ir.Call, ir.Comprehension)
@@ -42,6 +43,8 @@ def fix(event: Timed, source: FixSource) -> Fix | None:
     if work is None or source.functions(work)[:1] != source.functions(event.at)[:1]:
         return None
     statement, stop = source.statement(work), source.statement(event.at)
+    if _waits_itself(source, statement, stop) or _is_optional(source, event.at, stop):
+        return None
     if _DISPATCH.search(source.slice(stop)) or _ON_PURPOSE.search(_text_of_both(source, statement, stop)):
         return None
     imports = Imports(source, event.at)
@@ -56,12 +59,51 @@ def fix(event: Timed, source: FixSource) -> Fix | None:
             else:
                 edit = source.insert_before(stop, [_waiting(source, kept, imports)])
             return unsafe("Wait for the result before the timer stops", WAITS, (*imports.edits, edit))
+    if _is_in_other_branch(source, statement, stop):
+        return None
     if kept and statement is not stop and "\n" in source.text[statement.start : statement.end]:
         return unsafe("Wait for the result", WAITS, (_behind(source, statement, kept, imports), *imports.edits))
     if isinstance(work, (ir.Name, ir.Attribute)) or source.comments(work.start, work.end):
         return None
     before = Edit(work.start, work.start, f"{imports.spell(_WAIT)}(")
     return unsafe("Wait for the result", WAITS, (*imports.edits, before, Edit(work.end, work.end, ")")))
+
+
+def _waits_itself(source: FixSource, statement: ir.Stmt, stop: ir.Stmt) -> bool:
+    """A function of the project that is called between the work and the clock waits for what it computes, or has an option for
+    it."""
+    if source.program is None:
+        return False
+    for node in walk(source.functions(stop)[0] if source.functions(stop) else source.module):
+        if isinstance(node, ir.Call) and statement.start <= node.start < stop.end:
+            found = source.program.called(source, node)
+            if found is not None and _WAITING.search(found[0].slice(found[1])):
+                return True
+    return False
+
+
+def _is_optional(source: FixSource, clock: ir.Node, stop: ir.Stmt) -> bool:
+    """The clock is read, or its reading is used, only under a condition: other runs have no reason to wait."""
+    if any(isinstance(above, (ir.IfExp, ir.BoolOp)) for above in source.between(clock, stop)):
+        return True
+    names = set(target_names(stop.targets[0])) if isinstance(stop, ir.Assign) and len(stop.targets) == 1 else set[str]()
+    around = source.functions(stop)
+    reads = [
+        node
+        for node in walk(around[0] if around else source.module)
+        if isinstance(node, ir.Name) and node.id in names and node.start >= stop.end
+    ]
+    return bool(reads) and all(_is_in_other_branch(source, stop, source.statement(node), node) for node in reads)
+
+
+def _is_in_other_branch(source: FixSource, outer: ir.Stmt, inner: ir.Stmt, node: ir.Node | None = None) -> bool:
+    """An ``if`` around the inner statement is not around the outer one. node: of the inner one, which may be an ``if``."""
+    known = {id(above) for above in source.ancestors(outer)}
+    for above in source.ancestors(inner if node is None else node):
+        if isinstance(above, ir.If) and id(above) not in known and above is not outer:
+            if node is None or not above.test.start <= node.start < above.test.end:
+                return True
+    return False
 
 
 def _text_of_both(source: FixSource, work: ir.Stmt, stop: ir.Stmt) -> str:

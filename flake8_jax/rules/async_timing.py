@@ -129,7 +129,8 @@ def async_timing(event: Timed) -> Report | None:
     ## Fix safety
 
     Unsafe. jaxlint adds `jax.block_until_ready` before the timer stops, or around a call whose result is not used.
-    The measured time then includes the computation.
+    The measured time then includes the computation. jaxlint offers no fix if a function that the code calls waits
+    itself, or if the code uses the time only under a condition (`if return_time:`), because other runs need not wait.
 
     ## How it is verified
 
