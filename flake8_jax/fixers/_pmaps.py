@@ -82,6 +82,7 @@ def pmap_at(source: FixSource, node: ir.Node) -> Pmap:
     _check_nesting(source, found)
     _check_program(source)
     _check_subject(source, replaced)
+    _check_called(source, found)
     found = with_positional_calls(source, found)
     _check_import(source, found)
     return _with_length(source, found)
@@ -410,6 +411,38 @@ def _check_subject(source: FixSource, node: ir.Node) -> None:
     for function in source.functions(node):
         if function.name.startswith("test") and "pmap" in function.name.lower():
             raise Declined(f"no automatic fix, because `{function.name}` is a test of pmap")
+
+
+def _check_called(source: FixSource, found: Pmap) -> None:
+    """Something in the project reads the mapped function."""
+    name = _unread_name(source, found)
+    if name is not None:
+        raise Declined(
+            f"no automatic fix, because nothing in the project calls `{name}`; remove it, or rewrite it with a test"
+        )
+
+
+def _unread_name(source: FixSource, found: Pmap) -> str | None:
+    """The name of a mapped function that nothing in the project reads; None where something does or may."""
+    program = source.program
+    if program is None:
+        return None
+    target: ir.Expr | None = None
+    if found.operand is None and found.definition is not None:
+        name = found.definition.function.name
+        if isinstance(source.parent(found.definition), ir.ClassDef):
+            return None if program.says(rf"\.{name}\b") else name
+        return name if program.uses(source, found.definition) == [] else None
+    above = source.parent(found.replaced)
+    if isinstance(above, ir.Assign) and len(above.targets) == 1:
+        target = above.targets[0]
+    if isinstance(target, ir.Attribute):
+        return None if program.says(rf"\.{target.attr}\b(?!\s*=[^=])") else source.slice(target)
+    if not isinstance(target, ir.Name) or any(node is not target for node in names(source, target.id)):
+        return None
+    if source.functions(target):
+        return target.id
+    return None if program.imported_elsewhere(source, target.id) else target.id
 
 
 def _check_program(source: FixSource) -> None:

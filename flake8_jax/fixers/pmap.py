@@ -8,7 +8,6 @@ Limitations: see ``_pmaps``.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from flake8_jax.core import ir
@@ -17,6 +16,7 @@ from flake8_jax.fixers._announced import SHARD_MAP, unsafe
 from flake8_jax.fixers._comments import comments_above
 from flake8_jax.fixers._imports import Imports, add_import, joined
 from flake8_jax.fixers._names import identifiers
+from flake8_jax.fixers._pmap_texts import kept_name, renamed, renamed_texts
 from flake8_jax.fixers._pmaps import PMAP, Pmap, pmap_at
 from flake8_jax.fixers._shared_mesh import Shared, shared_by
 from flake8_jax.fixers._source import Comment, Declined, FixSource, fixer
@@ -35,8 +35,14 @@ def fix(event: NameUse, source: FixSource) -> Fix | None:
     site = pmap_at(source, event.at)
     library = _library(source, site)
     rewritten = _decorators(source, site, library) if site.operand is None else _call(source, site, library)
-    edits = {*rewritten, *site.calls, *library.imports.edits, *_renamed_in_comments(source, site)}
-    return unsafe("Use `jax.jit` with `jax.shard_map`", SHARD_MAP, sorted(_joined(source, edits)))
+    edits = {*rewritten, *site.calls, *library.imports.edits, *renamed_texts(source, site)}
+    name = kept_name(source, site)
+    what = (
+        f"Use `jax.jit` with `jax.shard_map`, and keep the name `{name}`"
+        if name
+        else "Use `jax.jit` with `jax.shard_map`"
+    )
+    return unsafe(what, SHARD_MAP, sorted(_joined(source, edits)))
 
 
 def _joined(source: FixSource, edits: set[Edit]) -> list[Edit]:
@@ -206,31 +212,14 @@ def _carried(source: FixSource, site: Pmap, written: list[ir.Expr]) -> tuple[str
     of_options = _comments_above(source, stays) if stays is not None else []
     lost = [c for c in source.lost_comments(site.replaced.start, site.replaced.end, spans) if c not in of_options]
     if len(lost) == 1 and source.text[: lost[0].start].rstrip()[-1:] == "(" and written:
-        return lost[0].text, []
+        return renamed(lost[0].text), []
     if not lost:
         return "", []
     at = site.replaced.start - 1 if not written else source.statement(site.replaced).start
     indentation = source.text[source.line_start(at) : at]
     if at == site.replaced.start or indentation.strip(" \t"):
         raise Declined("no automatic fix, because a comment inside the call would be lost")
-    return "", [Edit(at, at, "".join(f"{comment.text}{source.newline}{indentation}" for comment in lost))]
-
-
-_IN_COMMENT = re.compile(r"\b(?:jax\.)?pmap\b(?!\s*\()")
-
-
-def _renamed_in_comments(source: FixSource, site: Pmap) -> list[Edit]:
-    """``pmap`` in the comments directly above the statement, which say what it does, becomes ``shard_map``; code that a comment
-    holds stays."""
-    start = source.statement(site.replaced).start if site.operand is not None else site.replaced.start
-    line = source.line_start(start)
-    above = source.comments(comments_above(source, line + len(source.text[line:start]), next_to=True), line)
-    return [
-        Edit(comment.start + found.start(), comment.start + found.end(), "shard_map")
-        for comment in above
-        if "=" not in comment.text
-        for found in _IN_COMMENT.finditer(comment.text)
-    ]
+    return "", [Edit(at, at, "".join(f"{renamed(comment.text)}{source.newline}{indentation}" for comment in lost))]
 
 
 def _comments_above(source: FixSource, option: ir.Expr) -> list[Comment]:

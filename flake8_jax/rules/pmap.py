@@ -87,7 +87,8 @@ def pmap(event: NameUse) -> Report | None:
 
     Unsafe. `pmap(f)` becomes `jax.jit` of `jax.shard_map` over a mesh of all devices. The arguments and results stay
     the same, so no caller changes. The new code raises an error in a program with several processes, or if the mapped
-    axis is shorter than the number of devices.
+    axis is shorter than the number of devices. Comments of the rewritten statement name `shard_map` afterwards. A name
+    such as `pmapped` stays, and the message of the fix says so.
 
     If jaxlint offers no fix, the message says why; `docs/pmap.md` explains the reasons. There is no fix for
     `equinox.filter_pmap`.
