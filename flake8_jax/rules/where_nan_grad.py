@@ -131,7 +131,8 @@ def where_nan_grad(event: Computation) -> Report | None:
 
     Unsafe. jaxlint also masks the operand: `jnp.where(guard, jnp.sqrt(x), 0)` becomes
     `jnp.where(guard, jnp.sqrt(jnp.where(guard, x, 1.0)), 0)`. Gradients that were NaN become finite, so training
-    gives other results.
+    gives other results. jaxlint offers no fix if an earlier statement computes the operand by a function with the same
+    problem, as in `r = jnp.sqrt(x)` before `jnp.where(r > 0, 1 / r, 0)`: both need a mask.
 
     ## How it is verified
 
