@@ -1,4 +1,4 @@
-"""The conditions of fixes: a named predicate for each. All fixers take them from here, and ``docs/fixing.md`` names them.
+"""The conditions of fixes: a named predicate for each. All fixers take them from here, and ``docs/fixing.md`` explains them.
 
 Vocabulary
 ----------
