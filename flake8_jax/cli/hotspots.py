@@ -202,7 +202,10 @@ def described(
     out = [f"{shlex.join(command)}: {seconds(whole)} ({versions})", "  " + ", ".join(parts)]
     lines = by_line(found)
     busiest = [cost for cost in lines if cost.own >= _SMALLEST * whole][:top]
-    out += _titled("lines by time on the host, callees apart", [_host(cost, whole, marks) for cost in busiest])
+    out += _titled(
+        "lines by time on the host, without your functions that they call",
+        [_host(cost, whole, marks) for cost in busiest],
+    )
     if not busiest:
         out += ["", "jaxlint saw no line of your code run. Check PATH, which says where your code is."]
     work = sorted(lines, key=lambda cost: -cost.device)
@@ -211,7 +214,8 @@ def described(
     known = sum(cost.device for cost in lines)
     rest = f"; {(total - known) / total:.0%} is of no line of yours" if total and known < 0.995 * total else ""
     out += _titled(
-        f"lines by time on the device ({seconds(total)} in {seconds(found.traced)} that were traced{rest})", rows
+        f"lines by time on the device ({seconds(total)} in the {seconds(found.traced)} that the profiler recorded{rest})",
+        rows,
     )
     if found.traced and not total:
         out += ["", "The trace of this JAX names no operations on this device."]

@@ -86,10 +86,18 @@ def described(recompiles: Recompiles) -> str:
     elif calls == 1:
         lines.append("One call compiles once; give more cases to see which recompile.")
     elif again:
-        lines.append(f"{again} of {calls - 1} later call{'s' if calls > 2 else ''} recompiled.")
+        lines.append(f"{again} of {_later(recompiles)} recompiled.")
     else:
-        lines.append(f"None of {calls - 1} later call{'s' if calls > 2 else ''} recompiled.")
+        lines.append(f"None of {_later(recompiles)} recompiled.")
     return "\n".join(lines) + "\n" + said_left_out(recompiles.left_out)
+
+
+def _later(recompiles: Recompiles) -> str:
+    """How many calls came after the first; of a command, each stands for all that are like it."""
+    count = len(recompiles.cases) - 1
+    plural = "s" * (count != 1)
+    grouped = any(case.alike > 1 for case in recompiles.cases)
+    return f"{count} later kind{plural} of calls" if grouped else f"{count} later call{plural}"
 
 
 def _table(recompiles: Recompiles) -> list[str]:
@@ -128,6 +136,7 @@ def _described_case(case: RecompileCase, first: bool) -> list[str]:
 
 
 def _said(difference: CacheKey, label: str | None) -> str:
+    earlier = label if label is not None and label.startswith("call ") else f"case {label}"
     if difference.now == difference.before:
-        return f"{difference.now}, the same text in case {label}, but another object"
-    return f"{difference.now}, in case {label} {difference.before}"
+        return f"{difference.now}, the same text in {earlier}, but another object"
+    return f"{difference.now}, but {difference.before} in {earlier}"

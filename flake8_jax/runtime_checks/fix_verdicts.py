@@ -242,8 +242,8 @@ def _enables(  # noqa: PLR0913  the parts of a sentence
         agree = f"the first {first['call']} calls agree" if first["call"] > 1 else "the first call agrees"
         return Verdict(
             "enables",
-            f"{said}; of {_name(names[number])} {agree} with the original under jax_disable_jit, and later ones part "
-            f"because of {impure}",
+            f"{said}; of {_name(names[number])} {agree} with the original under jax_disable_jit, and later calls "
+            f"differ because of {impure}",
             details={**error, **first},
         )
     unsure = found["status"] == "unsure"

@@ -54,6 +54,10 @@ def test_shapes_dtypes_weak_types_and_passing(jaxlint: Command) -> None:
     assert "now f32[5,8] and before f32[4,8]" in shape["explanation"]
     one_kind = msgspec.convert({**found, "cases": [{**first, "alike": 6}]}, Recompiles)
     assert "All 6 calls that were looked at share this compilation." in described(one_kind)
+    called = [{**case, "label": f"call {number}", "alike": 2} for number, case in ((1, first), (2, weak))]
+    called[1]["compared_with"] = "call 1"
+    of_command = described(msgspec.convert({**found, "cases": called}, Recompiles))
+    assert ", but f32[8,8] in call 1\n" in of_command and "1 of 1 later kind of calls recompiled." in of_command
 
 
 def test_static_values_from_a_table(jaxlint: Command, tmp_path: Path) -> None:
@@ -65,7 +69,7 @@ def test_static_values_from_a_table(jaxlint: Command, tmp_path: Path) -> None:
     assert "repeated (train.py:20), jitted, static: n" in out
     assert "2: f32[8], 2: from the cache" in out
     assert "three: f32[8], 3: RECOMPILED" in out
-    assert "n: 3, in case 1 2" in out
+    assert "n: 3, but 2 in case 1" in out
     assert "every new value of the static n compiles" in out
     assert "1 of 2 later calls recompiled." in out
 
