@@ -25,7 +25,13 @@ from flake8_jax.cli import COMMANDS, main
 from flake8_jax.cli.rules import page
 from flake8_jax.core.report import RuleInfo
 from flake8_jax.pipeline.backend import default_backend
-from flake8_jax.settings.options import option_documentation
+from flake8_jax.settings.options import (
+    DEFAULT_EXCLUDE,
+    DEFAULT_TEST_FILES,
+    option_documentation,
+    option_examples,
+    option_types,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 COPIED = {"CHANGELOG.md": "changelog", "CONTRIBUTING.md": "contributing", "examples/README.md": "example"}
@@ -70,10 +76,18 @@ def _rule_page(rule: RuleInfo, rules: Iterable[RuleInfo]) -> str:
 
 def _settings() -> str:
     """Every key of ``[tool.jaxlint]``, from the descriptions that ``jaxlint config`` prints."""
-    rows = "".join(f"## `{name}`\n\n{text}\n\n" for name, text in option_documentation().items())
+    types, examples = option_types(), option_examples()
+    lists = {"exclude": DEFAULT_EXCLUDE, "test-files": DEFAULT_TEST_FILES}
+    parts = []
+    for name, text in option_documentation().items():
+        default = ", ".join(f"`{item}`" for item in lists.get(name, ()))
+        more = f" The default list is {default}." if default else ""
+        parts.append(f"## `{name}`\n\n{text}{more}\n\nType: {types[name]}.\n\n```toml\n{examples[name]}\n```\n\n")
     return (
-        "# Settings\n\nEvery key of `[tool.jaxlint]` in `pyproject.toml`, or of a file `jaxlint.toml`. "
-        "[Configuration](configuration.md) says how they work together; `jaxlint config NAME` prints one.\n\n" + rows
+        "# Settings\n\nThese are the keys of the table `[tool.jaxlint]` in `pyproject.toml`, or of a file `jaxlint.toml` "
+        "(without a table). [Configuration](configuration.md) says which file counts for a linted file, and which value wins "
+        "if several places set a key. `jaxlint config KEY` prints the description of one key. [The list of rules](rules.md) "
+        "marks the opt-in rules.\n\n" + "".join(parts)
     )
 
 

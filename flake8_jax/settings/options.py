@@ -14,7 +14,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 import msgspec
 
@@ -45,8 +45,9 @@ _LARGEST_NUMBER = 2**53
 _LONGEST_VERSIONS = 200
 
 
-def _doc(text: str) -> msgspec.Meta:
-    return msgspec.Meta(description=text)
+def _doc(text: str, example: str) -> msgspec.Meta:
+    """The description of a key, and a line of TOML that sets it."""
+    return msgspec.Meta(description=text, examples=[example])
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
@@ -54,81 +55,185 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="k
 
     select: Annotated[
         list[str] | None,
-        _doc("Rules to run: codes, prefixes of codes, names or `ALL`. Default: every rule that is not opt-in."),
+        _doc(
+            "Rules to run: codes, prefixes of codes, names or `ALL`. Default: every rule except opt-in rules, which run only "
+            "if you name their code, their name or `ALL`.",
+            'select = ["JAX1", "key-reuse"]',
+        ),
     ] = None
-    extend_select: Annotated[list[str] | None, _doc("Rules to run in addition to `select`.")] = None
+    extend_select: Annotated[
+        list[str] | None,
+        _doc("Rules to run in addition to those of `select`. Default: none.", 'extend-select = ["legacy-prng-key"]'),
+    ] = None
     ignore: Annotated[
-        list[str] | None, _doc("Rules not to run. Of `select` and `ignore`, the more specific selector wins.")
+        list[str] | None,
+        _doc(
+            "Rules not to run. If both `select` and `ignore` match a rule, the more specific entry wins: a code or a name "
+            "before a prefix, a longer prefix before a shorter one, and each of them before `ALL`. Default: none.",
+            'ignore = ["sync-in-loop"]',
+        ),
     ] = None
     per_file_ignores: Annotated[
         dict[str, list[str]] | None,
-        _doc("Rules not to report in files that match a pattern; `!pattern` means all other files."),
+        _doc(
+            "Rules not to report in the files that match a gitignore pattern. `!pattern` stands for all files that do not "
+            "match. Default: none.",
+            'per-file-ignores = { "tests/**" = ["JAX304"], "!src/**" = ["JAX2"] }',
+        ),
     ] = None
     test_files: Annotated[
         list[str] | None,
         _doc(
             "Test files, as gitignore patterns. Rules on keys, timing and waiting are off in them, unless `select` or "
-            "`extend-select` names the code or the name of the rule. Default: the file names of pytest and unittest."
+            "`extend-select` names the code or the name of the rule. Default: the file names of pytest and unittest.",
+            'test-files = ["tests/**", "check_*.py"]',
         ),
     ] = None
-    fixable: Annotated[list[str] | None, _doc("Rules whose fixes may be applied. Default: all.")] = None
-    unfixable: Annotated[list[str] | None, _doc("Rules whose fixes may not be applied.")] = None
+    fixable: Annotated[
+        list[str] | None,
+        _doc("Rules whose fixes `--fix` applies. Default: all.", 'fixable = ["JAX1", "JAX8"]'),
+    ] = None
+    unfixable: Annotated[
+        list[str] | None,
+        _doc(
+            "Rules whose fixes `--fix` does not apply. If both `fixable` and `unfixable` match a rule, the more specific entry "
+            "wins, and `unfixable` wins over an equally specific entry. Default: none.",
+            'unfixable = ["key-reuse"]',
+        ),
+    ] = None
     unsafe_fixes: Annotated[
-        bool | None, _doc("Whether `--fix` also applies fixes that may change values, dtypes or effects.")
+        bool | None,
+        _doc(
+            "Whether `--fix` also applies unsafe fixes, which may change values, dtypes or effects. Default: false.",
+            "unsafe-fixes = true",
+        ),
     ] = None
     exclude: Annotated[
         list[str] | None,
-        _doc("Files and directories that jaxlint does not lint, as gitignore patterns. Replaces the default."),
+        _doc(
+            "Files and directories that jaxlint does not lint, as gitignore patterns. A list of yours replaces the default "
+            "list (caches, virtual environments, build folders); to add patterns to it, use `extend-exclude`.",
+            'exclude = [".venv", "build"]',
+        ),
     ] = None
     extend_exclude: Annotated[
-        list[str] | None, _doc("Patterns of files that jaxlint does not lint, in addition to `exclude`.")
+        list[str] | None,
+        _doc(
+            "Files and directories that jaxlint does not lint in addition to those of `exclude`, as gitignore patterns. "
+            "Default: none.",
+            'extend-exclude = ["third_party"]',
+        ),
     ] = None
     force_exclude: Annotated[
-        bool | None, _doc("Whether to exclude files even if they are named on the command line. Default: false.")
+        bool | None,
+        _doc(
+            "Whether `exclude` also applies to files that you name on the command line. Default: false.",
+            "force-exclude = true",
+        ),
     ] = None
-    respect_gitignore: Annotated[bool | None, _doc("Whether to exclude files that git ignores. Default: true.")] = None
+    respect_gitignore: Annotated[
+        bool | None,
+        _doc("Whether jaxlint skips the files that git ignores. Default: true.", "respect-gitignore = false"),
+    ] = None
     target_jax: Annotated[
         str | None,
         _doc(
             'The versions of JAX that the code supports: "0.6.2" or ">=0.4.30,<0.8". '
-            "Default: what the packaging, requirements, conda or lock files ask for, else the newest known release."
+            "Default: what the packaging, requirements, conda or lock files ask for, else the newest known release.",
+            'target-jax = ">=0.4.30,<0.8"',
         ),
     ] = None
-    output_format: Annotated[str | None, _doc("How findings are printed. Default: `full`.")] = None
-    preview: Annotated[bool | None, _doc("Whether rules also report less certain findings. Default: false.")] = None
+    output_format: Annotated[
+        str | None,
+        _doc(
+            "The format in which jaxlint prints findings, as with `--output-format`. `jaxlint help check` lists the formats. "
+            "Default: `full`.",
+            'output-format = "concise"',
+        ),
+    ] = None
+    preview: Annotated[
+        bool | None,
+        _doc("Whether rules also report less certain findings. Default: false.", "preview = true"),
+    ] = None
     transforms: Annotated[
         dict[str, str] | None,
-        _doc('Your functions that trace their argument as a transform of JAX does: `{ "mylib.fast" = "jax.jit" }`.'),
+        _doc(
+            "Functions that trace their argument, and the transform of JAX that each behaves like. With "
+            '`{ "mylib.fast" = "jax.jit" }`, jaxlint analyzes `mylib.fast(f)` like `jax.jit(f)`. Default: none.',
+            'transforms = { "mylib.fast" = "jax.jit" }',
+        ),
     ] = None
     src: Annotated[
-        list[str] | None, _doc("Directories that modules are imported from. Default: found by their `__init__.py`.")
+        list[str] | None,
+        _doc(
+            "Directories from which the code imports its modules. Default: for each file, the directory that contains its "
+            "outermost package (a directory with an `__init__.py`).",
+            'src = ["src", "scripts"]',
+        ),
     ] = None
     unroll_threshold: Annotated[
         int | None,
-        _doc("Report Python loops in traced code that unroll into this many iterations or more (JAX408). Default: 32."),
+        _doc(
+            "Report Python loops in traced code that unroll into this many iterations or more (JAX408). Default: 32.",
+            "unroll-threshold = 64",
+        ),
     ] = None
     cache_dir: Annotated[
         str | None,
-        _doc("The directory in which jaxlint makes `.jaxlint_cache` for its cache. Default: that of the project."),
+        _doc(
+            "The directory in which jaxlint creates the folder `.jaxlint_cache`. Default: the root of the project.",
+            'cache-dir = "/tmp/jaxlint"',
+        ),
     ] = None
     max_file_size: Annotated[
         int | None,
         _doc(
-            "Bytes up to which a source file, or all code cells of a notebook, are linted; larger ones are left out with a "
-            "message. Default: 5000000."
+            "The largest source file that jaxlint lints, in bytes. For a notebook, this is the size of all its code cells. "
+            "jaxlint skips a larger file and prints a message. Default: 5000000.",
+            "max-file-size = 10000000",
         ),
     ] = None
     max_notebook_size: Annotated[
         int | None,
-        _doc("The largest notebook that jaxlint lints, in bytes, with its outputs and pictures. Default: 100000000."),
+        _doc(
+            "The largest notebook that jaxlint reads, in bytes, with its outputs and pictures. Default: 100000000.",
+            "max-notebook-size = 20000000",
+        ),
     ] = None
 
 
 def option_documentation() -> dict[str, str]:
     """What each key means, by the key."""
+    return {written: meta.description or "" for written, (_, meta) in _annotated().items()}
+
+
+def option_examples() -> dict[str, str]:
+    """A line of TOML that sets each key, by the key."""
+    return {written: (meta.examples or [""])[0] for written, (_, meta) in _annotated().items()}
+
+
+_TYPES = {
+    "list[str]": "list of strings", "dict[str, list[str]]": "table of lists of strings", "bool": "true or false",
+    "str": "string", "dict[str, str]": "table of strings", "int": "number",
+}  # fmt: skip
+
+
+def option_types() -> dict[str, str]:
+    """The type that TOML has for the values of each key, by the key."""
+    return {written: _TYPES[kind] for written, (kind, _) in _annotated().items()}
+
+
+def _annotated() -> dict[str, tuple[str, msgspec.Meta]]:
+    """The type of each key, as Python writes it without None, and its description."""
     hints = get_type_hints(Options, include_extras=True)
     names = zip(Options.__struct_fields__, Options.__struct_encode_fields__)
-    return {written: hints[name].__metadata__[0].description or "" for name, written in names}
+    return {written: (_written(hints[name].__origin__), hints[name].__metadata__[0]) for name, written in names}
+
+
+def _written(optional: Any) -> str:
+    """``list[str]`` of ``list[str] | None``."""
+    kind = next(kind for kind in get_args(optional) if kind is not type(None))
+    return str(kind) if get_args(kind) else str(kind.__name__)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from flake8_jax.settings.options import DEFAULT_EXCLUDE, Options, inline_options, option_documentation
+from flake8_jax.settings.options import (
+    DEFAULT_EXCLUDE,
+    Options,
+    inline_options,
+    option_documentation,
+    option_examples,
+    option_types,
+)
 from flake8_jax.settings.requirements import may_enable_x64
 from flake8_jax.settings.resolver import Resolver
 from flake8_jax.settings.tables import ConfigError
@@ -172,6 +179,14 @@ def test_every_key_is_documented() -> None:
     documentation = option_documentation()
     assert list(documentation) == list(Options.__struct_encode_fields__)
     assert all(documentation.values())
+    assert list(option_types()) == list(documentation)
+
+
+@pytest.mark.parametrize("key", option_examples())
+def test_the_example_of_a_key_sets_this_key(key: str) -> None:
+    options = inline_options([option_examples()[key]])
+    set_ = [name for name in Options.__struct_fields__ if getattr(options, name) is not None]
+    assert set_ == [key.replace("-", "_")]
 
 
 def test_inline_pairs_are_checked() -> None:
