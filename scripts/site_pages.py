@@ -16,7 +16,7 @@ import inspect
 import io
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from unittest import mock
 
@@ -101,20 +101,87 @@ def _commands() -> str:
     return "# Commands\n\nWhat `jaxlint help COMMAND` prints.\n\n" + "\n".join(parts)
 
 
+_AUTHORING = """\
+# API for rule authors
+
+A package of rules imports `flake8_jax.authoring` and no other module of jaxlint. [Packages of rules](rule-packages.md) shows
+whole packages with both kinds of rules: rules on *events*, which see what the code does, and rules on *nodes*, which see how the
+code is written.
+
+*IR* is jaxlint's own syntax tree. An *abstract value* says what jaxlint knows about a value of the program without running it.
+The *canonical name* of a library object is the name under which the library documents it, even if the file imports it under
+another name. Every event has a field `context`, which says how the code runs, and a field `at`: the IR node at which a finding is
+reported.
+
+"""
+_GROUPS = {
+    "Declaring rules and fixers": ("rule", "fixer", "Subscription"),
+    "Events": (
+        "Context", "Discarded", "Formatting", "Indexing", "KeyUse", "LibraryCall", "MethodCall", "NameUse", "TruthTest",
+    ),
+    "Abstract values": ("Value", "Array", "Const", "External", "Unknown"),
+    "Questions about values": (
+        "is_reportable", "contains_tracer", "is_tracer", "is_traced_array", "raises_on_host", "quote",
+    ),
+    "Facts about nodes": ("NodeFacts", "NodeRun"),
+    "Results": ("Report", "NodeReport", "Step", "Fix", "Edit", "FixSource"),
+}  # fmt: skip
+"""The names of ``authoring`` in the order of the page."""
+_WITH_METHODS = ("NodeFacts",)
+
+
 def _authoring() -> str:
     """What ``flake8_jax.authoring`` gives to packages of rules: signatures and docstrings."""
-    parts = ["# API for rule authors\n", _AUTHORING]
-    for name in sorted(authoring.__all__, key=str.lower):
-        thing = getattr(authoring, name)
-        signature = f"\n```python\n{name}{inspect.signature(thing)}\n```\n" if inspect.isfunction(thing) else ""
-        parts.append(f"## `{name}`\n{signature}\n{inspect.getdoc(thing) or ''}\n")
+    unknown = set(authoring.__all__) ^ {name for names in _GROUPS.values() for name in names}
+    assert not unknown, f"give these a place in _GROUPS: {unknown}"
+    parts = [_AUTHORING]
+    for title, names in _GROUPS.items():
+        parts.append(f"## {title}\n")
+        for name in names:
+            thing = getattr(authoring, name)
+            call = f"\n```python\n{name}{_signature(thing)}\n```\n" if inspect.isfunction(thing) else ""
+            parts.append(f"### `{name}`\n{call}\n{inspect.getdoc(thing) or ''}\n")
+            parts += _methods(thing) if name in _WITH_METHODS else []
     return "\n".join(parts)
 
 
-_AUTHORING = """\
-A package of rules imports `flake8_jax.authoring` and no other module of jaxlint.
-[Packages of rules](rule-packages.md) shows both kinds of rules in whole packages.
-"""
+def _methods(cls: type) -> list[str]:
+    """A row for each public method and property of a class."""
+    rows = []
+    for name, member in vars(cls).items():
+        if not name.startswith("_"):
+            function = member.fget if isinstance(member, property) else member
+            call = (
+                name
+                if isinstance(member, property)
+                else f"{name}({', '.join([*inspect.signature(member).parameters][1:])})"
+            )
+            rows.append(f"- ``{call}``: {' '.join((inspect.getdoc(function) or '').split())}")
+    return ["\n".join(rows) + "\n"]
+
+
+class _Plain(str):
+    """An annotation that a signature shows without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _signature(function: Callable[..., object]) -> inspect.Signature:
+    """A signature for readers: annotations without quotes, and a default object by the name of its class."""
+    found = inspect.signature(function)
+    parameters = [
+        parameter.replace(
+            annotation=_Plain(parameter.annotation),
+            default=_Plain("Subscription()")
+            if isinstance(parameter.default, authoring.Subscription)
+            else parameter.default,
+        )
+        for parameter in found.parameters.values()
+    ]
+    return found.replace(parameters=parameters, return_annotation=_Plain(found.return_annotation))
 
 
 def _help_of(command: str) -> str:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from flake8_jax import authoring
 from flake8_jax.pipeline.backend import default_backend
 from flake8_jax.settings.options import option_documentation
 from scripts.site_pages import ROOT, on_site, write_llms, write_pages
@@ -21,7 +22,9 @@ def test_every_rule_setting_and_command_has_a_place(tmp_path: Path) -> None:
     assert all(f"## `{name}`\n" in settings for name in option_documentation())
     commands = (tmp_path / "commands.md").read_text(encoding="utf-8")
     assert "## jaxlint verify\n\n```text\nusage: jaxlint verify" in commands
-    assert "## `Report`\n" in (tmp_path / "authoring.md").read_text(encoding="utf-8")
+    api = (tmp_path / "authoring.md").read_text(encoding="utf-8")
+    assert [name for name in authoring.__all__ if f"### `{name}`\n" not in api] == []
+    assert "only: Subscription = Subscription()" in api and "- ``value(node)``: Return" in api
 
 
 def test_links_lead_to_pages_or_are_plain_text() -> None:

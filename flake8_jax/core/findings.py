@@ -22,7 +22,8 @@ Applicability = Literal["safe", "unsafe"]
 
 
 class Edit(msgspec.Struct, frozen=True, order=True):
-    """A change of the text of a file: ``content`` replaces the characters from ``start`` to ``end``."""
+    """A change of the text of a file: ``content`` replaces the characters from the offset ``start`` up to, but not including,
+    the offset ``end``. Offsets count code points from the beginning of the text."""
 
     start: int
     end: int
@@ -30,8 +31,10 @@ class Edit(msgspec.Struct, frozen=True, order=True):
 
 
 class Fix(msgspec.Struct, frozen=True):
-    """A list of edits. jaxlint applies all of them or none. ``message`` says in the imperative what the fix does, and
-    ``applicability`` is ``safe`` or ``unsafe``."""
+    """A fix of a finding.
+    - ``message``: what the fix does, in the imperative.
+    - ``applicability``: ``safe`` if the fixed code has the same values, dtypes and effects for every caller, else ``unsafe``.
+    - ``edits``: the changes of the text. jaxlint applies all of them or none."""
 
     message: str
     applicability: Applicability
@@ -45,9 +48,11 @@ class Refusal(msgspec.Struct, frozen=True):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One step of a call chain: what happens at offset ``start`` (line ``row``, counted from 1) of the file ``path``.
-    - ``kind``: ``root`` (a transform traces ``function``), ``call`` (``function`` is called), ``contract`` (a library traces
-      ``function``), ``entry`` (the analysis starts here) or ``use`` (the code uses the value that the finding is about).
+    """One step of a call chain.
+    - ``path``, ``start``, ``row``: where the step is: the file, the offset in its text, and the line, counted from 1.
+    - ``kind``: what happens there. ``root``: a transform traces ``function``. ``call``: the code calls ``function``.
+      ``contract``: a library traces ``function``. ``entry``: the analysis starts here. ``use``: the code uses the value that
+      the finding is about.
     - ``text``: the sentence that the output shows, such as "`jax.jit` traces `step`"."""
 
     path: str

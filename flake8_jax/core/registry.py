@@ -48,14 +48,15 @@ PASSED_AT = "\ue001"
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The result of a rule: what is wrong, and where.
-    - ``at``: the node or span at which the finding is reported. ``message``: the sentence that the user reads.
-    - ``level``: overrides the level of the rule, for example with ``warning`` if an error is not certain.
-    - ``preview``: report this only with ``--preview``.
-    - ``unless``: a fact (``EventBus.record_fact``). If any path records the fact at the same place, jaxlint drops the report.
-    - ``given``: a fact that some path must record, else jaxlint drops the report. ``sure_given``: a fact that some path must
-      record at the same place, else an error becomes a note.
-    - ``uses``: further places that the finding is about, which the output shows below the call chain."""
+    """The result of a rule on events: what is wrong, and where.
+    - ``at``: the node at which the finding is reported, or another object with ``start`` and ``end`` (offsets into the text).
+    - ``message``: the sentence that the user reads.
+    - ``level``: overrides the level of the rule. For example, report ``warning`` if an error is not certain.
+    - ``preview``: jaxlint shows the finding only with ``--preview``.
+    - ``uses``: further places that the finding is about. The output shows them below the call chain.
+    - ``unless``, ``given``, ``sure_given``: for rules of jaxlint itself. They name a fact that the analysis may record at the
+      same place. jaxlint drops the report if the fact of ``unless`` is recorded or if that of ``given`` is not, and makes an
+      error a note if that of ``sure_given`` is not."""
 
     at: Spanned
     message: str
@@ -69,12 +70,12 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class NodeReport:
-    """The result of a rule on LibCST nodes: the node, what is wrong with it and, if possible, a fix.
-    - ``node``: the node at which the finding is reported. ``message``: the sentence that the user reads.
-    - ``level``, ``preview``: as in ``Report``.
+    """The result of a rule on nodes: the node, what is wrong with it and, if possible, a fix.
+    - ``node``: the LibCST node at which the finding is reported.
+    - ``message``: the sentence that the user reads.
+    - ``level``: overrides the level of the rule. ``preview``: jaxlint shows the finding only with ``--preview``.
     - ``replacement``: a LibCST node that the fix writes instead of ``node``, or ``cst.RemoveFromParent()``.
-    - ``edits``: changes of the text instead of a replacement, with offsets in code points (``NodeFacts.span`` returns those of
-      a node).
+    - ``edits``: changes of the text, if a replacement is not enough. ``NodeFacts.span`` returns the offsets of a node.
     - ``fix_message``: what the fix does, in the imperative.
     - ``safe``: whether the fixed code has the same values, dtypes and effects for every caller."""
 
@@ -112,15 +113,16 @@ Settle = Callable[[list[Candidate]], list[Candidate]]
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """Which events a rule gets. Most calls concern no rule, so a rule names conditions that are cheap to test.
-    - ``names``: for ``NameUse`` and ``Discarded``: only these canonical names; None for all.
-    - ``where``: for ``LibraryCall`` and ``MethodCall``: only code of this kind. ``staged`` is code that JAX traces, ``loop`` a
-      Python loop outside tracing, and ``eager`` other code outside tracing.
-    - ``arrays``: for ``LibraryCall``: only calls with an argument that may contain an array.
-    - ``effects``: for ``LibraryCall``: only functions with one of these effects (``FunctionFact.impure``, that of the module,
-      or ``key_effect``); None for all.
-    - ``presumed``: also code that no code in the project traces, analyzed as a user of the library would trace it. jaxlint
-      shows these reports only with ``--preview``."""
+    """Which events a rule gets. A rule that names conditions here costs less time, because jaxlint does not call it for other
+    events.
+    - ``names``: for ``NameUse`` and ``Discarded``: the rule gets only events with these canonical names; None for all names.
+    - ``where``: for ``LibraryCall`` and ``MethodCall``: the rule gets only calls in these kinds of code. ``staged`` is code
+      that JAX traces, ``loop`` is a Python loop outside tracing, and ``eager`` is other code outside tracing.
+    - ``arrays``: for ``LibraryCall``: the rule gets only calls with an argument that may contain an array.
+    - ``effects``: for ``LibraryCall``: the rule gets only calls of functions with one of these effects: ``time``, ``random``,
+      ``io``, ``environment``, ``print`` or ``log`` for the world outside, ``consume`` or ``split`` for a key; None for all.
+    - ``presumed``: the rule also gets events of code that no code in the project traces. jaxlint analyzes it as a user of the
+      library would trace it, and shows these reports only with ``--preview``."""
 
     names: frozenset[str] | None = None
     where: frozenset[Where] = EVERYWHERE
@@ -223,9 +225,18 @@ def rule(  # noqa: PLR0913 - data
     raises: Raises = "nothing",
     settle: Settle | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Declare a rule: ``def traced_branch(event: TruthTest) -> Report | None`` becomes the rule ``traced-branch``.
-    A rule on nodes has the form ``def name(node: cst.Call, facts: NodeFacts) -> NodeReport | None``. The options ``only``,
-    ``raises`` and ``settle`` concern events, so they have no effect for a rule on nodes."""
+    """Declare that a function is a rule: ``def traced_branch(event: TruthTest) -> Report | None`` is ``traced-branch``.
+    A rule on nodes has the form ``def name(node: cst.Call, facts: NodeFacts) -> NodeReport | None``.
+    - ``code``: the code of the rule, such as ``JAX101``.
+    - ``level``: ``error``, ``warning`` or ``info``.
+    - ``fixable``: how often the findings have a fix: ``always``, ``sometimes`` or ``never``.
+    - ``opt_in``: the rule runs only if the user selects it by its code, its name or ``ALL``.
+    - ``only``: which events the rule gets.
+    - ``raises``: what JAX raises where the rule reports an error: ``nothing`` if it only computes a wrong result,
+      ``tracer error`` or ``another error``. jaxlint drops a report if the code catches this exception.
+    - ``settle``: for rules of jaxlint itself, whose reports may show one mistake twice.
+
+    ``only``, ``raises`` and ``settle`` have no effect on a rule on nodes."""
 
     def mark(check: Callable[..., Any]) -> Callable[..., Any]:
         made = Rule(

@@ -56,7 +56,8 @@ class Declined(Refused):
 
 
 def fixer(rule_name: str) -> Callable[[Callable[[Event, FixSource], Fix | None]], Build]:
-    """Declare a fixer: a function that makes a fix from the event of a finding. Its helper functions may raise ``Refused``."""
+    """Declare that a function is a fixer, for the findings of the rule ``rule_name``. jaxlint calls the function with the event
+    of each finding and the source of its file. The function returns a ``Fix``, or None if the finding has no fix."""
 
     def wrap(build: Callable[[Event, FixSource], Fix | None]) -> Build:
         @functools.wraps(build)
@@ -122,9 +123,11 @@ def _start_of(node: Any) -> int:
 
 
 class FixSource:
-    """The text and the IR of one file, and the tables that fixers share. jaxlint builds a table when a fixer first asks for it.
+    """The file that a fixer changes.
     - ``path``: the path of the file, for messages only. A fixer reads nothing from disk.
-    - ``program``: the other files of the project; None if jaxlint does not know them. Then no function has known callers.
+    - ``text``: the text of the file. ``slice(node)`` returns the text of a node.
+    - ``module``: the IR of the file.
+    - ``program``: the other files of the project; None if jaxlint does not know them.
     - ``style``: the code style of the project, such as its line length."""
 
     def __init__(

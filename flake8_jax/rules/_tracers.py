@@ -46,8 +46,9 @@ _ENOUGH = 1000
 
 
 def is_reportable(context: Context) -> bool:
-    """Whether a rule may report an error here: JAX certainly traces this code, and an exception would reach the user.
-    If a tracer seems to be elsewhere, the analysis itself is probably wrong, so a rule reports nothing."""
+    """Return whether a rule may report an error here: JAX certainly traces this code, and an exception would reach the
+    user. If a value looks like a tracer in code that JAX does not trace, the analysis is probably wrong, so rules report
+    nothing."""
     return context.staged and not context.presumed and not context.caught
 
 
@@ -64,7 +65,9 @@ def is_reportable_in_method(context: Context) -> bool:
 
 
 def contains_tracer(value: Value, minimum: int = ABSTRACT, room: Room | None = None) -> bool:
-    """Whether a value is a tracer of at least this level, or a container or pytree that contains one."""
+    """Return whether a value certainly is a tracer, or a container or pytree that contains one. By default, only tracers
+    without a value count, as under ``jit``. With ``minimum=2``, tracers with a value count, too, as under ``grad`` alone.
+    Leave out ``room``, which limits how many values the function visits."""
     if isinstance(value, (Array, Tree)):
         return value.level >= minimum
     if type(value) not in _HOLDERS:
@@ -102,8 +105,9 @@ def _elements(value: Value) -> tuple[Value, ...]:
 
 
 def raises_on_host(value: Value) -> bool:
-    """Whether JAX raises if the code converts the value to a Python number or a NumPy array, also under ``grad`` alone.
-    Under ``grad`` alone, integers and booleans stay ordinary arrays, because they have no derivative."""
+    """Return whether JAX raises an error if the code converts the value to a Python number or a NumPy array. This is so for
+    tracers under ``jit`` and for tracers under ``grad``. But under ``grad`` alone, integers and booleans are not tracers,
+    because they have no derivative, so the answer is False for them."""
     if isinstance(value, UnionValue):
         return all(raises_on_host(member) for member in value.members)
     if isinstance(value, Array) and value.level == GRAD:
@@ -159,7 +163,8 @@ def is_none(value: Value | None) -> bool:
 
 
 def quote(context: Context, node: ir.Node | ir.Expr | None, otherwise: str = "the value") -> str:
-    """The node's source text in backquotes, on one line, at most ``LONGEST_QUOTE`` characters of it."""
+    """Return the source text of a node in backquotes, for a message. A text of more than 40 characters is cut, and line breaks
+    become spaces. If there is no node or no text, return ``otherwise``."""
     if node is None:
         return otherwise
     start, end = node.start, node.end

@@ -57,7 +57,8 @@ UNKNOWN_TRACE = 1 << 60
 
 
 class Value:
-    """The base class of all abstract values. Two values are the same only if they are the same object."""
+    """The base class of the abstract values, which say what jaxlint knows about a Python value. Compare them with ``is``: two
+    objects are two values, even if jaxlint knows the same about both."""
 
     __slots__ = ()
 
@@ -85,14 +86,13 @@ FIELD_DEFAULT, LOADER, BATCH = "default", "a ragged loader", "a ragged batch"
 
 
 class Unknown(Opaque):
-    """A value about which jaxlint knows nothing. No rule reports it.
-    - ``label``: where the value came from, for ``jaxlint inspect`` and for debugging.
-    - ``host_test``: Python decides the truth of this value in a way that jaxlint cannot follow, such as ``isinstance`` of an
-      unknown value or a module flag. Code behind a test of the value is no evidence of a mistake.
-    - ``doubt``: only this outcome of a test of the value is no evidence, such as True for ``x is None`` if no annotation says
-      that ``x`` may be None.
-    - ``formula``: the arithmetic that gave the value. It can prove that a rule about numbers has nothing to report.
-      ``leaf_of``: the unknown pytree of which this value is any one leaf."""
+    """A value about which jaxlint knows nothing. Rules report nothing about it.
+    - ``label``: a text that says where the value came from, for ``jaxlint inspect`` and for debugging.
+    - ``host_test``: whether Python decides the truth of this value in a way that jaxlint cannot follow, such as ``isinstance``
+      of an unknown value or a module flag. jaxlint reports no error in code that runs only after a test of such a value.
+    - ``doubt``: True or False if the value is such a test, but only this outcome of the test is doubtful. For example, it is
+      True for ``x is None`` if no annotation says that ``x`` may be None.
+    - ``formula``, ``leaf_of``: for rules of jaxlint itself."""
 
     __slots__ = ("doubt", "formula", "host_test", "label", "leaf_of")
 
@@ -126,17 +126,23 @@ class Tree(Opaque):
 
 
 class Array(Value):
-    """A JAX array, or the tracer that stands for one while JAX traces.
+    """What jaxlint knows about a JAX array, or about the tracer that stands for one while JAX traces.
+    - ``level``: whether the array is a tracer: 3 if it is a tracer without a value, as under ``jit``; 2 if it is a tracer with
+      a value, as under ``grad`` alone; 1 if jaxlint does not know whether a caller traces it; 0 if it is not a tracer.
     - ``dtype``: ``bool``, ``int``, ``float``, ``complex`` or ``key``; ``""`` if jaxlint does not know it.
-    - ``ndim``: the number of dimensions, or None. ``length``: the size of the first axis, or None. ``size``: the least size
-      that the array has (see ``sizes``).
-    - ``dispatched``: a compiled call outside tracing returned the array. ``parts``: of an array of keys, the keys that the
-      code has taken out so far, by constant index.
-    - ``derived``: arithmetic on static shapes made the array while JAX traced; holds the reason, for a better message.
-      ``origin``: as in ``Opaque``. ``recipe``: how the array was computed, for rules about numbers (see ``recipes``).
-    - ``resized``: the array certainly has more or fewer elements than the argument of the traced function that it was made of.
-      ``shaped``: the value outside the traced function whose shape the array certainly has.
-    - ``declared``: only an annotation says that this is a JAX array. It may be a NumPy array or a ``Ref``."""
+    - ``ndim``: the number of dimensions; None if jaxlint does not know it.
+    - ``length``: the size of the first axis; None if jaxlint does not know it.
+    - ``size``: the array has at least this many elements (of four bytes each); 0 if jaxlint does not know it, and below 0 if
+      all elements are equal.
+    - ``parts``: if the array is an array of keys: the keys that the code has taken out of it with a constant index.
+    - ``derived``: not empty if the code computed the array from static shapes while JAX traced, so that a Python number would
+      do; the text says how, and a message can quote it.
+    - ``declared``: jaxlint knows only from an annotation that this is a JAX array. It may be a NumPy array or the ``Ref`` of a
+      Pallas kernel, so a rule reports no error about it.
+    - ``resized``: the array certainly has more or fewer elements than the argument of the traced function from which it was
+      computed.
+    - ``shaped``: a value from outside the traced function that certainly has the same shape as this array.
+    - ``dispatched``, ``origin``, ``recipe``: for rules of jaxlint itself."""
 
     __slots__ = (
         "declared", "derived", "dispatched", "dtype", "length", "level", "ndim", "origin", "parts", "recipe", "resized",
@@ -198,7 +204,7 @@ class HostArray(Value):
 
 
 class Const(Value):
-    """A Python constant that the analysis knows: None, bool, int, float, complex, str, bytes or Ellipsis."""
+    """A Python constant that jaxlint knows: ``value`` is None, Ellipsis, or a bool, int, float, complex, str or bytes."""
 
     __slots__ = ("value",)
 
@@ -451,7 +457,8 @@ class TransformedValue(Value):
 
 
 class External(Value):
-    """An object of a library, such as a module, function, class or constant, under its canonical name (``jax.numpy.where``)."""
+    """An object of a library, such as a module, a function, a class or a constant. ``name`` is its canonical name, such as
+    ``jax.numpy.where``, under which the library documents it."""
 
     __slots__ = ("name",)
 
@@ -742,14 +749,16 @@ _LEVELED: dict[type, Callable[[Any], Iterable[Value]]] = {
 
 
 def is_traced_array(value: Value) -> bool:
-    """Whether this certainly is a tracer without a value, as under ``jit`` (so is each member of a union)."""
+    """Return whether a value certainly is a tracer without a value, as under ``jit``. If jaxlint knows several possible values,
+    this has to hold for each of them."""
     if isinstance(value, Array):
         return value.level == ABSTRACT
     return isinstance(value, UnionValue) and all(is_traced_array(m) for m in value.members)
 
 
 def is_tracer(value: Value) -> bool:
-    """Whether a value certainly is an array and a tracer, with or without a value."""
+    """Return whether a value certainly is a tracer of an array: one without a value, as under ``jit``, or one with a value, as
+    under ``grad`` alone."""
     if isinstance(value, Array):
         return value.level >= GRAD
     return isinstance(value, UnionValue) and all(is_tracer(m) for m in value.members)

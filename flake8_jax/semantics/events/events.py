@@ -29,23 +29,33 @@ from flake8_jax.semantics.domain.varying import Variation
 
 class Context(msgspec.Struct, frozen=True, eq=False):
     """How the code at an event runs. Every event has a field ``context`` of this class.
-    - ``staged``: JAX certainly traces the code. ``ambient``: also, every new array is a tracer here, even ``jnp.zeros(3)``.
-    - ``once``: JAX keeps the trace, so Python runs the code once (``jit``, ``scan``; not ``grad`` or ``vmap`` alone).
-    - ``mapped``: the code is inside a ``vmap`` or ``pmap``. ``differentiated``: it is inside a ``grad`` or another transform
-      that needs derivatives. ``shapes_only``: the innermost trace only computes shapes (``eval_shape``).
-    - ``trace``: the number of the innermost trace; 0 outside tracing. ``function``: the qualified name of the innermost
-      function; ``""`` at module level. ``inner``: its IR; None at module level.
-    - ``loop``: how many Python loops outside tracing the innermost function has around the event. ``loop_ids``: identities of
-      the loops that run. ``iterations``: how often these loops run in total; 0 if jaxlint does not know.
-    - ``first``: this is the first iteration of a loop, and there may be no other one. ``ready``: the device has finished
-      everything that loops have started. ``guarded``: the code is in an ``if`` of a running loop that tests a loop counter.
-    - ``coarse``: an iteration of the innermost running loop contains a loop on the device. ``carries``: an iteration computes
-      with results of the iteration before.
-    - ``caught``: the code is in a ``try`` whose handlers catch what the event would raise. ``undecided``: the code runs only
-      after a test in the innermost function that may fail.
+    - ``staged``: JAX certainly traces the code.
+    - ``ambient``: JAX traces the code, and every new array is a tracer here, even ``jnp.zeros(3)``.
+    - ``once``: JAX keeps the trace, so Python runs the code only once (under ``jit`` or ``scan``, but not under ``grad`` or
+      ``vmap`` alone).
+    - ``mapped``: the code runs inside a ``vmap`` or ``pmap``.
+    - ``differentiated``: the code runs inside a ``grad`` or another transform that needs derivatives.
+    - ``shapes_only``: the innermost transform only computes shapes, as ``eval_shape`` does.
+    - ``trace``: the number of the innermost trace; 0 outside tracing.
+    - ``scope``: the module.
+    - ``function``: the qualified name of the innermost function; ``""`` at module level.
+    - ``inner``: the IR of the innermost function; None at module level.
+    - ``loop``: the number of Python loops around the code in the innermost function. A loop in traced code does not count,
+      because it runs only once, while JAX traces.
+    - ``loop_ids``: the identities of all loops that run, in the callers, too.
+    - ``iterations``: how often these loops run in total; 0 if jaxlint does not know it.
+    - ``first``: jaxlint analyzes the first iteration of a loop, and does not know whether there is a second one.
+    - ``ready``: the code has already waited for all results that the running loops started on the device.
+    - ``guarded``: the code does not run in every iteration of a running loop, because it is inside an ``if`` that tests a
+      counter of this loop, such as ``if step % 100 == 0``.
+    - ``coarse``: each iteration of the innermost running loop contains a loop that runs on the device.
+    - ``carries``: each iteration of the innermost running loop computes with results of the iteration before.
+    - ``caught``: the code is in a ``try`` whose handlers catch the exception that the event would raise.
+    - ``undecided``: the code runs only for one outcome of a test in the innermost function, and jaxlint does not know the
+      outcome.
     - ``presumed``: no code in the project traces this code. jaxlint analyzes it as a user of the library would trace it, and
-      shows its reports only with ``--preview``.
-    - ``in_main``: the top level of the file, or its ``main``, leads to this code. ``scope``: the module."""
+      shows the reports only with ``--preview``.
+    - ``in_main``: a function ``main`` leads to this code."""
 
     scope: ModuleScope
     staged: bool
@@ -83,8 +93,10 @@ TestKind = Literal[
 
 
 class TruthTest(msgspec.Struct, frozen=True, eq=False):
-    """The code tests the truth of ``value``. ``at`` is the tested expression, ``whole`` the statement or expression around it,
-    and ``how`` the kind of test (``if``, ``while``, ``and`` …)."""
+    """The code tests whether ``value`` is true.
+    - ``at``: the tested expression.
+    - ``whole``: the statement or expression that tests it.
+    - ``how``: the kind of the test: ``if``, ``while``, ``and``, ``assert`` …"""
 
     context: Context
     at: ir.Node
@@ -96,10 +108,15 @@ class TruthTest(msgspec.Struct, frozen=True, eq=False):
 class LibraryCall(msgspec.Struct, frozen=True, eq=False):
     """The code calls a library function.
     - ``name``: the canonical name of the function: ``jax.numpy.zeros``, ``numpy.sin``, ``math.sqrt``, ``builtins.max``.
-    - ``args``, ``kwargs``: the abstract values of the arguments, in the order of the call.
-    - ``nodes``: the IR of each positional argument, in the same order; None for an argument from a ``*``, and empty if ``map``
-      or a similar function passes the arguments. ``keyword_nodes``: the IR of the keyword arguments, by name.
-    - ``bound``, ``bound_nodes``: the values and the IR of the arguments by parameter, if jaxlint knows the signature."""
+    - ``args``, ``kwargs``: the abstract values of the positional and of the keyword arguments.
+    - ``nodes``: the IR of each positional argument. An element is None for an argument from a ``*``. The tuple is empty if
+      ``map`` or a similar function passes the arguments.
+    - ``keyword_nodes``: the IR of the keyword arguments, by name.
+    - ``bound``, ``bound_nodes``: the abstract values and the IR of the arguments by the names of the parameters. They are empty
+      if jaxlint does not know the signature.
+    - ``used``: whether the code uses the result; False if the call is a statement of its own.
+    - ``formatted``: the values that an f-string among the arguments contains without a format spec.
+    - ``fact``, ``namespace``, ``fixed``: for rules of jaxlint itself."""
 
     context: Context
     at: ir.Call
@@ -123,7 +140,9 @@ class LibraryCall(msgspec.Struct, frozen=True, eq=False):
 
 
 class MethodCall(msgspec.Struct, frozen=True, eq=False):
-    """The code calls a method of an array, a pytree or an unknown value: ``value.method(args)``."""
+    """The code calls a method of an array, a pytree or an unknown value: ``value.method(args)``.
+    - ``value``: the abstract value whose method is called. ``method``: the name of the method.
+    - The other fields are as in ``LibraryCall``."""
 
     context: Context
     at: ir.Call
@@ -155,7 +174,8 @@ IndexMode = Literal["load", "at"]
 
 
 class Indexing(msgspec.Struct, frozen=True, eq=False):
-    """The code indexes ``base``. ``mode`` is ``load`` for ``base[index]``, and ``at`` for ``base.at[index].method(…)``."""
+    """The code indexes ``base`` with ``index``.
+    - ``mode``: ``load`` for ``base[index]``, and ``at`` for ``base.at[index].method(…)``."""
 
     context: Context
     at: ir.Subscript
@@ -193,8 +213,9 @@ FormatKind = Literal["f-string", "percent", "format-method", "format-builtin"]
 
 
 class Formatting(msgspec.Struct, frozen=True, eq=False):
-    """The code formats ``value`` with a non-empty format spec, such as ``.3f``. ``spec`` is the text of the spec, if jaxlint
-    knows it."""
+    """The code formats ``value`` with a non-empty format spec, such as ``.3f``.
+    - ``how``: ``f-string``, ``percent``, ``format-method`` or ``format-builtin``.
+    - ``spec``: the text of the format spec; ``""`` if jaxlint does not know it."""
 
     context: Context
     at: ir.Node
@@ -247,17 +268,20 @@ Shared = Literal["", "numbers", "bits", "nothing", "new-keys", "unread"]
 
 
 class KeyUse(msgspec.Struct, frozen=True, eq=False):
-    """The code uses a PRNG key: a sampler draws from it, or ``split`` makes new keys of it, here or in a function called at
-    ``at``.
-    - ``effect``: ``consume`` for a draw, or ``split``. A function that splits the key and returns no keys consumes it.
-    - ``earlier``, ``earlier_effect``: the earlier use of the same key and its effect; None for the first use.
-    - ``in_loop``: the earlier use is this expression in the previous iteration, and the key comes from outside the loop.
-      ``loop_kind``: the kind of this loop: ``for``, ``while``, ``comprehension``, ``scan``, ``fori_loop`` …
-    - ``same_call``: both uses are arguments of one call. ``through``: the called function that uses the key, if ``at`` is not
-      a sampler itself. ``key_node``: the IR of the argument that is the key.
-    - ``first``, ``first_in``: where the earlier use itself is, perhaps in a function that the call at ``earlier`` leads to,
-      and the qualified name of this function. ``last``, ``last_in``: the same for this use.
-    - ``draws``: numbers come out of both uses. ``intent``: the reason why equal draws may be intended."""
+    """The code uses a PRNG key: a sampler draws from it, or ``split`` makes new keys from it. This happens at ``at``, or in a
+    function that the code calls at ``at``.
+    - ``effect``: ``consume`` if the use draws numbers, and ``split`` if it makes new keys. A function that splits the key and
+      returns no keys consumes it.
+    - ``key_node``: the IR of the argument that is the key.
+    - ``through``: the called function that uses the key; None if ``at`` is itself a call of a sampler.
+    - ``last``, ``last_in``: where this use is, perhaps in a called function, and the qualified name of that function.
+    - ``earlier``, ``earlier_effect``: the earlier use of the same key and its effect; None if this is the first use.
+    - ``first``, ``first_in``: where the earlier use is, perhaps in a called function, and the qualified name of that function.
+    - ``in_loop``: the earlier use is the same expression in the previous iteration, and the key comes from outside the loop.
+    - ``loop_kind``: the kind of this loop: ``for``, ``while``, ``comprehension``, ``scan``, ``fori_loop`` …
+    - ``same_call``: both uses are arguments of one call.
+    - ``draws``: whether both uses give random numbers.
+    - ``intent``: why equal draws may be intended; ``""`` if nothing says so."""
 
     context: Context
     at: ir.Node
@@ -346,9 +370,10 @@ class RootMet(msgspec.Struct, frozen=True, eq=False):
 
 
 class NameUse(msgspec.Struct, frozen=True, eq=False):
-    """The code reads the name of a library object, without necessarily calling it: ``jax.pmap``, ``jax.random.PRNGKey``.
+    """The code mentions the name of a library object, such as ``jax.pmap``, even if it does not call it.
     - ``name``: the canonical name. ``spelled``: the full name as the imports of the file spell it.
-    - ``at``: the name or attribute, or the imported name if ``is_import`` is true."""
+    - ``is_import``: whether the code imports the name.
+    - ``at``: the name or attribute; for an import, the imported name."""
 
     context: Context
     at: ir.Node
@@ -363,17 +388,18 @@ ARITHMETIC: Final = "arithmetic"
 
 
 class Discarded(msgspec.Struct, frozen=True, eq=False):
-    """A statement that consists only of a call, so that its result is not used.
-
-    ``call_name`` is the canonical name of the library function; ``.method`` for a method of ``base``, a built-in value;
-    ``.at.set`` and the like for an update of an array; ``ARITHMETIC`` for an operation in a function."""
+    """The code does not use a result, because a statement consists only of a call or of arithmetic.
+    - ``value``: the result that is not used.
+    - ``call_name``: what computed the result. For a library function, this is its canonical name; for a method of a built-in
+      value, the method with a dot in front (``.sort``); for an update of an array, ``.at.set`` or a similar text; for
+      arithmetic, ``arithmetic``.
+    - ``pure``: the library function that is called has no effect besides its result."""
 
     context: Context
     at: ir.Node
     value: Value
     call_name: str
     pure: bool
-    """The library function called has no effect but its result."""
 
 
 class Computation(msgspec.Struct, frozen=True, eq=False):

@@ -30,11 +30,14 @@ MAX_RUNS = 8
 
 
 class NodeRun(msgspec.Struct, frozen=True, eq=False):
-    """One way in which the analysis ran a node: an expression with its value, or a statement, on one call chain.
-    - ``value``: the abstract value of the expression; None for a statement.
-    - ``kinds``: the kinds of the value, as in ``jaxlint inspect``: ``traced``, ``pytree``, ``concrete``, ``static``,
-      ``function``, ``unknown`` …
-    - ``links``: the call chain, beginning with the outermost call."""
+    """What the analysis knows about a node on one call chain. A node in a function that two callers call has two runs.
+    - ``value``: the abstract value of an expression; None for a statement.
+    - ``kinds``: the kinds of the value, as in the output of ``jaxlint inspect``: ``traced``, ``pytree``, ``concrete``,
+      ``static``, ``function``, ``unknown`` …
+    - ``context``: how the code runs.
+    - ``links``: the call chain, beginning with the outermost call.
+    - ``guess``: the code runs only after a test whose outcome jaxlint guesses, so the run proves no mistake.
+    - ``is_evidence``: whether an exception here would certainly reach the user."""
 
     value: Value | None
     kinds: frozenset[str]
@@ -60,8 +63,8 @@ Places = Mapping[tuple[int, int], Sequence[NodeRun]]
 
 
 class NodeFacts:
-    """What the analysis knows about the nodes of a file: the second argument of a rule on nodes.
-    Each method takes a node of the linted tree. It raises ``LookupError`` for any other node."""
+    """What the analysis knows about the nodes of a file: the second argument of a rule on nodes. Each method takes a node of
+    the tree that jaxlint visits, and raises ``LookupError`` for any other node."""
 
     def __init__(
         self,
@@ -77,70 +80,72 @@ class NodeFacts:
 
     @property
     def path(self) -> str:
-        """The absolute path of the file."""
+        """Return the absolute path of the file."""
         return self._scope.path
 
     @property
     def text(self) -> str:
-        """The text of the file: offsets count its code points."""
+        """Return the text of the file. Offsets count its code points."""
         return self._tree.text
 
     def span(self, node: Any) -> tuple[int, int]:
-        """The offsets at which a node starts and ends, without parentheses around it."""
+        """Return the offsets at which a node starts and ends, without parentheses around it."""
         return self._tree.span(node)
 
     def source(self, node: Any) -> str:
-        """The text of a node."""
+        """Return the text of a node."""
         start, end = self.span(node)
         return self.text[start:end]
 
     def parent(self, node: Any) -> Any:
-        """The node around a node; None for the module."""
+        """Return the node that contains a node; None for the module."""
         return self._tree.parent(node)
 
     def runs(self, node: Any) -> tuple[NodeRun, ...]:
-        """Every way in which the analysis saw an expression or a statement; () where it saw none."""
+        """Return what the analysis knows about an expression or a statement, for each call chain on which it ran; () if it did
+        not run."""
         start, end = self.span(node)
         return tuple(self._places.get((start, end)) or self._places.get((start, -1)) or ())
 
     def value(self, node: Any) -> Value:
-        """The value of an expression (``semantics.domain.values``): what all of its runs have in common; ``Unknown`` where
-        it has none. Containers hold what they held last."""
+        """Return the abstract value of an expression: what its values on all call chains have in common, or ``Unknown`` if
+        there is none. A list or a dict contains what it contained last."""
         values = [run.value for run in self.runs(node) if run.value is not None]
         return joining.join_all(values) if values else Unknown("never evaluated")
 
     def name(self, node: Any) -> str | None:
-        """The canonical name of the library object that an expression always is: ``jax.numpy.where``, ``builtins.len``."""
+        """Return the canonical name of a library object, such as ``jax.numpy.where`` or ``builtins.len``; None if the
+        expression is not one, or is not the same on every call chain."""
         value = self.value(node)
         if isinstance(value, BuiltinValue):
             return f"builtins.{value.name}" if value.bound is None else None
         return value.name if isinstance(value, External) else None
 
     def is_staged(self, node: Any) -> bool:
-        """Whether JAX traces the code in some run, for sure."""
+        """Return whether JAX certainly traces the code on at least one call chain."""
         return any(run.context.staged and run.is_evidence for run in self.runs(node))
 
     def is_eager(self, node: Any) -> bool:
-        """Whether the code runs outside tracing in some run, for sure."""
+        """Return whether the code certainly runs outside tracing on at least one call chain."""
         return any(not run.context.staged and run.is_evidence for run in self.runs(node))
 
     def is_traced(self, node: Any) -> bool:
-        """Whether an expression is a tracer in some run, for sure."""
+        """Return whether an expression certainly is a tracer on at least one call chain."""
         return any(run.value is not None and is_tracer(run.value) and run.is_evidence for run in self.runs(node))
 
     def is_static(self, node: Any) -> bool:
-        """Whether an expression is a Python value that is known at trace time, in every run."""
+        """Return whether an expression is, on every call chain, a Python value that is known at trace time."""
         runs = self.runs(node)
         return bool(runs) and all(run.kinds == {"static"} for run in runs)
 
     def chain(self, node: Any) -> tuple[Step, ...]:
-        """The call chain that leads to a node: that of a run in which it is traced, else in which the code is staged, else
-        of any. It is the evidence of the finding."""
+        """Return a call chain that leads to a node, if possible one on which the node is a tracer, or else one on which JAX
+        traces the code. The output shows it below the finding."""
         run = self.best_run(node)
         return self._describe(run.links) if run is not None else ()
 
     def best_run(self, node: Any) -> NodeRun | None:
-        """The run whose chain ``chain`` shows."""
+        """Return the run whose call chain ``chain`` returns; None if the node did not run."""
         return max(self.runs(node), key=_rank, default=None)
 
 
