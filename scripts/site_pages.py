@@ -105,13 +105,13 @@ _AUTHORING = """\
 # API for rule authors
 
 A package of rules imports `flake8_jax.authoring` and no other module of jaxlint. [Packages of rules](rule-packages.md) shows
-whole packages with both kinds of rules: rules on *events*, which see what the code does, and rules on *nodes*, which see how the
-code is written.
+whole packages with both kinds of rules: rules on *events*, which see what the code does, and rules on *nodes*, which see how
+the code is written.
 
 *IR* is jaxlint's own syntax tree. An *abstract value* says what jaxlint knows about a value of the program without running it.
 The *canonical name* of a library object is the name under which the library documents it, even if the file imports it under
-another name. Every event has a field `context`, which says how the code runs, and a field `at`: the IR node at which a finding is
-reported.
+another name. Every event has a field `context`, which says how the code runs, and a field `at`: the IR node at which a finding
+is reported.
 
 """
 _GROUPS = {
