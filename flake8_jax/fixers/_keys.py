@@ -28,6 +28,7 @@ from flake8_jax.fixers._spare_keys import (
     is_bound_between,
     is_spare,
     is_split,
+    later_spare,
     one_more,
     purpose_of,
     spare_subkey,
@@ -123,12 +124,12 @@ def split_before(source: FixSource, use: ir.Expr, again: ir.Expr | None = None) 
     if not isinstance(use, ir.Name) or not is_local(source, use, use.id) or _is_something_else(source, use):
         raise Refused
     imports = Imports(source, use)
-    taken = _spare(source, use, statement, imports)
+    taken = spare_for(source, use)
     if taken is None and again is not None:
         taken = extended_split(source, use, again)
     if taken is not None:
         return taken
-    subkey = SUBKEY if _may_reuse_subkey(source, statement, imports) else _new_subkey(source, use)
+    subkey = _free_subkey(source, use, statement, imports)
     place = source.place(statement)
     before = place.block[place.index - 1] if place.index else None
     if isinstance(before, ir.Assign) and (split := _advance(before, use.id, imports)) is not None:
@@ -138,16 +139,31 @@ def split_before(source: FixSource, use: ir.Expr, again: ir.Expr | None = None) 
     return [source.insert_before(statement, [line]), Edit(use.start, use.end, subkey), *imports.edits]
 
 
-def _spare(source: FixSource, use: ir.Name, statement: ir.Stmt, imports: Imports) -> list[Edit] | None:
-    """The use takes the key that a split in front makes and nothing reads; ``_`` gets a name."""
+def spare_for(source: FixSource, use: ir.Expr, again: ir.Expr | None = None) -> list[Edit] | None:
+    """A use takes the key that a split in front makes and nothing reads; ``_`` gets a name. again: a second use of the key,
+    which takes the key of a split between the two.
+
+    Raises:
+        Refused: the first use may run more than once, or not at all, when its statement runs.
+    """
+    if not isinstance(use, ir.Name):
+        return None
+    later = later_spare(source, use, again) if again is not None else None
+    if later is not None and again is not None:
+        return [Edit(again.start, again.end, later.id)]
+    statement, imports = evaluated_once(source, use), Imports(source, use)
     spare = spare_subkey(source, statement, use.id, imports)
     if spare is None:
         return None
     if spare.id != "_":
         return [Edit(use.start, use.end, spare.id)]
-    if fresh(source, use, SUBKEY) != [SUBKEY]:
-        return None
-    return [Edit(spare.start, spare.end, SUBKEY), Edit(use.start, use.end, SUBKEY)]
+    name = _free_subkey(source, use, statement, imports)
+    return [Edit(spare.start, spare.end, name), Edit(use.start, use.end, name)]
+
+
+def _free_subkey(source: FixSource, use: ir.Expr, statement: ir.Stmt, imports: Imports) -> str:
+    """The name of a new key that stands before a statement."""
+    return SUBKEY if _may_reuse_subkey(source, statement, imports) else _new_subkey(source, use)
 
 
 def _new_subkey(source: FixSource, use: ir.Expr) -> str:
@@ -294,7 +310,7 @@ def _swapped(source: FixSource, split: ir.Assign, use: ir.Expr) -> list[Edit] | 
     target, statement = split.targets[0], source.statement(use)
     assert isinstance(target, ir.Tuple)
     spare = target.elts[1]
-    subkey = SUBKEY if _may_reuse_subkey(source, statement, Imports(source, use)) else _new_subkey(source, use)
+    subkey = _free_subkey(source, use, statement, Imports(source, use))
     return [Edit(spare.start, spare.end, subkey), Edit(use.start, use.end, subkey)]
 
 
@@ -321,14 +337,14 @@ def split_earlier(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Ed
     if unread is not None and unread != "_":
         subkey = unread
     else:
-        subkey = SUBKEY if _may_reuse_subkey(source, using, imports) else _new_subkey(source, first)
+        subkey = _free_subkey(source, first, using, imports)
     both = (subkey, second.id) if halves is not None and halves[1] == second.id else (second.id, subkey)
     line = f"{', '.join(both)} = {source.slice(split.func)}({second.id})"
     remark = source.text[again.end : source.line_end(again.end)].strip()
     return [
         source.insert_before(using, [f"{line}  {remark}" if remark else line]),
         Edit(first.start, first.end, subkey),
-        Edit(source.line_start(again.start), source.next_line(again.end), ""),
+        _without_line(source, again),
     ]
 
 
@@ -372,8 +388,18 @@ def _item_earlier(source: FixSource, first: ir.Expr, second: ir.Name, again: ir.
     line = f"{second.id}, {target.id} = {source.slice(split.func)}({second.id})"
     return [
         source.insert_before(using, [f"{line}  {remark}" if remark else line]),
-        Edit(start, source.next_line(again.end), ""),
+        _without_line(source, again),
     ]
+
+
+def _without_line(source: FixSource, statement: ir.Stmt) -> Edit:
+    """The line of a statement goes, and one of the empty lines between which it stands."""
+    start, end = source.line_start(statement.start), source.next_line(statement.end)
+    before = source.text[source.line_start(start - 1) : start] if start else ""
+    after = source.text[end : source.next_line(end)]
+    if not before.strip() and after and not after.strip():
+        end = source.next_line(end)
+    return Edit(start, end, "")
 
 
 def _half(value: ir.Expr, imports: Imports) -> ir.Call | None:

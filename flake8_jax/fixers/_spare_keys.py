@@ -28,6 +28,8 @@ SPLIT = "jax.random.split"
 
 _FUNCTION = re.compile(r"(?!(?:apply|partial|split|fold_in|key|clone)\b)[a-z][a-z0-9_]{2,14}")
 """A function of such a name can name the key that it gets."""
+_VARIABLE = re.compile(r"(?!(?:key|rng|subkey|out|ret|res|tmp)\b)[a-z][a-z0-9_]{0,14}")
+"""A variable of such a name can name the key of the draw that it holds."""
 _OF_KEYS = re.compile(r"(?:rngs?|keys?|prng|seed|k)\d*\Z", re.IGNORECASE)
 _NUMBERED = re.compile(r"(.*?)(\d+)\Z")
 
@@ -83,6 +85,34 @@ def spare_subkey(source: FixSource, statement: ir.Stmt, key: str, imports: Impor
         if spare:
             return spare[0] if len(spare) == 1 else None
     return None
+
+
+def later_spare(source: FixSource, first: ir.Expr, second: ir.Expr) -> ir.Name | None:
+    """The name that a split between two uses of one key binds, and whose value nothing reads: the second use was meant to take
+    it. The split advances the same key as the split that made the key of the first use."""
+    if not isinstance(first, ir.Name) or not isinstance(second, ir.Name):
+        return None
+    using, again = source.statement(first), source.statement(second)
+    imports = Imports(source, second)
+    maker = binder_before(source, using, first.id)
+    carried = _advanced(maker) if isinstance(maker, ir.Assign) and is_split(maker, imports) else None
+    for split, names in splits_before(source, again, imports):
+        if split.start < using.start:
+            return None
+        if carried is None or _advanced(split) != carried or first.id in {name.id for name in names}:
+            continue
+        spare = [name for name in names if name.id not in ("_", carried) and is_spare(source, name, again)]
+        if spare:
+            return spare[0] if len(spare) == 1 else None
+    return None
+
+
+def _advanced(split: ir.Assign) -> str | None:
+    """``key`` of ``key, a = split(key)``."""
+    value = split.value
+    given = value.args[0].value if isinstance(value, ir.Call) and value.args else None
+    names = {name.id for name in split_names(split)}
+    return given.id if isinstance(given, ir.Name) and given.id in names else None
 
 
 def _is_other_key(source: FixSource, split: ir.Assign, statement: ir.Stmt, key: str) -> bool:
@@ -150,8 +180,8 @@ def is_bound_between(source: FixSource, statement: ir.Stmt, read: ir.Name, binde
 
 
 def extended_split(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Edit] | None:
-    """The split that made the key of both uses makes one more, for the second use, or for the first one if more uses follow.
-    None where no split in sight made it, or other code runs between the split and an advanced key."""
+    """The split that made the key of both uses makes one more, for the second use, or for the first one if the second
+    advances it. None where no split of the same block made it, or other code runs between the split and an advanced key."""
     if not isinstance(first, ir.Name) or not isinstance(second, ir.Name):
         return None
     using, again = source.statement(first), source.statement(second)
@@ -164,23 +194,23 @@ def extended_split(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[E
     carries = _carries(split, first.id)
     if carries and not _is_directly_before(source, split, using):
         return None
-    if source.functions(split) != source.functions(second) or source.comments(split.start, split.end):
+    if source.place(split).owner is not source.place(using).owner or source.comments(split.start, split.end):
         return None
     if len({name.id for name in names}) < len(names) or "_" in {name.id for name in names}:
         return None
     count = one_more(split, len(names))
     if count is None or any(_is_in_loop(source, node, split) for node in (first, second)):
         return None
-    use = second if not carries and _is_last(source, second) and purpose_of(source, second) else first
+    use = first if carries or _is_split_again(source, second, imports) else second
     name = another_name(source, use, [name.id for name in names])
-    return [Edit(names[-1].end, names[-1].end, f", {name}"), count, Edit(use.start, use.end, name)]
+    comma = source.text[names[-2].end : names[-1].start]
+    return [Edit(names[-1].end, names[-1].end, f"{comma}{name}"), count, Edit(use.start, use.end, name)]
 
 
-def _is_last(source: FixSource, use: ir.Name) -> bool:
-    """The function does not mention the name behind this use."""
-    around = source.functions(use)
-    later = (node for node in walk(around[0] if around else source.module) if isinstance(node, ir.Name))
-    return not any(node.id == use.id and node.start > use.start for node in later)
+def _is_split_again(source: FixSource, use: ir.Name, imports: Imports) -> bool:
+    """The use is what another split splits."""
+    call = source.parent(source.parent(use))
+    return isinstance(call, ir.Call) and imports.resolve(call.func) == SPLIT
 
 
 def _carries(split: ir.Assign, name: str) -> bool:
@@ -215,24 +245,31 @@ def one_more(split: ir.Assign, names: int) -> Edit | None:
 
 
 def another_name(source: FixSource, use: ir.Name, names: list[str]) -> str:
-    """A new name for the key of a use, beside others: ``k3`` beside ``k1`` and ``k2``, or after what takes the key."""
+    """A new name for the key of a use, beside others: ``k3`` beside ``k1`` and ``k2``, or after what the key is for."""
     numbered = [found for found in map(_NUMBERED.fullmatch, names) if found is not None]
     own = _NUMBERED.fullmatch(use.id)
-    if own is not None:
-        beside = [int(found[2]) for found in numbered if found[1] == own[1]]
-        if len(beside) > 1:
-            return fresh(source, use, f"{own[1]}{max(beside) + 1}")[0]
+    beside = [int(found[2]) for found in numbered if own is not None and found[1] == own[1]]
+    if own is not None and len(beside) > 1:
+        return _numbered(source, use, own[1], max(beside) + 1)
     purpose = purpose_of(source, use)
     if purpose:
         wanted = f"{purpose}_{'rng' if 'rng' in use.id.lower() else 'key'}"
         [name] = fresh(source, use, wanted)
         if name == wanted:
             return name
-    return fresh(source, use, f"{own[1]}{int(own[2]) + 1}" if own is not None else f"{use.id}2")[0]
+    return _numbered(source, use, use.id if own is None else own[1], 2 if own is None else int(own[2]) + 1)
+
+
+def _numbered(source: FixSource, use: ir.Name, stem: str, number: int) -> str:
+    """The first new name of ``stem3``, ``stem4``, and so on."""
+    while fresh(source, use, f"{stem}{number}") != [f"{stem}{number}"]:
+        number += 1
+    return f"{stem}{number}"
 
 
 def purpose_of(source: FixSource, use: ir.Expr) -> str:
-    """What a key is for: the keyword or the entry of a dictionary that takes it, or the function; else the empty string."""
+    """What a key is for: the keyword or the entry of a dictionary that takes it, the variable that a draw is for, or the
+    function that gets it; else the empty string."""
     argument = source.parent(use)
     if isinstance(argument, ir.Dict):
         names = [key for key, value in zip(argument.keys, argument.values, strict=True) if value is use]
@@ -243,8 +280,33 @@ def purpose_of(source: FixSource, use: ir.Expr) -> str:
         return ""
     if argument.keyword and not _OF_KEYS.search(argument.keyword):
         return argument.keyword if _FUNCTION.fullmatch(argument.keyword) else ""
+    variable = _variable(source, call)
     name = _called(call.func)
-    return name if _FUNCTION.fullmatch(name) else ""
+    is_draw = (Imports(source, call).resolve(call.func) or "").startswith("jax.random.")
+    if is_draw or _is_called_again(source, call, name):
+        return variable if _VARIABLE.fullmatch(variable) else name if is_draw and _FUNCTION.fullmatch(name) else ""
+    return name if _FUNCTION.fullmatch(name) else variable if _VARIABLE.fullmatch(variable) else ""
+
+
+def _variable(source: FixSource, call: ir.Call) -> str:
+    """The variable or attribute that the statement of a call assigns, or the entry or keyword that the call is the value of."""
+    above = source.parent(call)
+    if isinstance(above, ir.Argument) and above.keyword:
+        return above.keyword
+    if isinstance(above, ir.Dict):
+        entries = [key for key, value in zip(above.keys, above.values, strict=True) if value is call]
+        return str(entries[0].value) if entries and isinstance(entries[0], ir.Constant) else ""
+    statement = source.statement(call)
+    if not isinstance(statement, ir.Assign) or len(statement.targets) != 1:
+        return ""
+    return _called(statement.targets[0])
+
+
+def _is_called_again(source: FixSource, call: ir.Call, name: str) -> bool:
+    """The function around calls a function of that name in another place, too."""
+    around = source.functions(call)
+    calls = (node for node in walk(around[0] if around else source.module) if isinstance(node, ir.Call))
+    return any(node is not call and _called(node.func) == name for node in calls)
 
 
 def _called(func: msgspec.Struct) -> str:

@@ -11,6 +11,7 @@ Limitations: results kept in a list or dict, work in another function than the c
 
 from __future__ import annotations
 
+import builtins
 import re
 from bisect import bisect_left, bisect_right
 
@@ -48,6 +49,8 @@ def fix(event: Timed, source: FixSource) -> Fix | None:
     if _DISPATCH.search(source.slice(stop)) or _ON_PURPOSE.search(_text_of_both(source, statement, stop)):
         return None
     imports = Imports(source, event.at)
+    if not _imports_jax(source):
+        return None
     kept = _kept(source, work, statement)
     if kept and statement is not stop and not (isinstance(stop, ir.With) and stop.end >= work.end):
         _check_shared(source, statement, stop)
@@ -63,10 +66,44 @@ def fix(event: Timed, source: FixSource) -> Fix | None:
         return None
     if kept and statement is not stop and "\n" in source.text[statement.start : statement.end]:
         return unsafe("Wait for the result", WAITS, (_behind(source, statement, kept, imports), *imports.edits))
+    if _returns_nothing(source, work) or _has_companions(source, statement):
+        return None
     if isinstance(work, (ir.Name, ir.Attribute)) or source.comments(work.start, work.end):
         return None
     before = Edit(work.start, work.start, f"{imports.spell(_WAIT)}(")
     return unsafe("Wait for the result", WAITS, (*imports.edits, before, Edit(work.end, work.end, ")")))
+
+
+def _returns_nothing(source: FixSource, work: ir.Node) -> bool:
+    """The called function of the project, or the one that a transform wraps, has no result to wait for."""
+    func = work.func if isinstance(work, ir.Call) else None
+    if isinstance(func, ir.Call) and func.args and (Imports(source, func).resolve(func.func) or "").startswith("jax."):
+        func = func.args[0].value
+    found = source.program.definition(source, func) if func is not None and source.program is not None else None
+    if found is None or found[1].function.is_generator:
+        return False
+    return not any(isinstance(node, ir.Return) and node.value is not None for node in walk(found[1]))
+
+
+def _has_companions(source: FixSource, statement: ir.Stmt) -> bool:
+    """Other statements beside it throw the result of a function away, too: all of them need a wait."""
+    if not isinstance(statement, ir.ExprStmt):
+        return False
+    calls = [
+        one.value for one in source.place(statement).block if isinstance(one, ir.ExprStmt) and one is not statement
+    ]
+    called = [call.func for call in calls if isinstance(call, ir.Call)]
+    return any(isinstance(func, ir.Name) and func.id not in dir(builtins) for func in called)
+
+
+def _imports_jax(source: FixSource) -> bool:
+    """The file uses JAX itself; others get plain values from the code that does."""
+    for node in walk(source.module):
+        modules = [name.name for name in node.names] if isinstance(node, ir.Import) else []
+        modules += [node.module or ""] if isinstance(node, ir.ImportFrom) and not node.level else []
+        if any(module.partition(".")[0] == "jax" for module in modules):
+            return True
+    return False
 
 
 def _waits_itself(source: FixSource, statement: ir.Stmt, stop: ir.Stmt) -> bool:

@@ -20,6 +20,7 @@ from flake8_jax.fixers._keys import (
     key_argument,
     passed_key,
     plain_arguments,
+    spare_for,
     split_before,
     split_earlier,
     split_for_both,
@@ -31,6 +32,7 @@ from flake8_jax.semantics.events.events import KeyUse
 
 _HARMLESS = frozenset(f"jax.random.{name}" for name in ("fold_in", "key_data", "clone", "key_impl"))
 _OTHER_HALF = "Split the unused half of the key"
+_SPARE = "Use the new key that nothing uses yet"
 _EARLIER = "Split the key before its first use"
 _MESSAGE = "Split the key and pass a new key to each use"
 
@@ -55,17 +57,25 @@ def fix(event: KeyUse, source: FixSource) -> Fix | None:
         return None
     evaluated_once(source, second)
     check_key(source, first)
+    spare = spare_for(source, first, second) if _is_own_name(source, first, second) else None
+    if spare is not None:
+        return unsafe(_SPARE, OTHER_DRAWS, spare)
     rest = split_of_the_rest(source, first, second)
     if rest is not None:
         return unsafe(_OTHER_HALF, OTHER_DRAWS, rest)
     moved = split_earlier(source, first, second)
     if moved is not None:
         return unsafe(_EARLIER, OTHER_DRAWS, moved)
-    if isinstance(second, ir.Name) and is_local(source, first, second.id):
+    if _is_own_name(source, first, second):
         return unsafe(_MESSAGE, OTHER_DRAWS, split_before(source, first, second))
     if not isinstance(second, (ir.Name, ir.Attribute, ir.Subscript)) or _is_kept_here(source, second):
         return None
     return unsafe(_MESSAGE, OTHER_DRAWS, split_for_both(source, first, second))
+
+
+def _is_own_name(source: FixSource, first: ir.Expr, second: ir.Expr) -> bool:
+    """Both uses read a variable of the function around."""
+    return isinstance(second, ir.Name) and is_local(source, first, second.id)
 
 
 def _is_kept_here(source: FixSource, key: ir.Expr) -> bool:

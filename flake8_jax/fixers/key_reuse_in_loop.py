@@ -156,6 +156,8 @@ def _comprehension(source: FixSource, node: ir.Comprehension, key: ir.Expr) -> F
     """The index of ``range`` or ``enumerate`` is folded in; anything else is enumerated."""
     if len(node.generators) != 1 or node.generators[0].is_async or _is_used_elsewhere(source, node, key):
         raise Refused
+    if sum(source.slice(part) == source.slice(key) for part in walk(node) if type(part) is type(key)) > 1:
+        raise Refused  # one index gives both uses the same key
     generator = node.generators[0]
     index = _index(generator)
     if index == "_":

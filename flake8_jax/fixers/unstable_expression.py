@@ -55,6 +55,8 @@ class Formula:
         call = self.call(node, *operations)
         if len(call.args) != 1 or call.args[0].keyword is not None:
             raise Refused
+        if self._is_method(call):
+            raise Refused  # an attribute such as ``self.backend`` holds the module, and may hold another one
         return call.args[0].value
 
     def reduced(self, node: ir.Node | None, operation: str, *more: str) -> tuple[ir.Expr, list[str]]:
