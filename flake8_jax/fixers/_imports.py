@@ -435,8 +435,16 @@ def _among(source: FixSource, others: list[ir.Import | ir.ImportFrom], statement
     if not section:
         return _new_section(source, order, others, statement)
     keys = [order.key(_line(s)) for s in section]
+    same = [s for s in section if isinstance(s, ir.ImportFrom) and not new.is_plain and _line(s).module == new.module]
     if keys == sorted(keys):
         following = next((s for s, key in zip(section, keys) if key > order.key(new)), None)
+        if (
+            same
+            and following is not None
+            and following not in same
+            and section[section.index(following) - 1] is same[-1]
+        ):
+            return _after(source, same[-1], statement)
         if following is not None:
             heads = following is section[0]
             place = _above_comments(source, following.start, heading=heads)

@@ -283,7 +283,7 @@ def split_of_the_rest(source: FixSource, first: ir.Expr, second: ir.Expr) -> lis
     has used. ``key, sub = split(key)`` behind another one: the use of ``key`` takes the unused half instead, which is ``_`` in
     some files. None where the code is another."""
     again = source.statement(second)
-    if not isinstance(second, ir.Name) or not isinstance(again, ir.Assign):
+    if not isinstance(second, ir.Name) or not isinstance(again, ir.Assign) or again.start < first.start:
         return None
     names = _halves(source, again)
     before = binder_before(source, source.statement(first), second.id)

@@ -31,6 +31,8 @@ _FUNCTION = re.compile(r"(?!(?:apply|partial|split|fold_in|key|clone)\b)[a-z][a-
 _VARIABLE = re.compile(r"(?!(?:key|rng|subkey|out|ret|res|tmp)\b)[a-z][a-z0-9_]{0,14}")
 """A variable of such a name can name the key of the draw that it holds."""
 _OF_KEYS = re.compile(r"(?:rngs?|keys?|prng|seed|k)\d*\Z", re.IGNORECASE)
+_NEAR = 12
+"""At most so many lines are between a split and a use for which it makes one more key."""
 _NUMBERED = re.compile(r"(.*?)(\d+)\Z")
 
 
@@ -181,7 +183,7 @@ def is_bound_between(source: FixSource, statement: ir.Stmt, read: ir.Name, binde
 
 def extended_split(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Edit] | None:
     """The split that made the key of both uses makes one more, for the second use, or for the first one if the second
-    advances it. None where no split of the same block made it, or other code runs between the split and an advanced key."""
+    advances it. None where no split nearby in the block made it, or other code runs between the split and an advanced key."""
     if not isinstance(first, ir.Name) or not isinstance(second, ir.Name):
         return None
     using, again = source.statement(first), source.statement(second)
@@ -193,6 +195,8 @@ def extended_split(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[E
     split, names = made
     carries = _carries(split, first.id)
     if carries and not _is_directly_before(source, split, using):
+        return None
+    if source.text.count("\n", split.start, first.start) > _NEAR:
         return None
     if source.place(split).owner is not source.place(using).owner or source.comments(split.start, split.end):
         return None
@@ -289,7 +293,7 @@ def purpose_of(source: FixSource, use: ir.Expr) -> str:
 
 
 def _variable(source: FixSource, call: ir.Call) -> str:
-    """The variable or attribute that the statement of a call assigns, or the entry or keyword that the call is the value of."""
+    """What the statement of a call assigns first, or the entry or keyword whose value the call is."""
     above = source.parent(call)
     if isinstance(above, ir.Argument) and above.keyword:
         return above.keyword
@@ -299,7 +303,8 @@ def _variable(source: FixSource, call: ir.Call) -> str:
     statement = source.statement(call)
     if not isinstance(statement, ir.Assign) or len(statement.targets) != 1:
         return ""
-    return _called(statement.targets[0])
+    target = statement.targets[0]
+    return _called(target.elts[0] if isinstance(target, ir.Tuple) else target)
 
 
 def _is_called_again(source: FixSource, call: ir.Call, name: str) -> bool:

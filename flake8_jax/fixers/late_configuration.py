@@ -50,8 +50,22 @@ def fix(event: Setting, source: FixSource) -> Fix | None:
     if any(_is_star_import(s) for s in rest) and not _is_known_before(source, place.block, early, statement, companion):
         return None
     moved: list[ir.Stmt] = [companion, statement] if companion is not None else [statement]
-    edits = (_insertion(source, place.block, early, moved), *[_removal(source, s) for s in moved])
+    target = early if companion is not None else _first_import(place.block, early, statement)
+    edits = (_insertion(source, place.block, target, moved), *[_removal(source, s) for s in moved])
     return unsafe("Move the setting before the code that reads it", TAKES_EFFECT, edits)
+
+
+def _first_import(block: list[ir.Stmt], early: ir.Stmt, statement: ir.Stmt) -> ir.Stmt:
+    """The first of the imports around what comes too early that the setting does not need: among them, it would stand in the
+    middle of a list."""
+    needed = uses(statement).reads
+    target = early
+    for earlier in reversed(block[: block.index(early)] if _is_import(early) else []):
+        is_future = isinstance(earlier, ir.ImportFrom) and earlier.module == "__future__"
+        if not _is_import(earlier) or is_future or uses(earlier).binds & needed:
+            return target
+        target = earlier
+    return target
 
 
 def _demands_device(event: Setting) -> bool:
@@ -104,6 +118,16 @@ def _start(source: FixSource, statement: ir.Stmt) -> int:
     return comments_above(source, statement.start, next_to=True)
 
 
+def _moved_start(source: FixSource, statement: ir.Stmt) -> int:
+    """Where a statement that moves begins: comments above it stay if settings of JAX directly below share them."""
+    following = source.place(statement).following
+    below = following[0] if following else None
+    adjoins = below is not None and source.line_start(below.start) == source.next_line(statement.end)
+    if below is not None and adjoins and "config.update(" in source.slice(below):
+        return statement.start
+    return _start(source, statement)
+
+
 def _whole_lines(source: FixSource, statement: ir.Stmt) -> str:
     """The text of a statement that has its lines for itself, with the comments above and behind it.
 
@@ -112,7 +136,7 @@ def _whole_lines(source: FixSource, statement: ir.Stmt) -> str:
     """
     if not source.starts_line(statement) or not source.ends_line(statement):
         raise Refused
-    return source.text[_start(source, statement) : source.line_end(statement.end)].rstrip()
+    return source.text[_moved_start(source, statement) : source.line_end(statement.end)].rstrip()
 
 
 def _insertion(source: FixSource, block: list[ir.Stmt], early: ir.Stmt, moved: list[ir.Stmt]) -> Edit:
@@ -139,7 +163,7 @@ def _is_import(statement: ir.Stmt | None) -> bool:
 
 def _removal(source: FixSource, statement: ir.Stmt) -> Edit:
     """Take the lines of a statement away and, where an empty line follows, those above it that are empty."""
-    start, end = source.line_start(_start(source, statement)), source.next_line(statement.end)
+    start, end = source.line_start(_moved_start(source, statement)), source.next_line(statement.end)
     if not source.text[end : source.line_end(end)].strip():
         while start and not source.text[source.line_start(start - 1) : start].strip():
             start = source.line_start(start - 1)

@@ -6,10 +6,13 @@ without elements included.
 
 from __future__ import annotations
 
+import re
+
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import ARRAYS_ONLY, BY_ZERO, JAX_DTYPES, NO_EMPTY, decided
+from flake8_jax.fixers._comments import comments_above
 from flake8_jax.fixers._conditions import holds_surely_a_tracer, is_called_by_name, never_divides_by_zero
 from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._equivalents import equivalent_call
@@ -44,6 +47,8 @@ _DTYPES = frozenset(
 
 _OF_NUMPY = frozenset({"flat", "tobytes", "tofile", "setflags", "ctypes", "fill", "resize", "partition"})
 """Attributes that JAX arrays do not have."""
+_HOST_NAME = re.compile(r"(?:^|_)(?:np|numpy|host)(?:_|\Z)", re.IGNORECASE)
+"""A variable of such a name is meant to hold a NumPy array."""
 _HOST_LIBRARIES = frozenset({"scipy", "pandas", "sklearn", "cv2", "PIL", "matplotlib"})
 
 _WIDE = frozenset({"int64", "uint64", "float64", "complex128", "double", "int_", "uint"})
@@ -90,6 +95,8 @@ def _stays_numpy(event: LibraryCall, source: FixSource) -> bool:
     if event.name not in ("numpy.array", "numpy.asarray") or not isinstance(statement, ir.Assign):
         return False
     names = {name for target in statement.targets for name in target_names(target)}
+    if any(_HOST_NAME.search(name) for name in names) or _is_said_to_be_numpy(source, statement):
+        return True
     around = source.functions(event.at)
     inside = around[0].body if around else source.module.body
     for node in (part for s in inside for part in walk(s)):
@@ -102,6 +109,15 @@ def _stays_numpy(event: LibraryCall, source: FixSource) -> bool:
             if given & names and root in _HOST_LIBRARIES:
                 return True
     return False
+
+
+def _is_said_to_be_numpy(source: FixSource, statement: ir.Stmt) -> bool:
+    """The comments directly above a statement, or behind it, name NumPy."""
+    if not source.starts_line(statement):
+        return False
+    start = comments_above(source, statement.start, next_to=True)
+    comments = source.comments(start, source.line_end(statement.end))
+    return any("numpy" in comment.text.lower() for comment in comments)
 
 
 def _equivalent(event: LibraryCall) -> str | None:

@@ -285,7 +285,8 @@ def _squared(f: Formula, node: ir.Expr) -> ir.Expr:
 
 
 def _clipped(f: Formula) -> str:
-    return _around(f, f.called("jnp.clip", f.source.argument(_operand(f)), "-1.0, 1.0"))
+    operand = _operand(f)
+    return _around(f, operand, f.called("jnp.clip", f.source.argument(operand), "-1.0, 1.0"))
 
 
 def _clipped_inside(f: Formula) -> str:
@@ -294,15 +295,16 @@ def _clipped_inside(f: Formula) -> str:
         call = f.call(operand, "clip")
         if len(call.args) != 3 or any(a.keyword is not None for a in call.args):
             raise Refused
-        return _around(f, f"{f.source.slice(call.func)}({f.source.slice(call.args[0])}, {_INSIDE})")
+        return _around(f, operand, f"{f.source.slice(call.func)}({f.source.slice(call.args[0])}, {_INSIDE})")
     if isinstance(operand, ir.Name):
         raise Refused  # maybe clipped where the name was bound
-    return _around(f, f.called("jnp.clip", f.source.argument(operand), _INSIDE))
+    return _around(f, operand, f.called("jnp.clip", f.source.argument(operand), _INSIDE))
 
 
-def _around(f: Formula, text: str) -> str:
-    assert isinstance(f.whole, ir.Call)
-    return f"{f.source.slice(f.whole.func)}({text})"
+def _around(f: Formula, operand: ir.Expr, text: str) -> str:
+    """The whole call with another operand, and with the spaces that it has inside of its parentheses."""
+    before, after = f.source.text[f.whole.start : operand.start], f.source.text[operand.end : f.whole.end]
+    return f"{before}{text}{after}"
 
 
 _REWRITTEN: dict[str, Callable[[Formula], str]] = {
