@@ -73,7 +73,7 @@ def main() -> None:
         text = anyio.run(transcript, project)
     page = PAGE.read_text(encoding="utf-8")
     head, tail = page.partition(BEGIN)[0], page.partition(END)[2]
-    shown = f"{BEGIN}\n```python\n# model.py\n{PROGRAM}```\n\n```text\n{text.rstrip()}\n```\n\n{END}"
+    shown = f"{BEGIN}\n```python\n{PROGRAM}```\n\n```text\n{text.rstrip()}\n```\n\n{END}"
     PAGE.write_text(head + shown + tail, encoding="utf-8")
 
 

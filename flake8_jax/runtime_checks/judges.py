@@ -117,10 +117,18 @@ def _elsewhere(seen: Seen, row: int | None, what: str = "function") -> Verdict:
     return Verdict("confirmed-elsewhere", f"line {row} of the same {what}: {found.reason}", details=found.details)
 
 
+_LONGEST = 200
+
+
+def _cut(text: str, most: int) -> str:
+    """A message that is too long ends with a whole word and ``…``."""
+    return text if len(text) <= most else f"{text[: most - 2].rsplit(None, 1)[0]} …"
+
+
 def _raised(seen: Seen) -> Verdict:
     place = seen["stack"][0]
     return _confirmed(
-        f"{seen['type']}: {seen['message'][:200]}",
+        f"{seen['type']}: {_cut(seen['message'], _LONGEST)}",
         exception={"type": seen["type"], "bases": seen["bases"], "message": seen["message"]},
         path=place[0],
         row=place[1],

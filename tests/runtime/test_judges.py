@@ -109,6 +109,11 @@ def test_an_error_elsewhere_is_about_what_the_line_makes(message: str, visits: i
     assert found.verdict == verdict, found
 
 
+def test_a_long_message_ends_with_a_whole_word() -> None:
+    reason = judge((BOOL[0], "of shape " * 40), (FILE, 10, "f")).reason
+    assert len(reason) < 240 and reason.endswith(("of …", "shape …"))
+
+
 def test_another_error_on_the_line_comes_first() -> None:
     found = judge(("KeyError", "'w'"), (FILE, 10, "f"))
     assert (found.verdict, found.reason) == ("blocked", "another error comes first: KeyError: 'w'")
