@@ -98,7 +98,11 @@ def _commands() -> str:
         for name in COMMANDS
         if name not in ("format", "version")
     ]
-    return "# Commands\n\nWhat `jaxlint help COMMAND` prints.\n\n" + "\n".join(parts)
+    return (
+        "# Commands\n\nThis page shows what `jaxlint help COMMAND` prints for each command. `jaxlint --help` lists the "
+        "commands. [Running](running.md) and [measuring](measuring.md) explain the commands that run your code.\n\n"
+        + "\n".join(parts)
+    )
 
 
 _AUTHORING = """\

@@ -41,15 +41,23 @@ def _jobs(text: str) -> int:
     return int(text)
 
 
-def add_project_options(parser: argparse.ArgumentParser) -> None:
-    """Options that decide which files are looked at, and under which configuration."""
+def add_project_options(parser: argparse.ArgumentParser, *, stdin: bool = False, preview: bool = True) -> None:
+    """Options that decide which files are looked at, and under which configuration. stdin: the command reads a program from
+    standard input; preview: it reports findings."""
     files = parser.add_argument_group("files")
     files.add_argument(
-        "--exclude", action="extend", type=_list, metavar="PATTERNS", help="exclude these (replaces the setting)"
-    )
-    files.add_argument("--extend-exclude", action="extend", type=_list, metavar="PATTERNS", help="also exclude these")
+        "--exclude", action="extend", type=_list, metavar="PATTERNS",
+        help="exclude files that match these gitignore patterns, instead of those of the setting `exclude` and its default",
+    )  # fmt: skip
     files.add_argument(
-        "--force-exclude", action="store_true", default=None, help="also exclude files given on the command line"
+        "--extend-exclude", action="extend", type=_list, metavar="PATTERNS",
+        help="exclude files that match these gitignore patterns as well",
+    )  # fmt: skip
+    files.add_argument(
+        "--force-exclude",
+        action="store_true",
+        default=None,
+        help="also exclude files that you name on the command line",
     )
     files.add_argument("--no-force-exclude", dest="force_exclude", action="store_false", help=argparse.SUPPRESS)
     files.add_argument(
@@ -58,7 +66,10 @@ def add_project_options(parser: argparse.ArgumentParser) -> None:
     files.add_argument(
         "--no-respect-gitignore", dest="respect_gitignore", action="store_false", help="include files that git ignores"
     )
-    files.add_argument("--stdin-filename", metavar="FILE", help="the file name for standard input (`-`)")
+    files.add_argument(
+        "--stdin-filename", metavar="FILE",
+        help="treat standard input (PATH `-`) as the file of this name" if stdin else argparse.SUPPRESS,
+    )  # fmt: skip
     files.add_argument(
         "--within", metavar="FOLDER",
         help="read nothing outside this folder: no configuration, no other project files, no links to the outside",
@@ -66,52 +77,70 @@ def add_project_options(parser: argparse.ArgumentParser) -> None:
     settings = parser.add_argument_group("configuration")
     settings.add_argument(
         "--config", action="append", default=[], metavar="PATH|KEY=VALUE",
-        help="a configuration file for all paths, or one setting as TOML; may be repeated",
+        help="use this configuration file for all paths, or set one key, as in 'ignore = [\"JAX1\"]'; may be repeated",
     )  # fmt: skip
     settings.add_argument("--isolated", action="store_true", help="use no configuration file")
-    settings.add_argument("--preview", action="store_true", default=None, help="also report less certain findings")
+    settings.add_argument(
+        "--preview", action="store_true", default=None,
+        help="also report less certain findings" if preview else argparse.SUPPRESS,
+    )  # fmt: skip
     settings.add_argument("--no-preview", dest="preview", action="store_false", help=argparse.SUPPRESS)
     settings.add_argument(
-        "--target-jax", metavar="VERSIONS", help="JAX versions that the code supports, such as 0.6.2 or '>=0.4.30'"
-    )
+        "--target-jax", metavar="VERSIONS",
+        help="set the versions of JAX that the code supports, such as 0.6.2 or '>=0.4.30' (default: those that the project "
+        "asks for)",
+    )  # fmt: skip
     settings.add_argument("-n", "--no-cache", action="store_true", help="neither read nor write the cache")
-    settings.add_argument("--cache-dir", metavar="DIRECTORY", help="the cache directory")
     settings.add_argument(
-        "-j",
-        "--jobs",
-        type=_jobs,
-        default=0,
-        metavar="N",
-        help="number of parser processes; default: one per processor",
+        "--cache-dir", metavar="DIRECTORY", help="create the cache in this directory (default: the root of the project)"
     )
+    settings.add_argument(
+        "-j", "--jobs", type=_jobs, default=0, metavar="N",
+        help="parse files in N processes (default: one for each processor)",
+    )  # fmt: skip
 
 
-def add_log_options(parser: argparse.ArgumentParser) -> None:
+def add_log_options(parser: argparse.ArgumentParser, *, findings: bool = True) -> None:
+    """Options on what else is printed. findings: the command prints findings."""
     log = parser.add_argument_group("log")
-    log.add_argument("-q", "--quiet", action="store_true", help="print findings only")
-    log.add_argument("-s", "--silent", action="store_true", help="print nothing; use the exit status")
-    log.add_argument("-v", "--verbose", action="store_true", help="print analysis statistics")
-    log.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="whether to color the output")
+    unused = argparse.SUPPRESS
+    log.add_argument("-q", "--quiet", action="store_true", help="print findings only" if findings else unused)
+    log.add_argument(
+        "-s", "--silent", action="store_true",
+        help="print nothing; the exit status says whether there are findings" if findings else unused,
+    )  # fmt: skip
+    log.add_argument("-v", "--verbose", action="store_true", help="also print statistics of the analysis")
+    log.add_argument(
+        "--color", choices=("auto", "always", "never"), default="auto",
+        help="color the output (default: auto, which means only in a terminal)" if findings else unused,
+    )  # fmt: skip
 
 
-def add_selection_options(parser: argparse.ArgumentParser) -> None:
-    rules = parser.add_argument_group("rules (codes, prefixes, names or ALL; separated by commas)")
-    rules.add_argument("--select", action="extend", type=_list, metavar="RULES", help="run these")
-    rules.add_argument("--ignore", action="extend", type=_list, metavar="RULES", help="do not run these")
-    rules.add_argument("--extend-select", action="extend", type=_list, metavar="RULES", help="run these as well")
+def add_selection_options(parser: argparse.ArgumentParser, *, fixes: bool = True) -> None:
+    """Options on what is reported. fixes: the command shows or applies fixes."""
+    rules = parser.add_argument_group("rules (RULES are codes, prefixes of codes, names or ALL, separated by commas)")
+    rules.add_argument("--select", action="extend", type=_list, metavar="RULES", help="run these rules and no others")
+    rules.add_argument("--ignore", action="extend", type=_list, metavar="RULES", help="do not run these rules")
     rules.add_argument(
-        "--per-file-ignores",
-        action="append",
-        type=_patterns,
-        metavar="PATTERN:RULES",
-        help="do not report these in those files",
+        "--extend-select", action="extend", type=_list, metavar="RULES", help="run these rules in addition"
     )
+    rules.add_argument(
+        "--per-file-ignores", action="append", type=_patterns, metavar="PATTERN:RULES",
+        help="do not report these rules in files that match the gitignore pattern",
+    )  # fmt: skip
     rules.add_argument(
         "--test-files", action="extend", type=_list, metavar="PATTERNS",
-        help="test files; rules on keys, timing and waiting are off there unless selected by code or name",
+        help="treat files that match these gitignore patterns as test files; rules on keys, timing and waiting are off in "
+        "them unless selected by code or name",
     )  # fmt: skip
-    rules.add_argument("--fixable", action="extend", type=_list, metavar="RULES", help="fix only these")
-    rules.add_argument("--unfixable", action="extend", type=_list, metavar="RULES", help="do not fix these")
+    rules.add_argument(
+        "--fixable", action="extend", type=_list, metavar="RULES",
+        help="offer fixes of these rules and no others" if fixes else argparse.SUPPRESS,
+    )  # fmt: skip
+    rules.add_argument(
+        "--unfixable", action="extend", type=_list, metavar="RULES",
+        help="offer no fixes of these rules" if fixes else argparse.SUPPRESS,
+    )  # fmt: skip
     rules.add_argument(
         "--ignore-noqa", action="store_true", help="also report findings that `# noqa` comments suppress"
     )

@@ -27,8 +27,8 @@ _MUCH_DISPATCH = 0.2
 _EPILOG = """
 jaxlint waits for the result of each call, because JAX returns before the work is done. With --vs, it calls both functions in
 turns, in short blocks, and compares lower quartiles. It measures until the noise is small, or until --seconds are over. It
-calls a function faster only if the difference is larger than the noise, which is the difference between two halves of the
-calls of one function.
+says that a function is faster only if the difference is larger than the noise, which is the difference between two halves of
+the calls of one function.
 
 examples:
   jaxlint bench train.py:step --case 'f32[64,64], f32[32,64]'
@@ -45,24 +45,31 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument(
         "--vs", metavar="OTHER",
-        help="another function to compare on the same inputs; `eager`: the same function without jit",
+        help="compare with this other function on the same inputs; `eager` stands for the same function without jit",
     )  # fmt: skip
     made.add_argument(
-        "--rounds", type=positive, default=400, metavar="N", help="maximum number of rounds (default: 400)"
+        "--rounds",
+        type=positive,
+        default=400,
+        metavar="N",
+        help="measure at most N rounds, which are a few blocks of calls each (default: 400)",
     )
     made.add_argument(
         "--seconds", type=duration, default=20.0, metavar="S",
-        help="stop a case after this time, even if the noise is still large (default: 20)",
+        help="measure each input for at most this time, even if the noise is still above 2 %% (default: 20)",
     )  # fmt: skip
     made.add_argument(
-        "--eager", action="store_true", help="call it without jit; by default a function that is not jitted gets jitted"
+        "--eager",
+        action="store_true",
+        help="call the function without jit (default: jaxlint jits a function that is not jitted)",
     )
     made.add_argument(
         "--cores", type=positive, metavar="N", help="use N processors (default: all; 1 with --vs on a CPU)"
     )
     made.add_argument(
         "--plot", metavar="terminal|FILE.png|FILE.svg",
-        help="a histogram of the times, here or in a file, with the device's roofline (needs matplotlib)",
+        help="draw a histogram of the times: in the terminal, or in a file together with the roofline of the device (a file "
+        "needs matplotlib)",
     )  # fmt: skip
     add_subject_options(made)
     return made

@@ -54,56 +54,79 @@ def parser() -> argparse.ArgumentParser:
         prog="jaxlint check",
         usage="jaxlint [check] [options] [PATH ...]",
         description="Lint Python files for mistakes in their use of JAX.",
-        epilog="Exit status: 0 clean or all fixed, 1 findings, 2 usage or configuration error, a fix that could not be "
-        "written, or a failure of jaxlint.",
+        epilog="Exit status: 0 if there are no findings or `--fix` fixed all of them; 1 if there are findings, or if `--diff` "
+        "shows a change; 2 for a usage or configuration error, a fix that could not be written, or a failure of jaxlint.",
     )
     made.add_argument(
-        "paths", nargs="*", metavar="PATH", help="files or directories; `-` for standard input; default: ."
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        help="lint these files or directories; `-` reads standard input (default: .)",
     )
     fix = made.add_argument_group("fixes")
-    fix.add_argument("--fix", action="store_true", default=False, help="apply safe fixes")
+    fix.add_argument("--fix", action="store_true", default=False, help="apply safe fixes to the files")
     fix.add_argument("--no-fix", dest="fix", action="store_false", help=argparse.SUPPRESS)
     fix.add_argument(
         "--unsafe-fixes",
         action="store_true",
         default=None,
-        help="also apply fixes that may change values, dtypes or effects",
+        help="also apply (or show) unsafe fixes, which may change values, dtypes or effects",
     )
     fix.add_argument("--no-unsafe-fixes", dest="unsafe_fixes", action="store_false", help=argparse.SUPPRESS)
     fix.add_argument(
         "--prove", action="store_true",
-        help="with --fix: run the command after `--` and write only fixes that it proves; see `jaxlint prove --help`",
+        help="with --fix: run the command after `--` and write only the fixes that this run proves, unsafe ones only with "
+        "--unsafe-fixes; see `jaxlint prove --help`",
     )  # fmt: skip
-    fix.add_argument("--fix-only", action="store_true", help="apply fixes; do not report remaining findings")
-    fix.add_argument("--show-fixes", action="store_true", help="list the applied fixes")
-    fix.add_argument("--diff", action="store_true", help="print the fixes as a patch; do not change files")
-    fix.add_argument("--add-noqa", action="store_true", help="add a `# noqa: CODE` comment to every finding")
+    fix.add_argument(
+        "--fix-only", action="store_true", help="apply safe fixes, and do not report the remaining findings"
+    )
+    fix.add_argument("--show-fixes", action="store_true", help="list the fixes that jaxlint applied")
+    fix.add_argument("--diff", action="store_true", help="print the fixes as a patch, and do not change files")
+    fix.add_argument(
+        "--add-noqa", action="store_true", help="add a `# noqa: CODE` comment to the line of every finding"
+    )
     output = made.add_argument_group("output")
-    output.add_argument("--output-format", choices=formats(), metavar="FORMAT", help=f"one of {', '.join(formats())}")
-    output.add_argument("-o", "--output-file", metavar="FILE", help="write the findings to this file")
+    output.add_argument(
+        "--output-format",
+        choices=formats(),
+        metavar="FORMAT",
+        help=f"print findings in this format: {', '.join(formats())} (default: full)",
+    )
+    output.add_argument(
+        "-o", "--output-file", metavar="FILE", help="write the findings to this file (default: standard output)"
+    )
     output.add_argument(
         "--profile", metavar="FILE",
-        help="use a profile of `jaxlint record`: recorded functions count as traced, and findings say how they ran",
+        help="use a profile of `jaxlint record`: treat functions as traced if JAX traced them in the run, and say below each "
+        "finding how often its function ran",
     )  # fmt: skip
-    output.add_argument("--statistics", action="store_true", help="count the findings of each rule")
-    output.add_argument("--show-files", action="store_true", help="list the files that would be linted")
-    output.add_argument("--show-settings", action="store_true", help="print the settings for the first path")
+    output.add_argument("--statistics", action="store_true", help="also print how many findings each rule has")
+    output.add_argument(
+        "--show-files", action="store_true", help="list the files that jaxlint would lint, and lint nothing"
+    )
+    output.add_argument(
+        "--show-settings", action="store_true", help="print the settings of the first path, and lint nothing"
+    )
     output.add_argument("-w", "--watch", action="store_true", help="lint again whenever a file changes")
-    output.add_argument("-e", "--exit-zero", action="store_true", help="exit 0 even with findings")
-    output.add_argument("--exit-non-zero-on-fix", action="store_true", help="exit 1 if anything was fixed")
+    output.add_argument("-e", "--exit-zero", action="store_true", help="exit with status 0 even if there are findings")
+    output.add_argument(
+        "--exit-non-zero-on-fix", action="store_true", help="exit with status 1 if jaxlint fixed anything"
+    )
     new = made.add_argument_group("new findings only")
     new.add_argument(
         "--since", metavar="REVISION",
-        help="report (and fix) only findings on lines that changed since this git revision, or whose call chain passes them",
+        help="report (and fix) only findings that concern changes since this git revision: those on changed lines, and those "
+        "whose call chain contains a changed line",
     )  # fmt: skip
-    new.add_argument("--baseline", metavar="FILE", help="do not report the findings in this file")
+    new.add_argument("--baseline", metavar="FILE", help="do not report the findings that this baseline file contains")
     new.add_argument(
         "--write-baseline",
         action="store_true",
-        help=f"write all current findings to the baseline file (default: {DEFAULT_BASELINE})",
+        help=f"write all findings of today to the file that --baseline names (default: {DEFAULT_BASELINE})",
     )
     add_selection_options(made)
-    add_project_options(made)
+    add_project_options(made, stdin=True)
     add_log_options(made)
     return made
 

@@ -41,7 +41,7 @@ def parser() -> CommandParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    made.add_argument("shell", choices=SHELLS, help="the shell")
+    made.add_argument("shell", choices=SHELLS, help="print the script for this shell")
     return made
 
 

@@ -18,7 +18,7 @@ def config_parser() -> CommandParser:
     made = CommandParser(
         prog="jaxlint config", description="List the keys of [tool.jaxlint] in pyproject.toml (or of jaxlint.toml)."
     )
-    made.add_argument("key", nargs="?", metavar="KEY", help="explain this key")
+    made.add_argument("key", nargs="?", metavar="KEY", help="explain this key (default: list all keys)")
     return made
 
 
@@ -43,7 +43,11 @@ def clean_parser() -> CommandParser:
     made = CommandParser(
         prog="jaxlint clean", description="Remove the cache of the project, and nothing that jaxlint did not write."
     )
-    made.add_argument("--cache-dir", metavar="DIRECTORY", help="the directory in which the cache is")
+    made.add_argument(
+        "--cache-dir",
+        metavar="DIRECTORY",
+        help="the directory that contains the cache (default: the root of the project)",
+    )
     return made
 
 

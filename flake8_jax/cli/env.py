@@ -26,7 +26,7 @@ from flake8_jax.cli.said import tell
 from flake8_jax.runtime_checks.measurements import Environment, Smoke
 
 _EPILOG = """\
-The exit status is 0 if a product of matrices could be compiled and run, and 1 if not.
+Exit status: 0 if JAX could compile and run a product of two matrices, 1 if not, 2 for a usage error.
 
 examples:
   jaxlint env
@@ -39,11 +39,11 @@ examples:
 def parser() -> argparse.ArgumentParser:
     made = command_parser(
         "env",
-        "Show the JAX that the other commands would use: versions, devices, settings, and whether it works.",
+        "Show the Python and the JAX that the other commands would use: versions, devices, settings, and whether JAX works.",
         _EPILOG,
     )
     made.add_argument("--all", action="store_true", help="show every setting of JAX, not only those that were changed")
-    made.add_argument("-o", "--output", metavar="FILE", help="write to this file (default: standard output)")
+    made.add_argument("-o", "--output", metavar="FILE", help="write the report to this file (default: standard output)")
     add_run_options(made)
     return made
 

@@ -66,7 +66,7 @@ examples:
   jaxlint hotspots -- python train.py --steps 100
   jaxlint hotspots src --for 60 --top 20 -- python -m project.train
 
-Exit status: that of the command; 0 where --for ended it, 124 where --timeout did, 130 after Ctrl-C; 2 for a usage error.
+Exit status: that of the command; 0 if --for stopped the command, 124 if --timeout did, 130 after Ctrl-C; 2 for a usage error.
 """
 
 
@@ -77,21 +77,32 @@ def parser() -> argparse.ArgumentParser:
         _EPILOG,
         "[options] [PATH ...] -- COMMAND ...",
     )
-    made.add_argument("paths", nargs="*", metavar="PATH", help="your code; default: .")
+    made.add_argument("paths", nargs="*", metavar="PATH", help="the files or directories with your code (default: .)")
     run = made.add_argument_group("running")
     add_enough_option(run)
-    run.add_argument("--top", type=positive, default=10, metavar="N", help="rows of each list (default: 10)")
-    run.add_argument("--output", default=FOLDER, metavar="FOLDER", help=f"where to write (default: {FOLDER})")
     run.add_argument(
-        "--interval", type=duration, default=0.005, metavar="SECONDS", help="between samples (default: 0.005)"
+        "--top", type=positive, default=10, metavar="N", help="print at most N rows of each list (default: 10)"
+    )
+    run.add_argument(
+        "--output",
+        default=FOLDER,
+        metavar="FOLDER",
+        help=f"write the flame graph and the trace to this folder (default: {FOLDER})",
+    )
+    run.add_argument(
+        "--interval",
+        type=duration,
+        default=0.005,
+        metavar="SECONDS",
+        help="look at your program each time this many seconds are over (default: 0.005)",
     )
     run.add_argument(
         "--trace-seconds", type=float, default=60.0, metavar="S",
-        help="how many seconds of the run to trace on the device; 0: none (default: 60)",
+        help="record the first S seconds of the computations on the device; 0 records none (default: 60)",
     )  # fmt: skip
     add_device_option(run)
     add_process_options(run, seconds=None)
-    add_lint_options(made)
+    add_lint_options(made, fixes=False)
     return made
 
 

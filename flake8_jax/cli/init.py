@@ -109,16 +109,24 @@ def parser() -> CommandParser:
     made = CommandParser(
         prog="jaxlint init",
         description="Set jaxlint up in a project: a commented configuration, a pre-commit hook and a CI job. "
-        "Each change is shown as a diff first, and written if you agree.",
+        "jaxlint shows each change as a diff, and writes it if you agree.",
         epilog="Exit status: 0 if all is set up, 1 if something is not written, 2 for a usage error or an unusable file.",
     )
-    made.add_argument("folder", nargs="?", default=".", metavar="DIRECTORY", help="the project; default: .")
-    made.add_argument("-y", "--yes", action="store_true", help="write without asking")
-    made.add_argument("--skip", action="append", choices=PARTS, default=[], help="leave this part out; may be repeated")
+    made.add_argument(
+        "folder",
+        nargs="?",
+        default=".",
+        metavar="DIRECTORY",
+        help="set jaxlint up in the project in this directory (default: .)",
+    )
+    made.add_argument("-y", "--yes", action="store_true", help="write the files without asking")
+    made.add_argument(
+        "--skip", action="append", choices=PARTS, default=[], help="do not set up this part; may be repeated"
+    )
     made.add_argument(
         "--ci",
         choices=("github", "gitlab"),
-        help="the service; default: the one whose files the project has, else github",
+        help="set up CI for this service (default: the one whose files the project has, else github)",
     )
     return made
 

@@ -30,14 +30,21 @@ def parser() -> argparse.ArgumentParser:
         description="Show for every function whether JAX traces it, the call chain, and its parameters.",
     )
     made.add_argument(
-        "paths", nargs="*", metavar="PATH[:LINE]", help="files or directories; a line narrows it to one function"
+        "paths",
+        nargs="*",
+        metavar="PATH[:LINE]",
+        help="show the functions of these files or directories; with a line, only the function around it (default: .)",
     )
-    made.add_argument("--output-format", choices=("text", "json"), default="text")
     made.add_argument(
-        "--profile", metavar="FILE", help="compare with a profile of `jaxlint record`: precision, recall, disagreements"
+        "--output-format", choices=("text", "json"), default="text", help="print text or JSON (default: text)"
     )
-    add_project_options(made)
-    add_log_options(made)
+    made.add_argument(
+        "--profile", metavar="FILE",
+        help="compare what jaxlint infers with a profile of `jaxlint record`: print the share of the traced parameters that "
+        "jaxlint infers (recall), the share of the inferred ones that JAX traced (precision), and the others",
+    )  # fmt: skip
+    add_project_options(made, preview=False)
+    add_log_options(made, findings=False)
     return made
 
 

@@ -51,11 +51,18 @@ class Linted:
     profile: Profile | None
 
 
-def add_lint_options(parser: argparse.ArgumentParser) -> None:
-    """Options on what is linted and how the findings are shown."""
-    parser.add_argument("--output-format", choices=["text", *formats()], metavar="FORMAT", default="text")
-    parser.add_argument("-o", "--output-file", metavar="FILE", help="write the findings to this file")
-    add_selection_options(parser)
+def add_lint_options(parser: argparse.ArgumentParser, *, fixes: bool = True) -> None:
+    """Options on what is linted and how the findings are shown. fixes: with their fixes."""
+    shown = ("text", *formats()) if fixes else ("text", "json")
+    parser.add_argument(
+        "--output-format", choices=["text", *formats()], metavar="FORMAT", default="text",
+        help=f"print the result in this format: {', '.join(shown)} (default: text)",
+    )  # fmt: skip
+    parser.add_argument(
+        "-o", "--output-file", metavar="FILE",
+        help="write the findings to this file (default: standard output)" if fixes else argparse.SUPPRESS,
+    )  # fmt: skip
+    add_selection_options(parser, fixes=fixes)
     add_project_options(parser)
     add_log_options(parser)
 

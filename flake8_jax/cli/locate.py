@@ -23,7 +23,7 @@ the last error of a traceback and searches for the fixed parts of its message, s
 Error classes and `raise` statements come first, then definitions, then docstrings. JAX's wheels have no documentation
 pages and no tests. To search those, install JAX from a checkout of its repository, or pass a checkout with --source.
 
-The exit status is 0 if something was found, 1 if not, 2 if there is no JAX.
+Exit status: 0 if jaxlint found something, 1 if not, 2 if there is no JAX.
 
 examples:
   jaxlint locate TracerBoolConversionError
@@ -41,12 +41,14 @@ def parser() -> argparse.ArgumentParser:
         "Find where the source of the installed JAX implements a topic or raises an error; prints path:line: text.",
         _EPILOG,
     )
-    made.add_argument("topic", nargs="+", metavar="TOPIC", help="a name, words, an error, a traceback; - for stdin")
+    made.add_argument(
+        "topic", nargs="+", metavar="TOPIC", help="a name, a few words, an error or a traceback; - reads standard input"
+    )
     made.add_argument(
         "--kind", dest="kinds", action="extend", type=_kinds, default=[], metavar="KINDS",
-        help=f"only these, separated by commas: {', '.join(KINDS)}",
+        help=f"search only for these kinds of places, separated by commas: {', '.join(KINDS)} (default: all)",
     )  # fmt: skip
-    made.add_argument("--source", metavar="FOLDER", help="a checkout of JAX (default: the installed JAX)")
+    made.add_argument("--source", metavar="FOLDER", help="search this checkout of JAX (default: the installed JAX)")
     made.add_argument("--limit", type=positive, default=20, metavar="N", help="print at most N places (default: 20)")
     add_run_options(made, platform=False)
     return made

@@ -14,7 +14,8 @@ _EPILOG = """\
 A client starts this command and talks to it over standard input and output. Every path that the client names has to be
 in FOLDER, also after symbolic links are resolved, and jaxlint reads no configuration, project file or link outside of it.
 The tools verify, prove, recompiles and probe run the project's code, and commands that the client names, with your rights.
-With --read-only they are left out, and no file is changed.
+With --read-only, the server does not offer these tools, and changes no file of yours. It still writes its cache
+(.jaxlint_cache) to FOLDER.
 
 This needs the extra `mcp`: pip install 'flake8-jax[mcp]'. docs/mcp.md shows the set-up of clients.
 
@@ -27,11 +28,17 @@ examples:
 
 def parser() -> argparse.ArgumentParser:
     made = command_parser("mcp", "Run a Model Context Protocol server, through which programs use jaxlint.", _EPILOG)
-    made.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="the folder to work in (default: .)")
     made.add_argument(
-        "--python", metavar="PATH", help="the interpreter that has JAX (default: that of $VIRTUAL_ENV, or this one)"
+        "folder", nargs="?", default=".", metavar="FOLDER", help="the folder of your project (default: .)"
     )
-    made.add_argument("--read-only", action="store_true", help="leave out what runs code or changes files")
+    made.add_argument(
+        "--python",
+        metavar="PATH",
+        help="use this Python, which needs JAX (default: the first with JAX of: that of $VIRTUAL_ENV, of jaxlint)",
+    )
+    made.add_argument(
+        "--read-only", action="store_true", help="offer no tools that run code, and refuse to change files"
+    )
     return made
 
 

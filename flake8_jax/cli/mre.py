@@ -46,6 +46,8 @@ _NEAREST = 3
 _SECONDS = 120.0
 
 _EPILOG = """\
+If the line has several findings, choose one with `--select CODE`.
+
 jaxlint merges those of your modules that the finding needs into one script. At its end, it adds a call that leads to the
 finding. The inputs of this call are made up from signatures, taken from a profile (`--profile`), or your own (`--call`). Then
 jaxlint removes code as long as the linter still reports the finding and a run still confirms it with the same exception. Your
@@ -83,25 +85,33 @@ def parser() -> argparse.ArgumentParser:
         _EPILOG,
         "[options] FILE:LINE",
     )
-    made.add_argument("finding", metavar="FILE:LINE", help="where the finding is")
+    made.add_argument("finding", metavar="FILE:LINE", help="the line of the finding")
     made.add_argument("--output", metavar="FILE", help="write the script to this file (default: standard output)")
     made.add_argument(
         "--issue", nargs="?", const="-", metavar="FILE",
-        help="print an issue report in markdown instead of the script, or write it to FILE",
+        help="make an issue report in Markdown: without FILE, print it instead of the script; with FILE, write it there and "
+        "print the script, too",
     )  # fmt: skip
     made.add_argument(
-        "--unconfirmed", action="store_true", help="write the script even if it does not show the finding"
+        "--unconfirmed",
+        action="store_true",
+        help="write the script even if its run does not confirm the finding (exit status 1)",
     )
     add_output_format(made)
     run = made.add_argument_group("running")
     run.add_argument(
         "--call", metavar="CODE",
-        help="what to run, as Python code with the names of the finding's module, jax, jnp and np",
+        help="run this Python code, in which you can use the names of the finding's module, jax, jnp and np (default: a call "
+        "that jaxlint makes up)",
     )  # fmt: skip
-    run.add_argument("--profile", metavar="FILE", help="use inputs like those that `jaxlint record` recorded")
+    run.add_argument(
+        "--profile",
+        metavar="FILE",
+        help="make up inputs with the shapes, dtypes and values that `jaxlint record` wrote to this profile",
+    )
     add_device_option(run)
     add_process_options(run, seconds=_SECONDS)
-    add_selection_options(made)
+    add_selection_options(made, fixes=False)
     add_project_options(made)
     log = made.add_argument_group("log")
     log.add_argument("-q", "--quiet", action="store_true", help="do not print progress")

@@ -22,12 +22,13 @@ _MOST_PRIMITIVES = 8
 DIALECTS = ("jaxpr", "stablehlo", "hlo", "unoptimized-hlo")
 
 _EPILOG = """
-jaxlint does not run the function and creates no arrays, so inputs may be larger than this machine's memory. For a platform
-that is not here, install its compiler (`pip install 'flake8-jax[runtime-tpu]'` or `[runtime-cuda]`, each in its own
-environment, see --python); jaxlint then compiles for it (mode topology). Without the compiler, jaxlint only lowers the function
-for the platform (mode lower), which shows operations that the platform does not support.
+jaxlint does not run the function and creates no arrays, so inputs may be larger than this machine's memory. To compile
+for a platform that this machine does not have, make a virtual environment with its compiler (`pip install
+'flake8-jax[runtime-tpu]'` or `[runtime-cuda]`) and name its Python with --python (mode topology). Without the compiler, JAX
+only lowers the function for the platform (mode lower), which shows operations that the platform does not support.
 
-The exit status is 0 if it compiles everywhere, 1 if it fails somewhere, 2 if the function cannot be traced.
+Exit status: 0 if the function compiles for every platform and every input, 1 if it fails for one of them, 2 if JAX cannot trace
+the function.
 
 examples:
   jaxlint probe train.py:step --case 'f32[4096,4096], f32[64,4096]'
@@ -43,11 +44,12 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument(
         "--target", dest="platforms", action="extend", type=_platforms, metavar="cpu,cuda,tpu",
-        help="compile for these platforms (default: those of the installed JAX)",
+        help="compile for these platforms, separated by commas (default: those of the installed JAX)",
     )  # fmt: skip
     made.add_argument(
         "--topology", metavar="NAME",
-        help=f"the device to describe to the compiler: {', '.join(TPUS)} with a shape such as v5e:2x2, or {', '.join(GPUS)}",
+        help=f"compile for this device, which this machine need not have: {', '.join(TPUS)} with a shape such as v5e:2x2, or "
+        f"{', '.join(GPUS)}",
     )  # fmt: skip
     made.add_argument(
         "--devices", type=positive, metavar="N",
@@ -55,13 +57,16 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     made.add_argument(
         "--dialect", dest="dialects", action="extend", type=_dialects, metavar="NAMES",
-        help=f"show the first lines of these texts (and write only these): {', '.join(DIALECTS)}; hlo is the optimized one",
+        help=f"print the first lines of these texts, separated by commas: {', '.join(DIALECTS)} (hlo is the optimized HLO); "
+        "with --write, write these and no others",
     )  # fmt: skip
     made.add_argument(
-        "--lines", type=positive, default=40, metavar="N", help="lines of each text to show (default: 40)"
+        "--lines", type=positive, default=40, metavar="N", help="print at most N lines of each text (default: 40)"
     )
     made.add_argument(
-        "--write", metavar="DIR", help="write jaxpr, StableHLO and optimized HLO to files in this directory"
+        "--write",
+        metavar="DIR",
+        help="write the whole texts to files in this directory: jaxpr, StableHLO and optimized HLO, or those of --dialect",
     )
     add_subject_options(made, platform=False)
     return made

@@ -34,19 +34,26 @@ if TYPE_CHECKING:
 
 _EPILOG = """\
 Write your command after `--`. jaxlint runs it in copies of the project at least three times: twice without the fixes and once
-with them. It compares the results of the functions that contain fixes, call by call. The copies omit version control, caches
-and virtual environments, and contain links to files above 20 MiB. Your files change only with `--write`.
+with them. It compares the results of the functions that contain fixes, call by call. The copies leave out version
+control, caches and virtual environments. Files above 20 MiB are not copied but linked, so a command that writes to them changes
+your own files. Otherwise, your files change only with `--write`.
 
 examples:
   jaxlint prove src/ -- python train.py --steps 20
   jaxlint prove src/ --safe-only --write -- pytest tests/test_model.py -q
   jaxlint prove . --select JAX1 --output-format json -- python -m app
 
-verdicts: preserved (the results are the same); enables (the original raises an error, the fixed program runs; jaxlint compares
-it with the original without jit); intended-change (the purpose of the fix is to change results, such as repeated random
-numbers); differs (where, and by how much); blocked and inconclusive (and why).
+verdicts:
+  preserved           proved: the results are the same
+  enables             proved: the original raised an error, and the fixed program does what the original does without jit
+  intended-change     proved: the purpose of the fix is to change results, such as repeated random numbers, and it changes
+                      nothing else
+  differs             the fix changes something that it must not change
+  blocked             the line did not run, because another error came first
+  inconclusive        the line did not run, or jaxlint could compare nothing
+  unsupported-target  this machine does not have the device of --target
 
-Exit status: 0 if every fix is proved, 1 if not, 2 for a usage error.
+Exit status: 0 if every fix is proved, 1 if not (also if a fix is inconclusive), 2 for a usage error.
 The child process does not protect you from malicious code: the command runs with your rights and can write to your files.
 """
 
@@ -58,23 +65,28 @@ def parser() -> ArgumentParser:
         _EPILOG,
         "[options] [PATH ...] -- COMMAND ...",
     )
-    made.add_argument("paths", nargs="*", metavar="PATH", help="files or directories; default: .")
+    made.add_argument("paths", nargs="*", metavar="PATH", help="fix these files or directories (default: .)")
     fix = made.add_argument_group("fixes")
     fix.add_argument(
         "--unsafe-fixes",
         action="store_true",
         default=True,
         dest="unsafe_fixes",
-        help="include unsafe fixes (the default)",
+        help="include unsafe fixes, which may change values, dtypes or effects (the default)",
     )
-    fix.add_argument("--safe-only", action="store_false", dest="unsafe_fixes", help="safe fixes only")
-    fix.add_argument("--write", action="store_true", help="write only the proved fixes")
+    fix.add_argument("--safe-only", action="store_false", dest="unsafe_fixes", help="include safe fixes only")
+    fix.add_argument(
+        "--write",
+        action="store_true",
+        help="write the proved fixes (those with the verdict preserved, enables or intended-change), and no others",
+    )
     run = made.add_argument_group("running")
     add_device_option(run)
     add_process_options(run)
     run.add_argument(
         "--attempts", type=int, default=8, metavar="N",
-        help="runs beyond the first three, to find out which fixes differ; default: 8",
+        help="run the command at most N times more, with fewer fixes at a time, to find out which fixes change results "
+        "(default: 8)",
     )  # fmt: skip
     add_lint_options(made)
     return made

@@ -24,8 +24,8 @@ from flake8_jax.runtime_checks.measurements import Tree, TreeNode
 
 _EPILOG = """\
 TARGET is a variable or a function: module:NAME or file.py:NAME, or file.py:Class.NAME. jaxlint only traces a function, so it
-creates no arrays, and the tree may be larger than this machine's memory. --run runs the function; the output then also shows
-the device of each array.
+creates no arrays, and the tree may be larger than this machine's memory. --run runs the function. For a variable, and with
+--run, the output also shows the device of each array.
 
 examples:
   jaxlint pytree train.py:params
@@ -35,19 +35,34 @@ examples:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = command_parser("pytree", "Show a tree of arrays: shapes, dtypes, bytes, sharding.", _EPILOG)
+    made = command_parser(
+        "pytree",
+        "Show a variable, or the result of a function, as a tree with the shapes, dtypes, bytes and shardings of its arrays.",
+        _EPILOG,
+    )
     made.add_argument("target", metavar="TARGET", help="the variable or function: module:NAME or file.py:NAME")
-    made.add_argument("--svg", metavar="FILE", help="also draw the tree into this file")
-    made.add_argument("--limit", type=positive, default=200, metavar="N", help="show at most N nodes (default: 200)")
+    made.add_argument("--svg", metavar="FILE", help="also draw the tree, and write the picture to this file")
+    made.add_argument(
+        "--limit", type=positive, default=200, metavar="N", help="show at most N nodes of the tree (default: 200)"
+    )
     group = made.add_argument_group("if TARGET is a function")
-    group.add_argument("--run", action="store_true", help="run it (default: trace it only)")
+    group.add_argument("--run", action="store_true", help="run the function (default: only trace it)")
     group.add_argument(
-        "--case", metavar="INPUTS", help="its inputs, such as 'key, f32[64,64]' (default: made up from the signature)"
+        "--case",
+        metavar="INPUTS",
+        help="call the function with these inputs, such as 'key, f32[64,64]' (default: made up from the signature)",
     )
     group.add_argument(
-        "--dim", action="append", default=[], type=dimension, metavar="NAME=SIZE", help="size of a named dimension"
+        "--dim",
+        action="append",
+        default=[],
+        type=dimension,
+        metavar="NAME=SIZE",
+        help="set the size of a named dimension, as in n=128 (default: 4 for the first name, 5 for the second …)",
     )
-    group.add_argument("--seed", type=int, default=0, metavar="N", help="seed for the array values (default: 0)")
+    group.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="set the seed for the values of arrays (default: 0)"
+    )
     add_run_options(made)
     return made
 

@@ -24,7 +24,7 @@ from flake8_jax.runtime_checks.measurements import CacheKey, RecompileCase, Reco
 _LONGEST_REASON, _MOST_KINDS = 240, 40
 
 _EPILOG = """
-The exit status is 0 if only the first case compiled, 1 if another did, 2 if the function could not be run.
+Exit status: 0 if only the first call compiled, 1 if a later call did, 2 if the function could not be run.
 
 examples:
   jaxlint recompiles train.py:step --case 'f32[8], 0.1' --case 'f32[8], 1' --case 'f32[9], 0.1'
@@ -38,15 +38,17 @@ def parser() -> argparse.ArgumentParser:
         "recompiles",
         "Call a jitted function with several inputs and show which calls recompile, why, and how to avoid it.",
         _EPILOG,
-        "; it is jitted first unless it is already",
+        "; jaxlint jits it if it is not jitted",
     )
     made.add_argument(
-        "--eager", action="store_true", help="call it without jit, and count everything that compiles in the calls"
+        "--eager",
+        action="store_true",
+        help="call the function without jit, and explain each compilation that happens inside the calls",
     )
     made.add_argument(
         "--plot",
         metavar="FILE.png|FILE.svg",
-        help="a plot of compile time and memory over the cases (needs matplotlib)",
+        help="draw the compile time and the memory of each call in this file (needs matplotlib)",
     )
     add_subject_options(made)
     return made

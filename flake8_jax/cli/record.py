@@ -53,7 +53,7 @@ examples:
 
 jaxlint does not change the output of the program. It prints its own summary on standard error.
 
-Exit status: that of the command; 0 where `--for` ended it, 124 where `--timeout` did; 2 for a usage error.
+Exit status: that of the command; 0 if `--for` stopped the command, 124 if `--timeout` did; 2 for a usage error.
 """
 
 
@@ -69,9 +69,11 @@ def parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="PATH",
-        help="record the code in this folder; may be repeated; default: .",
+        help="record the functions of the code in this folder; may be repeated (default: .)",
     )
-    made.add_argument("--profile", default=DEFAULT, metavar="FILE", help=f"where to write; default: {DEFAULT}")
+    made.add_argument(
+        "--profile", default=DEFAULT, metavar="FILE", help=f"write the profile to this file (default: {DEFAULT})"
+    )
     group = made.add_argument_group("the process that runs your command")
     add_process_options(group, seconds=None)
     add_enough_option(group)

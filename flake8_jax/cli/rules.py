@@ -59,9 +59,11 @@ def _as_data(rule: RuleInfo, without: tuple[str, ...] = ()) -> dict[str, Any]:
 
 def rule_parser() -> CommandParser:
     made = CommandParser(prog="jaxlint rule", description="Explain a rule.")
-    made.add_argument("rule", nargs="?", metavar="CODE|NAME", help="the rule to explain")
+    made.add_argument("rule", nargs="?", metavar="CODE|NAME", help="explain the rule with this code or name")
     made.add_argument("--all", action="store_true", help="explain all rules")
-    made.add_argument("--output-format", choices=("text", "json"), default="text")
+    made.add_argument(
+        "--output-format", choices=("text", "json"), default="text", help="print text or JSON (default: text)"
+    )
     return made
 
 
@@ -97,7 +99,9 @@ def run_rule(arguments: Sequence[str]) -> int:
 
 def rules_parser() -> CommandParser:
     made = CommandParser(prog="jaxlint rules", description="List the rules.")
-    made.add_argument("--output-format", choices=("text", "json"), default="text")
+    made.add_argument(
+        "--output-format", choices=("text", "json"), default="text", help="print text or JSON (default: text)"
+    )
     return made
 
 

@@ -83,16 +83,21 @@ def command_parser(name: str, description: str, epilog: str, usage: str | None =
 
 
 def add_output_format(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--output-format", choices=("text", "json"), default="text", help="default: text")
+    parser.add_argument(
+        "--output-format", choices=("text", "json"), default="text", help="print text or JSON (default: text)"
+    )
 
 
 def add_run_options(parser: argparse.ArgumentParser, *, platform: bool = True) -> None:
     """Options of every command that starts a child."""
     add_output_format(parser)
-    group = parser.add_argument_group("the process that runs your code")
+    group = parser.add_argument_group("the process that uses JAX")
     if platform:
         group.add_argument(
-            "--target", dest="platform", choices=PLATFORMS, help="run on this platform (default: JAX's choice)"
+            "--target",
+            dest="platform",
+            choices=PLATFORMS,
+            help="run on this platform (default: the one that JAX chooses)",
         )
     add_process_options(group)
 
@@ -102,25 +107,36 @@ def add_process_options(group: argparse._ArgumentGroup, *, seconds: float | None
     group.add_argument(
         "--python",
         metavar="PATH",
-        help="the interpreter that has JAX (default: that of your command, of $VIRTUAL_ENV, or this one)",
+        help="use this Python, which needs JAX (default: the one that your command names; else the first with JAX of: that of "
+        "your shell, of $VIRTUAL_ENV, of jaxlint)",
     )
-    default = f"{seconds:g}" if seconds is not None else "never"
+    default = f"{seconds:g}" if seconds is not None else "no limit"
     group.add_argument(
         "--timeout",
         type=duration,
         default=seconds,
         metavar="SECONDS",
-        help=f"stop after this time (default: {default})",
+        help=f"stop the process after this time: 90, 90s, 2m or 1h (default: {default})",
     )
-    group.add_argument("--memory", type=positive, metavar="MIB", help="limit its memory for data")
-    group.add_argument("--no-network", action="store_true", help="disable the network, if `unshare -rn` works")
+    group.add_argument(
+        "--memory",
+        type=positive,
+        metavar="MIB",
+        help="limit the memory that the process may use for data, in MiB (default: no limit)",
+    )
+    group.add_argument(
+        "--no-network",
+        action="store_true",
+        help="cut the process off from the network; this needs `unshare -rn` to work (Linux), else it has no effect",
+    )
 
 
 def add_enough_option(group: argparse._ArgumentGroup) -> None:
     """``--for`` of the commands that watch a command which need not come to its end."""
     group.add_argument(
         "--for", dest="enough", type=duration, metavar="TIME",
-        help="stop your command after this time (90, 90s, 2m, 1h) and use what was recorded",
+        help="stop your command after this time (90, 90s, 2m or 1h), and use what jaxlint saw until then (default: wait for "
+        "its end)",
     )  # fmt: skip
 
 
@@ -131,7 +147,7 @@ def add_device_option(group: argparse._ArgumentGroup) -> None:
         type=_device,
         default=None,
         metavar="cpu|cuda|tpu",
-        help="run on this platform (default: JAX's choice)",
+        help="run on this platform (default: the one that JAX chooses)",
     )
 
 

@@ -12,17 +12,18 @@ from flake8_jax.cli.parsing import CommandParser
 from flake8_jax.cli.said import tell
 
 _EPILOG = """\
-An editor starts this command and talks to it over standard input and output; nothing else is needed. Findings show while
-you type, in every open file that an edit concerns. There are quick fixes, a `source.fixAll.jaxlint` action, hover and
-inlay hints that say what is traced and why, and code lenses with the chain from the root.
+An editor starts this command and talks to it over standard input and output. Findings show while you type, in every open file
+that an edit concerns. The server offers quick fixes, a `source.fixAll.jaxlint` action, hover texts and inlay hints that say
+what JAX traces and why, and code lenses with the call chain.
 
-Settings: what `[tool.jaxlint]` takes, sent by the editor as initialization options or under `jaxlint`; they go over the
-configuration file. Also `debounce` (milliseconds), `configuration` (a file), `isolated`, `cache`, `inlayHints`, `codeLens`.
+The editor can send settings as initialization options or under `jaxlint`. They override the configuration file. These are the
+keys of `[tool.jaxlint]`, and `debounce` (milliseconds without a keystroke before the server lints), `configuration` (the path
+of a file), `isolated`, `cache`, `inlayHints` and `codeLens` (true or false).
 
 Neovim 0.8 and later:
   vim.lsp.start({ name = "jaxlint", cmd = { "jaxlint", "server" }, root_dir = vim.fn.getcwd() })
 
-docs/editors.md leads to the set-ups of other editors.
+docs/editors.md explains the set-up of other editors.
 """
 
 
@@ -33,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    made.add_argument("--stdio", action="store_true", help="talk over standard input and output (the default)")
+    made.add_argument("--stdio", action="store_true", help="use standard input and output (the default)")
     return made
 
 

@@ -34,8 +34,8 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-_TARGET_HELP = "the function: module:function, file.py:function or file.py:LINE"
-CASE_HELP = "inputs of one call, such as 'f32[64,64], n=3'; may be repeated (default: generated from the signature)"
+_TARGET_HELP = "the function to measure: module:function, file.py:function or file.py:LINE"
+CASE_HELP = "call the function with these inputs, such as 'f32[64,64], n=3'; may be repeated (default: made-up inputs)"
 LONGEST = 160
 _Kind = TypeVar("_Kind")
 
@@ -49,8 +49,8 @@ inputs:
 
 inputs from a file (--cases), for any pytree, such as a Flax TrainState:
   FILE.toml   cases = ["f32[8]", "f32[9]"], or tables [[cases]] with `inputs` and an optional `name`
-  FILE.py     a function cases() that returns or yields, for each call, a tuple of arguments, a dict of keyword
-              arguments, a pair of both, or the only argument; jax.ShapeDtypeStruct stands for an array
+  FILE.py     a function cases() that returns or yields one item for each call: a tuple of arguments, a dict of keyword
+              arguments, a pair (tuple, dict), or else the only argument; jax.ShapeDtypeStruct stands for an array
 
 inputs from your command: `-- COMMAND` runs it until it has called TARGET --calls times, and takes the function and the
 arguments from these calls. So TARGET can also be a function inside another one, such as main.step. --profile FILE runs the
@@ -69,22 +69,36 @@ def add_subject_options(parser: argparse.ArgumentParser, *, platform: bool = Tru
     """Options that say with what TARGET is called, and how its process runs. platform: whether ``--target`` is among them."""
     group = parser.add_argument_group("inputs")
     group.add_argument("--case", action="append", default=[], metavar="INPUTS", help=CASE_HELP)
-    group.add_argument("--cases", metavar="FILE.toml|FILE.py", help="more inputs, from a file")
     group.add_argument(
-        "--dim", action="append", default=[], type=dimension, metavar="NAME=SIZE", help="size of a named dimension"
+        "--cases", metavar="FILE.toml|FILE.py", help="also call the function with the inputs in this file"
     )
-    group.add_argument("--seed", type=int, default=0, metavar="N", help="seed for the array values (default: 0)")
+    group.add_argument(
+        "--dim",
+        action="append",
+        default=[],
+        type=dimension,
+        metavar="NAME=SIZE",
+        help="set the size of a named dimension, as in n=128 (default: 4 for the first name, 5 for the second …)",
+    )
+    group.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="set the seed for the values of arrays (default: 0)"
+    )
     group.add_argument(
         "--static", type=names_list, default=[], metavar="NAMES",
-        help="parameters to make static, if it is not jitted yet",
+        help="make these parameters static, separated by commas, if the function is not jitted yet",
     )  # fmt: skip
     group.add_argument(
-        "--donate", type=names_list, default=[], metavar="NAMES", help="parameters to donate, if it is not jitted yet"
+        "--donate",
+        type=names_list,
+        default=[],
+        metavar="NAMES",
+        help="donate these parameters, separated by commas, if the function is not jitted yet",
     )
     group.add_argument("--profile", metavar="FILE", help="run the command that `jaxlint record` stored in FILE")
     group.add_argument(
         "--calls", type=positive, default=20, metavar="N",
-        help="with a command: how many calls to use, in at most 20 s after the first (default: 20)",
+        help="with a command: stop it after N calls of the function, or 20 s after the first call, and use these calls "
+        "(default: 20)",
     )  # fmt: skip
 
     add_run_options(parser, platform=platform)

@@ -12,8 +12,8 @@ from flake8_jax.cli.said import print_json, print_program, say, tell
 from flake8_jax.templates import names, read, title
 
 _EPILOG = """\
-Each template is one file that runs on the CPU, checks its own result, and has no finding of any rule. Existing files are never
-overwritten.
+Each template is one file that runs on the CPU, checks its own result, and has no finding of any rule. jaxlint does not
+overwrite existing files.
 
 examples:
   jaxlint template --list
@@ -23,10 +23,16 @@ examples:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = command_parser("template", "Print a program to start from, or write it to a new file.", _EPILOG)
-    made.add_argument("name", nargs="?", metavar="NAME", help="the template (without: list them)")
-    made.add_argument("--list", action="store_true", help="list the templates")
-    made.add_argument("-o", "--output", metavar="FILE", help="write to this new file (default: standard output)")
+    made = command_parser(
+        "template",
+        "Print an example program (template) from which you can start your own, or write it to a new file.",
+        _EPILOG,
+    )
+    made.add_argument("name", nargs="?", metavar="NAME", help="print this template (default: list all templates)")
+    made.add_argument("--list", action="store_true", help="list all templates")
+    made.add_argument(
+        "-o", "--output", metavar="FILE", help="write the template to this new file (default: standard output)"
+    )
     add_output_format(made)
     return made
 

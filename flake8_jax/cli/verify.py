@@ -38,8 +38,9 @@ if TYPE_CHECKING:
 
 _EPILOG = """\
 Write your command after `--`. jaxlint runs it in a child process and observes it. Some findings need several runs, for example
-one without jit. Without a command, jaxlint calls the functions that lead to a finding with inputs made up from their
-signatures, which proves less.
+one without jit. If PATH is one notebook and there is no command, jaxlint runs the code cells of the notebook. Otherwise,
+without a command, jaxlint calls the functions that contain a finding, or lead to it, with inputs that it makes up from their
+signatures. This proves less than a run of your program.
 
 examples:
   jaxlint verify src/model.py
@@ -49,12 +50,17 @@ examples:
   jaxlint verify analysis.ipynb
   jaxlint verify src/ --target cuda --require confirmed --output-format sarif -- python train.py
 
-verdicts: confirmed; confirmed-if-traced (true if the function is traced, but no caller is known to trace it);
-confirmed-elsewhere (the error was on another line of the function); refuted (on these inputs, JAX and backend); blocked
-(another error comes first); inconclusive (the line did not run, or nothing decided the question); unsupported-target (this
-machine has no such device).
+verdicts:
+  confirmed            the mistake happened
+  confirmed-if-traced  without a command: the mistake happened when jaxlint called the function under jax.jit
+  confirmed-elsewhere  the error was raised on another line: of the same statement, beside it, or earlier in the function
+  refuted              the line ran, and nothing went wrong with these inputs, this JAX and this device
+  blocked              another error came first
+  inconclusive         the line did not run, or the run neither confirms nor refutes the finding
+  unsupported-target   the finding needs measurements on the device of --target, which this machine does not have
 
-Exit status: 1 if a finding is confirmed, else 0; with `--require confirmed` 0 if all are, else 1; 2 for a usage error.
+Exit status: 1 if a finding is confirmed or confirmed-elsewhere, else 0. With `--require confirmed`: 0 if every finding is
+confirmed or there are none, else 1. 2 for a usage error, 130 after Ctrl-C.
 The child process does not protect you from malicious code: the command runs with your rights.
 """
 
@@ -66,17 +72,19 @@ def parser() -> argparse.ArgumentParser:
         _EPILOG,
         "[options] [PATH ...] [-- COMMAND ...]",
     )
-    made.add_argument("paths", nargs="*", metavar="PATH", help="files or directories; default: .")
+    made.add_argument("paths", nargs="*", metavar="PATH", help="lint these files or directories (default: .)")
     run = made.add_argument_group("running")
     add_device_option(run)
     add_process_options(run)
     add_enough_option(run)
     run.add_argument(
-        "--profile", metavar="FILE", help="without a command: use inputs like those `jaxlint record` recorded"
-    )
+        "--profile", metavar="FILE",
+        help="without a command: make up inputs with the shapes, dtypes and values that `jaxlint record` wrote to this profile",
+    )  # fmt: skip
     run.add_argument(
         "--require", choices=("confirmed", "none"), default="none",
-        help="confirmed: exit 1 unless every finding is confirmed",
+        help="confirmed: exit with status 1 if a finding is not confirmed, else 0; none: exit with status 1 if a finding is "
+        "confirmed, else 0 (default: none)",
     )  # fmt: skip
     add_lint_options(made)
     return made
