@@ -28,6 +28,7 @@ from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._list_uses import Use, use_of_list
 from flake8_jax.fixers._meant import (
     are_meant_to_be_equal,
+    is_evaluated,
     is_joint_in_loop,
     is_measured,
     is_ranked,
@@ -63,6 +64,7 @@ __all__ = [
     "is_bound",
     "is_called_by_name",
     "is_discarded",
+    "is_evaluated",
     "is_joint_in_loop",
     "is_kernel",
     "is_local_array",

@@ -9,6 +9,7 @@ said        a name, comment or text of the function mentions equal draws.
 inverse     one of two functions undoes the other: what it draws has to be the same.
 joint       one function changes several arrays in the same random way: a crop of an image and of its mask.
 meet        the results of two calls of one function are subtracted, divided or compared.
+evaluated   a loop measures several systems, such as models.
 ranked      the results of a loop's iterations are compared with each other.
 
 Limitations: results that meet in another function, or behind more than one assignment.
@@ -39,6 +40,11 @@ _BAD = re.compile(
     r"\b(?:do not|don['’]?t|never) do (?:this|that|it)\b|\bbad (?:example|practice|idea)|\banti-?pattern", re.IGNORECASE
 )
 _LOADING = re.compile(r"deseriali[sz]e|restore|from_bytes|from_state_dict|load_(?:checkpoint|weights|params|state)")
+_EVALUATING = re.compile(r"eval|rollout|test|score|metric|benchmark|compare", re.IGNORECASE)
+_SYSTEM = re.compile(
+    r"(?:^|_)(?:run|model|net|network|method|policy|agent|algo|algorithm|checkpoint|ckpt|params|baseline|variant)(?:_|\Z)"
+)
+"""A variable of such a name stands for one of several systems."""
 _RANKING = frozenset({"min", "max", "argmin", "argmax", "nanargmin", "nanargmax", "sorted", "argsort"})
 
 
@@ -180,6 +186,16 @@ def is_measured(source: FixSource, loop: ir.Node) -> bool:
             return False
         known |= uses(statement).binds
     return not uses(*loop.body).reads & set(target_names(loop.target))
+
+
+def is_evaluated(source: FixSource, loop: ir.Node, key: ir.Expr) -> bool:
+    """A loop over models, methods or runs evaluates each of them: on the same draws, if their results are to be compared."""
+    call = _call_of(source, key)
+    if call is None or not isinstance(loop, (ir.For, ir.Comprehension)) or not _EVALUATING.search(_name(call.func)):
+        return False
+    targets = [loop.target] if isinstance(loop, ir.For) else [generator.target for generator in loop.generators]
+    systems = {name for target in targets for name in target_names(target) if _SYSTEM.search(name)}
+    return bool(uses(call).reads & systems)
 
 
 def is_ranked(source: FixSource, loop: ir.Node, key: ir.Expr) -> bool:

@@ -32,6 +32,8 @@ _DISPATCH = re.compile(r"dispatch|async|enqueue|launch|submit", re.IGNORECASE)
 _ON_PURPOSE = re.compile(r"\b(?:no|not|without|never)\b[^\n]{0,40}block_until_ready|\basync", re.IGNORECASE)
 """The code says that it does not wait."""
 _WAITING = re.compile(r"\bblock_until_ready\b|\bdevice_get\b|\beffects_barrier\b")
+_NO_ARRAY = re.compile(r"_|(?:n|num)_\w+|(?:num|count|steps?|epoch|name|path)")
+"""A variable of such a name holds a number or a text of Python."""
 _AROUND = 3
 """So many lines below the clock may say so."""
 _HOLDING = (ir.BinOp, ir.UnaryOp, ir.Tuple, ir.List, ir.Subscript, ir.Attribute, ir.Call, ir.Comprehension)
@@ -184,7 +186,7 @@ def _behind(source: FixSource, statement: ir.Stmt, kept: list[ir.Expr], imports:
 
 
 def _kept(source: FixSource, work: ir.Node, statement: ir.Stmt) -> list[ir.Expr]:
-    """The targets that hold the result of the work; none where it goes elsewhere."""
+    """The targets that hold the result of the work, as far as they may be arrays; none where it goes elsewhere."""
     if isinstance(statement, ir.Assign) and len(statement.targets) == 1:
         target = statement.targets[0]
     elif isinstance(statement, (ir.AnnAssign, ir.AugAssign)):
@@ -197,7 +199,7 @@ def _kept(source: FixSource, work: ir.Node, statement: ir.Stmt) -> list[ir.Expr]
     parts = _elements(target)
     if not all(isinstance(p, ir.Name) or _is_plain_attribute(p) for p in parts):
         return []
-    return [p for p in parts if not (isinstance(p, ir.Name) and p.id == "_")]
+    return [p for p in parts if not (isinstance(p, ir.Name) and _NO_ARRAY.fullmatch(p.id))]
 
 
 def _elements(target: ir.Expr) -> list[ir.Expr]:

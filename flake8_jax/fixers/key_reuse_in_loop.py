@@ -13,6 +13,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import OTHER_DRAWS, unsafe
 from flake8_jax.fixers._conditions import (
     is_discarded,
+    is_evaluated,
     is_joint_in_loop,
     is_measured,
     is_ranked,
@@ -55,6 +56,8 @@ def fix(event: KeyUse, source: FixSource) -> Fix | None:
         if feeds(above, key):
             continue
         if isinstance(above, (ir.Comprehension, ir.For, ir.While)) and is_ranked(source, above, key):
+            return None
+        if isinstance(above, (ir.Comprehension, ir.For)) and is_evaluated(source, above, key):
             return None
         if is_measured(source, above) or is_joint_in_loop(source, above, key):  # type: ignore[arg-type]
             return None
