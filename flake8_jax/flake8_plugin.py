@@ -77,7 +77,7 @@ class Session:
         self.flags = flags
         resolver = Resolver(flags.cwd, explicit=flags.config, flags=Options(target_jax=flags.target_jax))
         self.workspace = Workspace(backend, resolver, use_cache=flags.use_cache)
-        self._opt_in = tuple(code for code, rule in backend.rules.items() if rule.opt_in)
+        self._opt_in = tuple(code for code in flags.selected if backend.rules[code].opt_in)
         self._settings: dict[tuple[str | None, str | None], Settings] = {}
         self._runs: dict[tuple[str | None, str | None, str], ProjectRun] = {}
         self._answers: dict[tuple[str | None, str | None, str], dict[str, list[Diagnostic]]] = {}
@@ -86,7 +86,7 @@ class Session:
         return Question((), texts or {}, ignore_noqa=self.flags.ignore_noqa)
 
     def settings_for(self, directory: str) -> Settings:
-        """The settings there, with the opt-in rules on: whether they show is flake8's to decide."""
+        """The settings there, with the opt-in rules on whose codes flake8 was told to select: its prefixes turn none on."""
         found = self.workspace.resolver.settings_for(directory)
         key = (found.config_path, found.project_root)
         if key not in self._settings:

@@ -67,6 +67,15 @@ def test_opt_in_rules_are_ignored_by_default(project: Path) -> None:
     assert [line.split()[1] for line in lines] == ["JAX306"]
 
 
+@pytest.mark.parametrize("options", [("--select", "JAX"), ("--ignore", "E,F,W")], ids=["prefix", "defaults replaced"])
+def test_only_a_code_turns_opt_in_rules_on(project: Path, options: tuple[str, str]) -> None:
+    _, lines, _ = flake8(project, *options, ".")
+    assert [line.split()[1] for line in lines] == ["JAX101", "JAX203"]
+    (project / "jaxlint.toml").write_text('extend-select = ["JAX306"]\n')
+    _, lines, _ = flake8(project, *options, ".")
+    assert [line.split()[1] for line in lines] == ["JAX101", "JAX306", "JAX203"]
+
+
 def test_disable_noqa(project: Path) -> None:
     _, lines, _ = flake8(project, "--select", "JAX", "--disable-noqa", "b.py")
     assert [line.split()[1] for line in lines] == ["JAX203", "JAX101"]
@@ -87,7 +96,7 @@ def test_other_selections_cost_nothing(project: Path) -> None:
 def test_the_configuration_counts(project: Path) -> None:
     (project / "jaxlint.toml").write_text("per-file-ignores = { 'a.py' = ['JAX1'] }\n")
     _, lines, _ = flake8(project, "--select", "JAX", ".")
-    assert [line.split()[1] for line in lines] == ["JAX306", "JAX203"]
+    assert [line.split()[1] for line in lines] == ["JAX203"]
     (project / "jaxlint.toml").write_text("slect = []\n")
     status, lines, errors = flake8(project, "--select", "JAX", ".")
     assert status == 1
