@@ -31,6 +31,7 @@ from flake8_jax.fixers._spare_keys import (
     later_spare,
     one_more,
     purpose_of,
+    reads_of,
     spare_subkey,
     split_names,
 )
@@ -362,7 +363,9 @@ def _unread_half(source: FixSource, split: ir.Assign, using: ir.Stmt, key: str) 
     between = any(
         isinstance(n, ir.Name) and n.id == others[0].id and using.start <= n.start < split.start for n in inside
     )
-    return None if between or not is_spare(source, others[0]) else others[0].id
+    if between or reads_of(source, split, key) > 1:  # in that case, another use of the key takes the half
+        return None
+    return others[0].id if is_spare(source, others[0]) else None
 
 
 def _item_earlier(source: FixSource, first: ir.Expr, second: ir.Name, again: ir.Assign) -> list[Edit] | None:

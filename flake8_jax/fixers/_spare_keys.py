@@ -79,6 +79,8 @@ def spare_subkey(source: FixSource, statement: ir.Stmt, key: str, imports: Impor
         others = [name for name in names if name.id != key]
         if len(others) != len(names) - 1:
             continue
+        if _takes_before(source, split, statement, key) or _is_wanted_elsewhere(source, split, others):
+            return None
         if len(others) == 1 and others[0].id == "_":
             if around and "_" not in uses(*around[0].body).reads:
                 return others[0]
@@ -87,6 +89,34 @@ def spare_subkey(source: FixSource, statement: ir.Stmt, key: str, imports: Impor
         if spare:
             return spare[0] if len(spare) == 1 else None
     return None
+
+
+def _takes_before(source: FixSource, split: ir.Assign, statement: ir.Stmt, key: str) -> bool:
+    """Another use of the key stands between a split and a statement: the spare key is for that one."""
+    around = source.functions(statement)
+    imports = Imports(source, statement)
+    for node in walk(around[0] if around else source.module):
+        if isinstance(node, ir.Name) and node.id == key and split.end <= node.start < statement.start:
+            user = source.statement(node)
+            if not is_target(source, node) and not (isinstance(user, ir.Assign) and is_split(user, imports)):
+                return True
+    return False
+
+
+def _is_wanted_elsewhere(source: FixSource, split: ir.Assign, names: list[ir.Name]) -> bool:
+    """Another new key of the split is used twice, so that another fix may take the spare one."""
+    return any(reads_of(source, split, name.id) > 1 for name in names if name.id != "_")
+
+
+def reads_of(source: FixSource, split: ir.Assign, name: str) -> int:
+    """How often the function around reads the key that a split binds to a name, as far as no other statement binds it first."""
+    around = source.functions(split)
+    reads = (
+        node for node in walk(around[0] if around else source.module) if isinstance(node, ir.Name) and node.id == name
+    )
+    return sum(
+        not is_target(source, node) and binder_before(source, source.statement(node), name) is split for node in reads
+    )
 
 
 def later_spare(source: FixSource, first: ir.Expr, second: ir.Expr) -> ir.Name | None:
@@ -104,6 +134,8 @@ def later_spare(source: FixSource, first: ir.Expr, second: ir.Expr) -> ir.Name |
         if carried is None or _advanced(split) != carried or first.id in {name.id for name in names}:
             continue
         spare = [name for name in names if name.id not in ("_", carried) and is_spare(source, name, again)]
+        if spare and _is_wanted_elsewhere(source, split, [name for name in names if name not in spare]):
+            return None
         if spare:
             return spare[0] if len(spare) == 1 else None
     return None
