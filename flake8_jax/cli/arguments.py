@@ -107,7 +107,7 @@ def add_log_options(parser: argparse.ArgumentParser, *, findings: bool = True) -
     log.add_argument("-q", "--quiet", action="store_true", help="print findings only" if findings else unused)
     log.add_argument(
         "-s", "--silent", action="store_true",
-        help="print nothing; the exit status says whether there are findings" if findings else unused,
+        help="print nothing; the exit status gives the result" if findings else unused,
     )  # fmt: skip
     log.add_argument("-v", "--verbose", action="store_true", help="also print statistics of the analysis")
     log.add_argument(
