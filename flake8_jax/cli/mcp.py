@@ -34,7 +34,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--python",
         metavar="PATH",
-        help="use this Python, which needs JAX (default: the first one with JAX among the Python of $VIRTUAL_ENV and of jaxlint)",
+        help="use this Python, which needs JAX (default: the first one with JAX among the Python of $VIRTUAL_ENV and of "
+        "jaxlint)",
     )
     made.add_argument(
         "--read-only", action="store_true", help="offer no tools that run code, and refuse to change files"

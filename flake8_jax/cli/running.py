@@ -107,8 +107,8 @@ def add_process_options(group: argparse._ArgumentGroup, *, seconds: float | None
     group.add_argument(
         "--python",
         metavar="PATH",
-        help="use this Python, which needs JAX (default: the Python that your command names; if it names none, the first one with "
-        "JAX among the Python of your shell, of $VIRTUAL_ENV and of jaxlint)",
+        help="use this Python, which needs JAX (default: the Python that your command names; if it names none, the first one "
+        "with JAX among the Python of your shell, of $VIRTUAL_ENV and of jaxlint)",
     )
     default = f"{seconds:g}" if seconds is not None else "no limit"
     group.add_argument(
