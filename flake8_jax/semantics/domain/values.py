@@ -90,7 +90,7 @@ class Unknown(Opaque):
     - ``label``: a text that says where the value came from, for ``jaxlint inspect`` and for debugging.
     - ``host_test``: whether Python decides the truth of this value in a way that jaxlint cannot follow, such as ``isinstance``
       of an unknown value or a module flag. jaxlint reports no error in code that runs only after a test of such a value.
-    - ``doubt``: True or False if the value is such a test, but only this outcome of the test is doubtful. For example, it is
+    - ``doubt``: as ``host_test``, but only one outcome of the test is doubtful: this one (True or False). For example, it is
       True for ``x is None`` if no annotation says that ``x`` may be None.
     - ``formula``, ``leaf_of``: for rules of jaxlint itself."""
 
