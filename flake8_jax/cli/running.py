@@ -102,21 +102,24 @@ def add_run_options(parser: argparse.ArgumentParser, *, platform: bool = True) -
     add_process_options(group)
 
 
-def add_process_options(group: argparse._ArgumentGroup, *, seconds: float | None = 300.0) -> None:
-    """Which interpreter, and what it may use. seconds: the default of the time limit, None for no limit."""
+def add_process_options(
+    group: argparse._ArgumentGroup, *, seconds: float | None = 300.0, late: str = "stop the process after this time"
+) -> None:
+    """Which interpreter, and what it may use. seconds: the default of the time limit, None for no limit; late: what happens
+    then."""
     group.add_argument(
         "--python",
         metavar="PATH",
         help="use this Python, which needs JAX (default: the Python that your command names; if it names none, the first one "
         "with JAX among the Python of your shell, of $VIRTUAL_ENV and of jaxlint)",
     )
-    default = f"{seconds:g}" if seconds is not None else "no limit"
+    default = f"{seconds:g}s" if seconds is not None else "no limit"
     group.add_argument(
         "--timeout",
         type=duration,
         default=seconds,
         metavar="SECONDS",
-        help=f"stop the process after this time: 90, 90s, 2m or 1h (default: {default})",
+        help=f"{late}: 90, 90s, 2m or 1h (default: {default})",
     )
     group.add_argument(
         "--memory",
