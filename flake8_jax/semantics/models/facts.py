@@ -220,7 +220,11 @@ _OF_THE_HOST = ("host", "static", "unknown")
 def _host_result(m: Machine, fact: FunctionFact, values: list[Value], bound: dict[str, Value]) -> Value:
     """A NumPy-like function: on tracers it dispatches, or raises; else its result is on the host."""
     head, parts = parse_descriptor(fact.returns)
-    if fact.host == "dispatches" and any(isinstance(v, (Array, Tree)) for v in values):
+    first = (bound.get(fact.params[0]) if fact.params else None) or next(iter(values), None)
+    dispatches = fact.host == "dispatches" and any(isinstance(v, (Array, Tree)) for v in values)
+    if dispatches and isinstance(first, Unknown):  # NumPy calls the method of its first argument
+        return Unknown("method of an unknown object")
+    if dispatches and not isinstance(first, HostArray):
         declared = is_declared(values)  # then they may be NumPy's own, and so is the result
         level = result_level(m, values, library=not declared)
         result = value_of_descriptor(m, fact.returns, level, bound) if head not in _OF_THE_HOST else Array(level)
