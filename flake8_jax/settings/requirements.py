@@ -190,16 +190,33 @@ def _bounds(requirements: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {name: bound for name, bound in asked.items() if name not in NEEDING_JAX}
 
 
+_JAXLIB_NO_NEWER = (0, 4, 30)
+"""The first release of JAX whose requirements exclude a jaxlib that is newer than it is."""
+
+
 def _bound_by_jaxlib(asked: dict[str, str], jaxlib: str) -> None:
-    """JAX needs a jaxlib that is not much older: without an upper bound of its own it has that of jaxlib, one minor later."""
+    """JAX needs a jaxlib that is not much older: without an upper bound of its own it has that of jaxlib, one minor later.
+
+    It needs one that is not newer than itself either: since 0.4.30 the metadata of each release says ``jaxlib<=`` that release.
+    """
     if not asked.get("jax"):
         asked["jax"] = jaxlib
-    elif jaxlib == COMPUTED:
+        return
+    if jaxlib == COMPUTED:
         asked["jax"] += f",{COMPUTED}"
-    elif not has_upper_bound(asked["jax"]):
-        pinned = re.search(r"(?:==|<=)\s*(\d+)\.(\d+)", jaxlib)
-        if pinned is not None:
-            asked["jax"] = ",".join(filter(None, [asked["jax"], f"<{pinned[1]}.{int(pinned[2]) + 1}"]))
+        return
+    if has_upper_bound(asked["jax"]):
+        return
+    pinned = re.search(r"(?:==|<=)\s*(\d+)\.(\d+)", jaxlib)
+    lowest = re.search(r"(?:==|>=|~=)\s*(\d+(?:\.\d+){1,2})", jaxlib)
+    if pinned is not None:
+        asked["jax"] = _both(asked["jax"], f"<{pinned[1]}.{int(pinned[2]) + 1}")
+    if lowest is not None and tuple(map(int, lowest[1].split("."))) >= _JAXLIB_NO_NEWER:
+        asked["jax"] = _both(asked["jax"], f">={lowest[1]}")
+
+
+def _both(bound: str, other: str) -> str:
+    return ",".join(filter(None, [bound, other]))
 
 
 def _packaging_files(folder: str) -> list[str]:
