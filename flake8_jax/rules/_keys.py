@@ -61,6 +61,15 @@ def at_place(site: Site, context: Context) -> str:
     return f"{'on' if site.scope.path == context.scope.path else 'at'} {place(site, context)}"
 
 
+def is_near(site: Site, context: Context, at: ir.Node | Site) -> bool:
+    """A reader of the finding at ``at`` sees the site: it stands there, or few lines above."""
+    starts = context.scope.tree.line_starts
+    return site.scope.path == context.scope.path and 0 <= bisect_right(starts, at.start) - row_of(site) <= _NEAR
+
+
+_NEAR = 3
+
+
 def name_of_key(event: KeyUse) -> str:
     """The key as the code spells it where the finding stands, or by the call there that uses it."""
     if (name := key_on_line(event)) is not None:

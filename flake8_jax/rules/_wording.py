@@ -39,8 +39,8 @@ def callee(context: Context, at: ir.Node, otherwise: str = "this call") -> str:
     return quote(context, func, otherwise)
 
 
-def located(context: Context, at: ir.Node | Site, problem: str) -> str:
-    """A problem that does not name the call that it is about, with that in front."""
+def located(context: Context, at: ir.Node | Site, problem: str, transform: str = "") -> str:
+    """A problem that does not name the call that it is about, with that in front; of ``functools.partial`` the transform."""
     if isinstance(at, Site):
         text = " ".join(at.scope.text[at.start : at.end].split())
         is_named = f"`{text.partition('(')[0].rpartition('.')[2]}`" in problem
@@ -51,6 +51,8 @@ def located(context: Context, at: ir.Node | Site, problem: str) -> str:
     if function is not None and re.search(rf"[`.]{re.escape(last_name(function) or '`')}`", problem):
         return problem[0].upper() + problem[1:] if problem.startswith(("the ", "this ")) else problem
     called = callee(context, at, quote(context, at))
+    if transform and function is not None and last_name(function) == "partial":
+        called = f"`{transform.rpartition('.')[2]}`"
     if (found := _ON_ARGUMENTS.match(problem)) is not None:
         leads = "passes its arguments to" if isinstance(at, ir.Call) and not isinstance(at.func, ir.Call) else "calls"
         return f"{called} {leads} {found[1]}, which {problem[found.end(1) + 1 :]}{_unpacked(context, at)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.knowledge.history import show
@@ -194,9 +195,13 @@ def _given_twice(function: str, event: CallMismatch) -> str:
     passed = [argument.value for argument in event.at.args if argument.keyword is None]
     taken = quote(event.context, passed[position], "an argument") if position < len(passed) else "an argument"
     remedy = f"pass `{name}` first" if position == 0 else f"pass `{name}` once"
+    if position == 0 and _MODULES.match(event.name) and (made := quote(event.context, event.at.func, "")):
+        made = made.strip("`")
+        remedy = f"`{made}` makes a module, so call what it makes: {made}()({taken.strip('`')})"
     return f"{taken} stands in the place of `{name}`, which {function} also gets by keyword, so this raises TypeError; {remedy}"
 
 
+_MODULES = re.compile(r"flax\.(linen|nnx)\.[A-Z]\w*$")
 _COND = frozenset({"false_operand", "true_operand"})
 _ELSEWHERE = {
     "dim": "axis",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._keys import is_near, place
 from flake8_jax.rules._wording import located
 from flake8_jax.semantics.events.events import TransformMismatch
 
@@ -103,4 +104,8 @@ def transform_argument_mismatch(event: TransformMismatch) -> Report | None:
     """
     if event.context.presumed or event.context.caught:
         return None
-    return Report(event.at, located(event.context, event.at, event.problem))
+    problem = event.problem
+    if event.applied is not None and not is_near(event.applied, event.context, event.at):
+        option, verb, rest = problem.partition(" has ")
+        problem = f"{option} ({place(event.applied, event.context)}){verb}{rest}"
+    return Report(event.at, located(event.context, event.at, problem, event.name))

@@ -199,7 +199,11 @@ def test_inline_pairs_are_checked() -> None:
     [
         ("pyproject.toml", "[tool.poetry.dependencies]\njax = '^0.4.30'\n", ">=0.4.30,<0.5"),
         ("pyproject.toml", "[tool.poetry.dependencies]\njax = { version = '0.4.30', extras = ['cpu'] }\n", "==0.4.30"),
-        ("pyproject.toml", "[project]\noptional-dependencies = { jax = ['jaxlib>=0.5', 'jax>=0.4.27'] }\n", ">=0.4.27,>=0.5"),
+        (
+            "pyproject.toml",
+            "[project]\noptional-dependencies = { jax = ['jaxlib>=0.5', 'jax>=0.4.27'] }\n",
+            ">=0.4.27,>=0.5",
+        ),
         ("requirements.txt", "jax>=0.7.0; platform_system == 'Darwin'\njaxlib>=0.9.0\n", ">=0.7.0,>=0.9.0"),
         ("requirements.txt", "jax>=0.4.1,<0.5\njaxlib>=0.6\n", ">=0.4.1,<0.5"),
         ("pyproject.toml", "[project]\ndependencies = ['jaxtyping>=0.2', 'jax']\n", None),

@@ -649,12 +649,14 @@ class Timed(msgspec.Struct, frozen=True, eq=False):
 
 class TransformMismatch(msgspec.Struct, frozen=True, eq=False):
     """A transform does not fit its function or its arguments, or its result is taken wrongly. name: canonical name of the
-    transform; problem: a sentence that says what is wrong. ``at`` may be the place where the transform was applied."""
+    transform; problem: a sentence that says what is wrong. ``at`` may be the place where the transform was applied; else
+    ``applied`` is that place, where the problem is one of the transform's options, which it names first."""
 
     context: Context
     at: ir.Node | Site
     name: str
     problem: str
+    applied: Site | None = None
 
 
 class DonatedUse(msgspec.Struct, frozen=True, eq=False):

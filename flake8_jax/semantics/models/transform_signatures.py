@@ -282,13 +282,15 @@ def _check_entries(m: Machine, tv: TransformedValue, at: Call, entries: int) -> 
     count, most = len(at.args.values), reach(tv.operand)
     if most is not None and entries > most:
         return  # reported where it was applied
-    scope, place = at.frame.scope, at.node
-    if most is not None and count <= most and not _takes(tv.operand, entries):
-        scope, place = tv.site.scope, tv.site
     listed = _count(entries, "entry").replace("entrys", "entries")
     passed = f"the call passes {_count(count, 'positional argument')}"
-    problem = f"`{tv.fact.maps_axes}` has {listed}, but {passed}; give one entry for each"
-    emit_mismatch(m, scope, place, tv.name, problem)
+    problem = f"`{tv.fact.maps_axes}` has {listed}, but {passed}"
+    if most is not None and count <= most and not _takes(tv.operand, entries):
+        emit_mismatch(m, tv.site.scope, tv.site, tv.name, f"{problem}; give one entry for each")
+        return
+    too_many = most is not None and count > most
+    advice = f"pass {entries}" if too_many else "give one entry for each"
+    emit_mismatch(m, at.frame.scope, at.node, tv.name, f"{problem}; {advice}", tv.site)
 
 
 def _takes(operand: Value, count: int) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
-from flake8_jax.semantics.domain.values import Array, DictValue, ListValue, TupleValue, Value, known_elements
+from flake8_jax.semantics.domain.values import Array, DictValue, ListValue, Site, TupleValue, Value, known_elements
 from flake8_jax.semantics.events.events import TransformMismatch
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import Tracker
@@ -38,11 +38,13 @@ class Product(msgspec.Struct, frozen=True, eq=False):
     scalar: bool = False
 
 
-def emit_mismatch(m: Machine, scope: ModuleScope, node: Any, name: str, problem: str) -> None:
+def emit_mismatch(
+    m: Machine, scope: ModuleScope, node: Any, name: str, problem: str, applied: Site | None = None
+) -> None:
     chosen_at = m.trackers[Products].chosen_at
     if chosen_at >= 0 and all(link.node is node for link in m.path.stack[chosen_at:]):
         return  # one of several functions, maybe transformed twice: what chose it may have chosen the arguments
-    m.bus.emit(TransformMismatch(m.path.context(scope), node, name, problem))
+    m.bus.emit(TransformMismatch(m.path.context(scope), node, name, problem, applied))
 
 
 def short_name(name: str) -> str:
