@@ -160,6 +160,26 @@ def newer(mesh):
     return jax.set_mesh(mesh), jax.tree.map  # expect: too-new-api
 """,
     },
+    "pjit needs its function in every release": {
+        "use.py": """
+# /// script
+# dependencies = ["jax>=0.4.20"]
+# ///
+import jax
+from jax import jit
+from jax.experimental import pjit
+
+
+@pjit.pjit(static_argnums=0)  # expect: deprecated-api
+def scaled(rate, x):
+    return rate * x
+
+
+@jit(static_argnums=0)  # expect: too-new-api
+def shifted(by, x):
+    return x + by
+""",
+    },
     "a script for releases older than the table": {
         "use.py": """
 # /// script

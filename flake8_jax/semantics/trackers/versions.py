@@ -297,8 +297,11 @@ class Versions:
                 self._use(m, scope, _Use(node, name, span_of(node)))
 
     def factory(self, m: Machine, scope: ModuleScope, node: Any, callee: str) -> None:
-        """A transform is called without its function: ``@jax.jit(static_argnames="n")``."""
-        if isinstance(node, ir.Call) and self.is_wanted(scope):
+        """A transform is called without its function: ``@jax.jit(static_argnames="n")``.
+
+        Another name for it, such as ``pjit``, may need the function all the same.
+        """
+        if isinstance(node, ir.Call) and self.is_wanted(scope) and callee in (self._spellings(scope, node.func) or {callee}):
             self._use(m, scope, _Use(node, f"{callee}()", span_of(node)))
 
     def annotations(self, m: Machine, frame: Frame, nodes: Iterable[ir.Expr | None], value_of: Resolve) -> None:
@@ -395,20 +398,22 @@ class Versions:
 
     def _raw_name(self, m: Machine, scope: ModuleScope, node: ir.Attribute, owner: External) -> str | None:
         """The qualified name that the file's imports give the attribute; None where an alias may hide it."""
-        attributes: list[str] = []
-        base: ir.Expr = node.value
-        while isinstance(base, ir.Attribute):
-            attributes.append(base.attr)
-            base = base.value
-        if isinstance(base, ir.Name):
-            for meaning in self._bindings(scope).get(base.id, ()):
-                spelled = ".".join([meaning, *reversed(attributes)])
-                if m.program.knowledge.canonical(spelled) == owner.name:
-                    return f"{spelled}.{node.attr}"
+        for spelled in self._spellings(scope, node.value):
+            if m.program.knowledge.canonical(spelled) == owner.name:
+                return f"{spelled}.{node.attr}"
         if self._private is None:
             self._private = any("jax._src" in other.text for other in self.guards.scopes)
         plain = not self._private and owner.name not in ("jax.export", "jax.lax.linalg")
         return f"{owner.name}.{node.attr}" if plain else None
+
+    def _spellings(self, scope: ModuleScope, node: ir.Expr) -> list[str]:
+        """The qualified names that the file's imports give ``name.attribute…``."""
+        attributes: list[str] = []
+        while isinstance(node, ir.Attribute):
+            attributes.append(node.attr)
+            node = node.value
+        meanings = self._bindings(scope).get(node.id, ()) if isinstance(node, ir.Name) else ()
+        return [".".join([meaning, *reversed(attributes)]) for meaning in meanings]
 
     def _bindings(self, scope: ModuleScope) -> dict[str, list[str]]:
         """What the imports of a file bind, wherever they stand."""
