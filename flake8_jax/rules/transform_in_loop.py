@@ -123,6 +123,16 @@ def transform_in_loop(event: Repetition) -> Report | None:
 
     def slope(x):
         return jax.grad(lambda x: jnp.sum(x**2))(x)
+
+
+    def energy(x):
+        return jnp.sum(jnp.tanh(x) ** 2)
+
+
+    def table():
+        force = jax.grad(energy)
+        for x in jnp.array([0.0, 0.5, 1.0]):
+            print(x, force(x))
     ```
 
     ## Limitations

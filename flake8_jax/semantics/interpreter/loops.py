@@ -302,7 +302,10 @@ def _trip_count(frame: Frame, node: ir.For, iterable: Value) -> int:
     if frame.fn is not None and not {p.name for p in frame.fn.params}.isdisjoint(names_read(node.iter)):
         return 0
     known = known_elements(iterable)
-    return len(known) if known is not None else trips_of(iterable) or 0
+    if known is not None:
+        return len(known)
+    length = iterable.length if isinstance(iterable, (Array, HostArray)) else None
+    return trips_of(iterable) or length or 0
 
 
 def _counts(iterable: Value) -> bool:

@@ -9,6 +9,7 @@ instantiate a remembered result for other inputs: inputs are exchanged, everythi
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from typing import Any
 
@@ -358,6 +359,11 @@ def _parting(now: frozenset[Condition], labels: set[Condition]) -> frozenset[Con
     )
 
 
+_TOLD_APART = (0, 4, 10, 15, 20, 99, 100, 1000)
+"""Numbers of iterations between which no rule and no tracker sees a difference: a run for each number would use up the runs of
+a function that many loops call."""
+
+
 def _manner(m: Machine, mode: Mode, *, in_loop: bool) -> list[Any]:
     """How code runs, as far as it matters to a run that is remembered. in_loop: in an eager loop of a caller's."""
     # What is made, and what is read, is so in every iteration of that loop, unless a test of its number guards it.
@@ -373,7 +379,7 @@ def _manner(m: Machine, mode: Mode, *, in_loop: bool) -> list[Any]:
         bool(mode.mapped_axes),
         *(_in_loops(m) if in_loop else (True, False)),
         waiting and not any(loop.runs for loop in m.path.loops) and not is_ready(m),
-        math.prod([loop.trip_count for loop in m.path.loops]) if waiting else 0,
+        bisect_left(_TOLD_APART, math.prod([loop.trip_count for loop in m.path.loops])) if waiting else 0,
         mode.differentiated,
         mode.axes,
         mode.axes_closed and bool(mode.axes),
