@@ -155,7 +155,11 @@ def cross(m: Machine, tv: TransformedValue, args: Arguments, level: Level) -> Ar
     crossed = _cross_beside_statics(args, values, inward, statics)
     crossed.star, crossed.double_star = star, double_star
     if star is not None or double_star is not None:
-        crossed.kwargs |= _hidden_statics(tv, crossed, statics[1])
+        hidden = _hidden_statics(tv, crossed, statics[1])
+        if hidden and star is not None and isinstance(tv.operand, TransformedValue):
+            crossed.star = Unknown("star")  # as keywords they would be mapped: it is not known which element is static
+        else:
+            crossed.kwargs |= hidden
     if args.unknown_rest and fact.statics and not fact.filters:
         crossed.kwargs |= _flags(tv, crossed, statics[1])
     return crossed
