@@ -16,7 +16,7 @@ class Encoder(nn.Module):
     @nn.compact
     def __call__(self, x):
         hidden = nn.Dense(4)(x)
-        print(hidden)  # warning: print-in-staged
+        print(hidden)  # info: print-in-staged
         return hidden
 
 
@@ -28,7 +28,7 @@ def encode(params, x):
 def step(x, verbose):
     if verbose:
         print(x)  # info: print-in-staged
-    print(2 * x)  # warning: print-in-staged
+    print(2 * x)  # info: print-in-staged
     return x
 
 

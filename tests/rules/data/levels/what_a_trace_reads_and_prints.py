@@ -34,5 +34,5 @@ def takes(x):
 @jax.jit
 def shows(x):
     logging.info("step(%s)", x)  # info: print-in-staged
-    print(x)  # warning: print-in-staged
+    print(x)  # info: print-in-staged
     return x
