@@ -301,7 +301,9 @@ class Versions:
 
         Another name for it, such as ``pjit``, may need the function all the same.
         """
-        if isinstance(node, ir.Call) and self.is_wanted(scope) and callee in (self._spellings(scope, node.func) or {callee}):
+        if not isinstance(node, ir.Call) or not self.is_wanted(scope):
+            return
+        if callee in (self._spellings(scope, node.func) or {callee}):
             self._use(m, scope, _Use(node, f"{callee}()", span_of(node)))
 
     def annotations(self, m: Machine, frame: Frame, nodes: Iterable[ir.Expr | None], value_of: Resolve) -> None:
