@@ -15,7 +15,7 @@ from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import SHARD_MAP, unsafe
 from flake8_jax.fixers._comments import comments_above
 from flake8_jax.fixers._imports import Imports, add_import, joined
-from flake8_jax.fixers._names import identifiers
+from flake8_jax.fixers._names import binder_before, identifiers, target_names
 from flake8_jax.fixers._pmap_texts import kept_name, renamed, renamed_texts
 from flake8_jax.fixers._pmaps import PMAP, Pmap, pmap_at
 from flake8_jax.fixers._shared_mesh import Shared, shared_by
@@ -307,6 +307,18 @@ def _devices(source: FixSource, site: Pmap, library: _Library) -> str:
     text = f"{library.spell('jax.devices')}({source.argument(backend) if backend is not None else ''})"
     size = site.options.get("axis_size")
     if size is None:
-        return text if site.length is None else f"{text}[:{site.length}]"
+        return text if site.length is None else f"{text}[:{_spelled_length(source, site, site.length)}]"
     gap = "" if isinstance(size, (ir.Name, ir.Constant)) else " "
     return f"{text}[:{gap}{source.argument(size)}]"
+
+
+def _spelled_length(source: FixSource, site: Pmap, length: int) -> str:
+    """A number of devices, by the name that the function around gave it: ``n_devices``."""
+    statement = source.statement(site.replaced)
+    around = source.functions(statement)
+    for name in around[0].local_names if around else ():
+        binder = binder_before(source, statement, name) if "dev" in name.lower() else None
+        value = binder.value if isinstance(binder, ir.Assign) and target_names(binder.targets[0]) == [name] else None
+        if isinstance(value, ir.Constant) and value.kind == "int" and value.value == length:
+            return name
+    return str(length)
