@@ -17,6 +17,7 @@ Limitations: results that meet in another function, or behind more than one assi
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 
@@ -40,6 +41,8 @@ _BAD = re.compile(
     r"\b(?:do not|don['’]?t|never) do (?:this|that|it)\b|\bbad (?:example|practice|idea)|\banti-?pattern", re.IGNORECASE
 )
 _LOADING = re.compile(r"deseriali[sz]e|restore|from_bytes|from_state_dict|load_(?:checkpoint|weights|params|state)")
+_COMPARISON = re.compile(r"compar(?:e|ing|ison)|versus|_vs_|sweep|ablation", re.IGNORECASE)
+_SWEEP = re.compile(r"\bdef \w*sweep|sweep(?:s|ing)?\b|\bgrid[ _]?search|\bablation", re.IGNORECASE)
 _EVALUATING = re.compile(r"eval|rollout|test|score|metric|benchmark|compare", re.IGNORECASE)
 _SYSTEM = re.compile(
     r"(?:^|_)(?:run|model|net|network|method|policy|agent|algo|algorithm|checkpoint|ckpt|params|baseline|variant)(?:_|\Z)"
@@ -85,6 +88,8 @@ def are_meant_to_be_equal(source: FixSource, first: ir.Expr, second: ir.Expr) ->
     one, other = _call_of(source, first), _call_of(source, second)
     if one is None or other is None:
         return False
+    if _is_comparison(source, one) and _is_comparison(source, other):
+        return True
     if _are_inverse(_name(one.func), _name(other.func)) or _is_joint(source, one, other):
         return True
     if any(_is_overwritten(source, call) for call in (one, other)):
@@ -96,6 +101,12 @@ def are_meant_to_be_equal(source: FixSource, first: ir.Expr, second: ir.Expr) ->
 
 def _name(func: ir.Expr) -> str:
     return func.attr if isinstance(func, ir.Attribute) else func.id if isinstance(func, ir.Name) else ""
+
+
+def _is_comparison(source: FixSource, call: ir.Call) -> bool:
+    """A file that compares methods calls one of them."""
+    draws = (Imports(source, call).resolve(call.func) or "").startswith("jax.random.")
+    return not draws and _COMPARISON.search(os.path.basename(source.path)) is not None
 
 
 def _are_inverse(one: str, other: str) -> bool:
@@ -189,9 +200,13 @@ def is_measured(source: FixSource, loop: ir.Node) -> bool:
 
 
 def is_evaluated(source: FixSource, loop: ir.Node, key: ir.Expr) -> bool:
-    """A loop over models, methods or runs evaluates each of them: on the same draws, if their results are to be compared."""
+    """A loop over models, methods or settings evaluates each of them: on the same draws, to compare their results."""
     call = _call_of(source, key)
-    if call is None or not isinstance(loop, (ir.For, ir.Comprehension)) or not _EVALUATING.search(_name(call.func)):
+    if call is None or not isinstance(loop, (ir.For, ir.Comprehension)):
+        return False
+    if _SWEEP.search(_text_around(source, key)):
+        return True
+    if not _EVALUATING.search(_name(call.func)):
         return False
     targets = [loop.target] if isinstance(loop, ir.For) else [generator.target for generator in loop.generators]
     systems = {name for target in targets for name in target_names(target) if _SYSTEM.search(name)}

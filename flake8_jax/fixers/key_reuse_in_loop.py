@@ -102,6 +102,8 @@ def _python_loop(source: FixSource, loop: ir.For | ir.While, key: ir.Expr) -> Fi
         return _fold(source, key, str(index))
     imports = Imports(source, key)
     name, subkey = fresh(source, key, "key", "subkey")
+    if (name, subkey) != ("key", "subkey"):
+        raise Refused  # the function has other keys
     line = f"{name}, {subkey} = {imports.spell('jax.random.split')}({name})"
     edits = [
         source.insert_before(loop, [f"{name} = {source.slice(key)}"]),
