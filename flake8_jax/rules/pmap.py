@@ -20,9 +20,9 @@ def pmap(event: NameUse) -> Report | None:
 
     ## Why is this bad?
 
-    `pmap` needs a leading axis as long as the number of devices and copies its arguments to every device. It cannot
-    be used inside `jit`, and it can arrange the devices in only one way. `jax.jit` on arrays with a `NamedSharding`
-    needs no change to the function. `jax.shard_map` keeps collectives over a named axis, such as
+    Every mapped argument of a pmapped function needs a leading axis as long as the number of devices. The function is
+    slow if it is called inside `jit` (JAX605), and `pmap` can arrange the devices in only one way. `jax.jit` on arrays
+    with a `NamedSharding` needs no change to the function. `jax.shard_map` keeps collectives over a named axis, such as
     `jax.lax.psum(x, "batch")`. `pmap` still works and gives no warning.
 
     ## Example
