@@ -28,9 +28,10 @@ _COUNT_OR_ARRAY = frozenset({("jax.random.choice", "a"), ("jax.random.permutatio
 def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
     """A traced value is used as a shape, a size, a length or an axis.
 
-    With `--preview`, the rule also reports methods of pytree classes that hold arrays. It also reports losses,
-    activations and densities that compute a size from static shapes with `jax.numpy`, although the project does not
-    trace them, because their users probably will.
+    With `--preview`, the rule also looks at code that the project itself does not trace, but that users of a library
+    probably will: methods of pytree classes with array fields, and functions that jaxlint takes for losses, activations
+    or densities by their names. It reports a size there that the code computes with `jax.numpy`, as in
+    `jnp.zeros(jnp.prod(jnp.array(x.shape)))`.
 
     ## Why is this bad?
 

@@ -84,8 +84,9 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="k
     test_files: Annotated[
         list[str] | None,
         _doc(
-            "Test files, as gitignore patterns. Rules on keys, timing and waiting are off in them, unless `select` or "
-            "`extend-select` names the code or the name of the rule. Default: the file names of pytest and unittest.",
+            "The files that are tests, as gitignore patterns. In them, the rules JAX206, JAX901 and JAX902 and those "
+            "on keys (JAX3…) are off. Only the full code or name of such a rule in `select` or `extend-select` turns it "
+            "on there; a prefix or `ALL` does not.",
             'test-files = ["tests/**", "check_*.py"]',
         ),
     ] = None

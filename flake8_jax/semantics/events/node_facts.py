@@ -32,9 +32,10 @@ MAX_RUNS = 8
 class NodeRun(msgspec.Struct, frozen=True, eq=False):
     """What the analysis knows about a node on one call chain. A node in a function that two callers call has two runs.
     - ``value``: the abstract value of an expression; None for a statement.
-    - ``kinds``: the kinds of the value, as in the output of ``jaxlint inspect``: ``traced``, ``pytree``, ``concrete``,
-      ``static``, ``function``, ``unknown`` …
-    - ``context``: how the code runs.
+    - ``kinds``: the kinds of the value, such as ``traced``, ``pytree``, ``concrete``, ``static``, ``function`` and
+      ``unknown``. The page on ``jaxlint inspect`` lists all of them.
+    - ``context``: how the code runs on this call chain, a ``Context``. For example, ``context.staged`` is True if JAX
+      certainly traces the code.
     - ``links``: the call chain, beginning with the outermost call.
     - ``guess``: the code runs only after a test whose outcome jaxlint guesses, so the run proves no mistake.
     - ``is_evidence``: whether an exception here would certainly reach the user."""
