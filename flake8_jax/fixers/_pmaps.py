@@ -14,6 +14,7 @@ these raise an error after the fix.
 from __future__ import annotations
 
 import itertools
+import os
 import re
 from dataclasses import dataclass, replace
 from typing import NoReturn
@@ -407,7 +408,10 @@ def _decline_processes() -> NoReturn:
 
 
 def _check_subject(source: FixSource, node: ir.Node) -> None:
-    """A test of ``pmap`` keeps it."""
+    """A test of ``pmap``, and a file that is named after it, keep it."""
+    name = os.path.basename(source.path)
+    if "pmap" in name.lower():
+        raise Declined(f"no automatic fix, because `{name}` is about pmap")
     for function in source.functions(node):
         if function.name.startswith("test") and "pmap" in function.name.lower():
             raise Declined(f"no automatic fix, because `{function.name}` is a test of pmap")
