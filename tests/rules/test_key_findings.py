@@ -252,6 +252,32 @@ def test_a_static_method_takes_no_object(tmp_path: Path, capsys: pytest.CaptureF
     )
 
 
+CLASS_METHOD = """
+import jax
+
+
+class Game:
+    @staticmethod
+    def reset(key):
+        level, key = jax.random.split(key)
+        return level, key
+
+    @classmethod
+    def replay(cls, key, actions):
+        return jax.lax.scan(lambda state, action: (state, action), cls.reset(key), actions)
+
+
+def play(key, actions):
+    start = Game.reset(key)
+    return start, Game.replay(key, actions[:3])
+"""
+
+
+def test_a_class_method_takes_its_class(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (found,) = findings(tmp_path, capsys, CLASS_METHOD)
+    assert found["message"].startswith("`key` was already split in `reset` (called on line 17)")
+
+
 DEEP = """
 import jax
 import jax.numpy as jnp

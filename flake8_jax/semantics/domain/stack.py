@@ -87,7 +87,7 @@ class MappedAxis(msgspec.Struct, frozen=True, eq=False):
 class Link(msgspec.Struct, frozen=True, eq=False):
     """One link of the call stack: the place in the caller, and which run of the callee it led to.
 
-    receiver: the object of a method call. bound: the callee's arguments by parameter.
+    receiver: the object of a method call, or the class of a class method. bound: the callee's arguments by parameter.
     """
 
     scope: ModuleScope

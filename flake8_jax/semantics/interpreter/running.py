@@ -387,9 +387,17 @@ def _link_to(m: Machine, func: FunctionValue, at: Call, made: Invocation, inner:
     return Link(
         scope=at.frame.scope, node=at.node, kind=context.kind, function=fn.qualname,
         text=context.text or call_text(m, fn),
-        serial=context.serial if context.serial is not None else m.path.new_serial(), fn=fn, receiver=inner.self_value,
+        serial=context.serial if context.serial is not None else m.path.new_serial(), fn=fn,
+        receiver=inner.self_value or _class_of_method(func, made),
         bound=made.bound,
     )  # fmt: skip
+
+
+def _class_of_method(func: FunctionValue, made: Invocation) -> Value | None:
+    """The class that a class method gets as its first argument."""
+    owner, fn = func.owner, func.fn
+    held = owner.namespace.get(fn.name) if owner is not None and fn.params else None
+    return made.bound.get(fn.params[0].name) if isinstance(held, StaticMethodValue) and held.to_class else None
 
 
 def _run_body(

@@ -34,6 +34,7 @@ from flake8_jax.semantics.domain.code import names_read, nodes_around
 from flake8_jax.semantics.domain.signatures import static_parameters, underlying
 from flake8_jax.semantics.domain.values import (
     Array,
+    ClassValue,
     Const,
     External,
     FunctionValue,
@@ -720,7 +721,8 @@ def _track_warm_place(m: Machine, work: Work, stretch: _Stretch) -> None:
 
 def _is_anybodys(common: tuple[Link, ...]) -> bool:
     """A method of an object that unknown code has, and may have called before."""
-    return bool(common) and common[-1].kind == "entry" and common[-1].receiver is not None
+    receiver = common[-1].receiver if common and common[-1].kind == "entry" else None
+    return receiver is not None and not isinstance(receiver, ClassValue)
 
 
 def _repeats(work: Work, stretch: _Stretch) -> bool:
