@@ -7,7 +7,7 @@ compared    the two results of one function of the project, or of one comprehens
 each array  a loop shuffles each of its elements, and no iteration starts from what another one gave.
 
 Names prove no intention: that ``decode`` undoes ``encode`` is not asked. Limitations: results that pass through a container
-before they meet.
+before they meet; ``key_comparisons`` follows these.
 """
 
 from __future__ import annotations

@@ -60,6 +60,7 @@ from flake8_jax.semantics.trackers.key_arguments import argument_for, spelled
 from flake8_jax.semantics.trackers.key_caches import is_filled_once
 from flake8_jax.semantics.trackers.key_children import are_apart, are_apart_by_chance, gives_nothing, is_other_child
 from flake8_jax.semantics.trackers.key_choices import exclude
+from flake8_jax.semantics.trackers.key_comparisons import iterations_are_compared, results_are_compared
 from flake8_jax.semantics.trackers.key_intent import Drawn, intent_of, is_default, is_same_start, undo_each_other
 from flake8_jax.semantics.trackers.key_making import track_drawn
 from flake8_jax.semantics.trackers.key_names import NamesOfBodies, body_around, names_bound
@@ -675,7 +676,15 @@ def _intent_of(m: Machine, key: Value, usage: Usage, collision: Collision, level
         return "discarded"
     if is_default(m.trackers[Keys].started_as.get(canonical_key(key), owner), here, there):
         return "fixed"
-    return intent_of(owner, here, there, _around(m, path, level), in_loop=in_loop, draws=_drawn(usage, earlier))
+    found = intent_of(owner, here, there, _around(m, path, level), in_loop=in_loop, draws=_drawn(usage, earlier))
+    if found:
+        return found
+    body = body_around(here)
+    if in_loop:
+        given = argument_for(here.link, key) if here.link is not None else None
+        return "same-data" if iterations_are_compared(body, here, given) else ""
+    then = (*earlier.path, *earlier.inner)[level:]
+    return "same-data" if results_are_compared(body, then, path[level:]) else ""
 
 
 def _report_level(m: Machine, key: Value, path: tuple[Place, ...], earlier: Use) -> int | None:
