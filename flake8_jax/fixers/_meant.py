@@ -31,7 +31,9 @@ from flake8_jax.fixers._source import FixSource
 from flake8_jax.semantics.domain.equal_draws import is_copy, mentions_equal_draws
 from flake8_jax.semantics.events.events import Intent, KeyUse
 
-_MEANT: frozenset[Intent] = frozenset(["same-data", "paired", "parts", "evaluation", "alternatives", "apart"])
+_MEANT: frozenset[Intent] = frozenset(
+    ["same-data", "paired", "mirrored", "parts", "evaluation", "alternatives", "apart"]
+)
 _COMPARING = re.compile(r"assert|allclose|isclose|array_equal|array_equiv|assertEqual|tree_all|chex\.")
 _INVERSE = re.compile(r"(?:^|_)(?:inverse|inv|invert|undo|reverse|un|de)_?(?=[a-z])")
 _OPPOSITES = (("encode", "decode"), ("encrypt", "decrypt"), ("forward", "backward"), ("forward", "inverse"))

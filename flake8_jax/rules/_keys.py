@@ -26,6 +26,7 @@ ADVICE: dict[str, str] = {
     "shared": "split it first unless both must drop the same elements",
     "same-data": "split it first unless you compare both results",
     "paired": "split it first unless both must change in the same way",
+    "mirrored": "split it first unless one must undo or mirror the other",
     "discarded": "split it first unless this is a warm-up",
     "template": "split it first unless a file replaces the values",
     "evaluation": "split it first unless every iteration must use equal numbers",

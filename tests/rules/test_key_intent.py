@@ -379,7 +379,16 @@ def decode(x, rng):
 
 def sent(x, rng):
     text = encode(x, rng)
-    return decode(text, rng)  # error
+    return decode(text, rng)  # info
+
+
+def decode_wrongly(x, rng):
+    return x + random.normal(rng, x.shape)
+
+
+def sent_wrongly(x, rng):
+    text = encode(x, rng)
+    return decode_wrongly(text, rng)  # error
 
 
 def features(key, x):
@@ -664,6 +673,158 @@ def timed_and_kept(key, sizes, clock):
 """
 
 
+MIRRORED = """import jax
+import jax.numpy as jnp
+from jax import random
+
+
+def antithetic(key, shape):
+    return random.normal(key, shape), -random.normal(key, shape)  # info
+
+
+def both_sides(key, x, scale):
+    up = x + scale * random.normal(key, x.shape)
+    noise = random.normal(key, x.shape)  # info
+    return up, x - scale * noise
+
+
+def one_side(key, x, scale):
+    up = x + scale * random.normal(key, x.shape)
+    noise = random.normal(key, x.shape)  # error
+    return up, x + scale * noise
+
+
+def canceled(key, x):
+    return x + random.normal(key, x.shape) - random.normal(key, x.shape)  # error
+
+
+def canceled_later(key, x):
+    up = random.normal(key, x.shape)
+    down = random.normal(key, x.shape)  # error
+    return x + up - down
+
+
+def interval(key, x):
+    return x - random.uniform(key, x.shape), x + random.uniform(key, x.shape)  # error
+
+
+def other_shape(key, x, y):
+    return x + random.normal(key, x.shape), y - random.normal(key, (2, *y.shape))  # error
+
+
+def rotate(key, x):
+    return x * random.rademacher(key, x.shape).astype(x.dtype)
+
+
+def scale(key, x):
+    return x * random.normal(key, x.shape)
+
+
+def send(key, x):
+    return rotate(key, x).astype(jnp.float16)
+
+
+def receive(key, x):
+    return rotate(key, x.astype(jnp.float32))
+
+
+def channel(key, x):
+    sent = send(key, x)
+    return receive(key, sent)  # info
+
+
+def scale_first(key, x):
+    return scale(key, x).astype(jnp.float16)
+
+
+def scale_again(key, x):
+    return scale(key, x.astype(jnp.float32))
+
+
+def scaled_twice(key, x):
+    return scale_again(key, scale_first(key, x))  # error
+
+
+def rotated_twice(key, x):
+    return rotate(key, rotate(key, x))  # error
+
+
+def perturb(params, key, scale):
+    keys = random.split(key, len(params))
+    return [p + scale * random.normal(k, p.shape) for p, k in zip(params, keys)]
+
+
+def mezo(loss, params, key, eps=1e-3):
+    params = perturb(params, key, eps)
+    up = loss(params)
+    params = perturb(params, key, -2 * eps)  # info
+    down = loss(params)
+    params = perturb(params, key, eps)
+    return params, up - down
+
+
+def perturbed_twice(params, key, eps):
+    params = perturb(params, key, eps)
+    return perturb(params, key, 2 * eps)  # error
+
+
+def noised(x, a, key):
+    return jnp.sqrt(a) * x + jnp.sqrt(1 - a) * random.normal(key, x.shape)
+
+
+def target(x, key):
+    return random.normal(key, x.shape)
+
+
+def diffusion(net, x, a, key):
+    return jnp.mean((net(noised(x, a, key)) - target(x, key)) ** 2)  # info
+
+
+def diffusion_at_random(net, x, key):
+    noise = random.normal(key, x.shape)
+    t = random.uniform(key, x.shape)  # error
+    return jnp.mean((net(x + noise) - t) ** 2)
+
+
+def regularized(net, x, a, key):
+    return jnp.mean((net(noised(x, a, key)) + target(x, key)) ** 2)  # error
+
+
+def folds(key, data, k):
+    found = []
+    for i in range(k):
+        order = random.permutation(key, data.shape[0])  # info
+        found.append((data[jnp.setdiff1d(order, order[i::k])], data[order[i::k]]))
+    return found
+
+
+def epochs(key, data, n):
+    found = []
+    for _ in range(n):
+        order = random.permutation(key, data.shape[0])  # error
+        for i in range(4):
+            found.append(data[order[i::4]])
+    return found
+
+
+def layer(key, size):
+    key, sub = random.split(key)
+    return random.normal(sub, (size,))
+
+
+class Agent:
+    def __init__(self, key):
+        online = layer(key, 3)
+        target = layer(key, 3)  # info
+        self.nets = online, target
+
+    def reset(self, key):
+        first = layer(key, 3)
+        target = layer(key, 3)  # error
+        self.nets = first, target
+"""
+"""Draws of which one undoes, mirrors or predicts what was made with the other."""
+
 SEARCHED = """import jax
 import jax.numpy as jnp
 from jax import random
@@ -901,8 +1062,19 @@ main(jnp.zeros(2), random.key(0))
 
 @pytest.mark.parametrize(
     "text",
-    [MEANT, COMPARED, CONSTANT, MISTAKEN, TOGETHER, EVALUATED, SEARCHED, STEPPED, SWEPT],
-    ids=["meant", "compared", "constant", "mistaken", "paired", "evaluated", "searched", "stepped", "swept"],
+    [MEANT, COMPARED, CONSTANT, MISTAKEN, TOGETHER, EVALUATED, MIRRORED, SEARCHED, STEPPED, SWEPT],
+    ids=[
+        "meant",
+        "compared",
+        "constant",
+        "mistaken",
+        "paired",
+        "evaluated",
+        "mirrored",
+        "searched",
+        "stepped",
+        "swept",
+    ],
 )
 def test_levels(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
     rows = enumerate(text.splitlines(), 1)

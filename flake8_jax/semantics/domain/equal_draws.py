@@ -35,8 +35,10 @@ _COPIES = frozenset({"target", "targ", "tgt", "teacher", "ema", "slow", "frozen"
 
 
 def is_copy(one: str, other: str) -> bool:
-    """The name of one variable is that of the other with a word such as ``target``."""
+    """The name of one variable is that of the other with a word such as ``target``, or in place of ``online``."""
     words, others = (set(name.lower().strip("_").split("_")) for name in (one, other))
+    if words ^ others == {"target", "online"}:
+        return True
     return words != others and words ^ others <= _COPIES and bool(words & others)
 
 

@@ -197,13 +197,15 @@ Intent = Literal[
     "template",
     "shared",
     "paired",
+    "mirrored",
     "parts",
     "evaluation",
     "alternatives",
     "apart",
 ]
 """Why equal draws may be meant: both runs take one fixed key of the module, or the module itself uses its key again; one
-function sees the same data twice; two arrays are changed alike; the result of one use is thrown away, or a file replaces
+function sees the same data twice; two arrays are changed alike; one draw undoes or mirrors the
+other; the result of one use is thrown away, or a file replaces
 its values; a loop only looks at what it computes; no result depends on both draws; each is only reported, by itself."""
 Shared = Literal["", "numbers", "bits", "nothing", "new-keys", "unread"]
 

@@ -115,7 +115,7 @@ def iterations_are_compared(body: list[ir.Stmt], here: Place, key: ir.Expr | Non
         return False
     loops = [node for one in body for node in walk(one) if isinstance(node, (ir.For, ir.While, ir.Comprehension))]
     around = [loop for loop in loops if loop.start <= here.node.start and here.node.end <= loop.end]
-    changed = {name for loop in around for name in _changed_by(loop)}
+    changed = {name for loop in around for name in changed_by(loop)}
     if changed.isdisjoint(names_read(here.node)):
         return False  # each iteration does the same
     asked = Comparison(here.scope, here.node, here.node, iterates=True)
@@ -171,7 +171,8 @@ def _bound_by(statement: ir.Stmt) -> set[str]:
     return {name.id for target in targets if target is not None for name in names_bound(target)}
 
 
-def _changed_by(loop: ir.For | ir.While | ir.Comprehension) -> set[str]:
+def changed_by(loop: ir.For | ir.While | ir.Comprehension) -> set[str]:
+    """The names that a loop binds."""
     if isinstance(loop, ir.Comprehension):
         return {name.id for generator in loop.generators for name in names_bound(generator.target)}
     found = {name.id for name in names_bound(loop.target)} if isinstance(loop, ir.For) else set()

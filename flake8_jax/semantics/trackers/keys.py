@@ -63,6 +63,7 @@ from flake8_jax.semantics.trackers.key_choices import exclude
 from flake8_jax.semantics.trackers.key_comparisons import iterations_are_compared, results_are_compared
 from flake8_jax.semantics.trackers.key_intent import Drawn, intent_of, is_default, is_same_start, undo_each_other
 from flake8_jax.semantics.trackers.key_making import track_drawn
+from flake8_jax.semantics.trackers.key_mirrors import are_meant_equal, is_scaled_back, is_sliced_by_turns
 from flake8_jax.semantics.trackers.key_names import NamesOfBodies, body_around, names_bound
 from flake8_jax.semantics.trackers.key_paths import is_captured, is_key, may_be_key
 from flake8_jax.semantics.trackers.key_streams import Drawing, shared_by
@@ -679,12 +680,23 @@ def _intent_of(m: Machine, key: Value, usage: Usage, collision: Collision, level
     found = intent_of(owner, here, there, _around(m, path, level), in_loop=in_loop, draws=_drawn(usage, earlier))
     if found:
         return found
-    body = body_around(here)
+    given = argument_for(here.link, key) if here.link is not None else None
     if in_loop:
-        given = argument_for(here.link, key) if here.link is not None else None
-        return "same-data" if iterations_are_compared(body, here, given) else ""
-    then = (*earlier.path, *earlier.inner)[level:]
-    return "same-data" if results_are_compared(body, then, path[level:]) else ""
+        return _intent_of_iterations(here, given, _drawn(usage, earlier))
+    then, now = (*earlier.path, *earlier.inner)[level:], path[level:]
+    if results_are_compared(body_around(here), then, now):
+        return "same-data"
+    is_one = usage.draws and usage.sampler == earlier.sampler
+    is_mirrored = (is_one and are_meant_equal(then, now, usage.sampler)) or is_scaled_back(there, here, given)
+    return "mirrored" if is_mirrored else ""
+
+
+def _intent_of_iterations(here: Place, given: ir.Expr | None, drawn: Drawn) -> Intent:
+    """Why the uses of two iterations may be meant to be alike, by what becomes of them. given: the argument that is the key."""
+    body = body_around(here)
+    if drawn == "shuffles" and is_sliced_by_turns(body, here):
+        return "evaluation"
+    return "same-data" if iterations_are_compared(body, here, given) else ""
 
 
 def _report_level(m: Machine, key: Value, path: tuple[Place, ...], earlier: Use) -> int | None:
