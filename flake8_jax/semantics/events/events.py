@@ -204,9 +204,8 @@ Intent = Literal[
     "apart",
 ]
 """Why equal draws may be meant: both runs take one fixed key of the module, or the module itself uses its key again; one
-function sees the same data twice; two arrays are changed alike; one draw undoes or mirrors the
-other; the result of one use is thrown away, or a file replaces
-its values; a loop only looks at what it computes; no result depends on both draws; each is only reported, by itself."""
+function sees the same data twice; two arrays are changed alike; a draw undoes or mirrors the other; the result of one use is
+thrown away, or a file replaces its values; a loop only looks at what it computes; no result depends on both draws."""
 Shared = Literal["", "numbers", "bits", "nothing", "new-keys", "unread"]
 
 

@@ -25,8 +25,8 @@ evaluation  a loop computes something of the state that it changes, and goes on 
             state changes, not how the numbers do. Or the key's own name says that it stays: ``eval_key``, ``fixed_rng``, in
             two calls of one function as well (``same data``).
 
-Limitations: a result that is bound to a name of the module and never read counts as used. ``key_comparisons`` follows results to
-where they are compared, and ``key_mirrors`` finds draws that undo or mirror each other.
+Limitations: a result that is bound to a name of the module and never read counts as used. ``key_comparisons`` follows results
+to where they are compared, and ``key_mirrors`` finds draws that undo or mirror each other.
 """
 
 from __future__ import annotations
