@@ -10,6 +10,7 @@ broken  a cell that is no Python. In the text it is comments, from which it come
 
 from __future__ import annotations
 
+import posixpath
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
@@ -146,14 +147,27 @@ def _finding(finding: Finding, rows: Rows) -> Finding:
 
 
 def evidence_in_cells(item: Diagnostic, rows_of: Callable[[str], Rows | None]) -> Diagnostic:
-    """A diagnostic whose evidence passes other notebooks, with the rows of their cells."""
+    """A diagnostic whose evidence passes other notebooks, with the rows of their cells there and in the message."""
     steps = []
+    message = item.finding.message
     for step in item.finding.evidence:
         rows = rows_of(step.path) if step.path != item.path and step.path.endswith(SUFFIX) else None
         steps.append(step if rows is None else _step(step, rows))
+        message = message if rows is None else _named_in_cell(message, posixpath.basename(step.path), rows)
     if steps == list(item.finding.evidence):
         return item
-    return msgspec.structs.replace(item, finding=msgspec.structs.replace(item.finding, evidence=tuple(steps)))
+    finding = msgspec.structs.replace(item.finding, message=message, evidence=tuple(steps))
+    return msgspec.structs.replace(item, finding=finding)
+
+
+def _named_in_cell(message: str, notebook: str, rows: Rows) -> str:
+    """``run.ipynb:74`` as ``run.ipynb, line 14 of cell 3``."""
+
+    def named(found: re.Match[str]) -> str:
+        cell, row = rows.place(int(found[1]))
+        return f"{notebook}, line {row} of cell {cell}"
+
+    return re.sub(rf"(?<![\w./]){re.escape(notebook)}:(\d+)\b", named, message)
 
 
 def _step(step: Step, rows: Rows) -> Step:

@@ -134,6 +134,12 @@ def test_evidence_in_another_notebook_is_in_its_cell(folder: Path, capsys: pytes
     ] == [(1, "line 5 of cell 3: `jax.jit` traces `g`"), (1, "line 7 of cell 3: `g` calls `other`")]
 
 
+def test_a_message_names_the_cell_of_another_notebook(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "helpers.py").write_text("def other(x):\n    print(x)\n    return x\n")
+    write(folder / "a.ipynb", notebook(SETUP, CALLER))
+    assert "(`jax.jit` at a.ipynb, line 5 of cell 3 traces `g`)" in lint(capsys, ".")[1]
+
+
 def test_the_snippet_shows_the_cell_as_it_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(folder / "a.ipynb", notebook(SETUP, BRANCH.replace("    return -x\n", "    return -x\n%pip list\n")))
     out = lint(capsys, ".", "--output-format", "full")[1]
