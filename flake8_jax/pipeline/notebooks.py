@@ -165,7 +165,10 @@ def why_not_rewritten(data: bytes) -> str | None:
 def without_magics(source: str) -> str:
     """A cell that Python can read, line by line."""
     magic = _CELL_MAGIC.match(source)
-    if magic is not None and magic[1] not in _PYTHON_CELLS:
+    while magic is not None and magic[1] in _PYTHON_CELLS:  # it runs the rest as a cell, which may begin with another magic
+        end = source.find("\n", magic.end()) + 1
+        magic = _CELL_MAGIC.match(source, end) if end else None
+    if magic is not None:
         return "".join(MAGIC + line for line in source.splitlines(keepends=True))
     if _is_python(source):
         return source  # a line that begins with `%` goes on from the one before
