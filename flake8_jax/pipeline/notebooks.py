@@ -165,7 +165,9 @@ def why_not_rewritten(data: bytes) -> str | None:
 def without_magics(source: str) -> str:
     """A cell that Python can read, line by line."""
     magic = _CELL_MAGIC.match(source)
-    while magic is not None and magic[1] in _PYTHON_CELLS:  # it runs the rest as a cell, which may begin with another magic
+    while (
+        magic is not None and magic[1] in _PYTHON_CELLS
+    ):  # it runs the rest as a cell, which may begin with another magic
         end = source.find("\n", magic.end()) + 1
         magic = _CELL_MAGIC.match(source, end) if end else None
     if magic is not None:

@@ -20,7 +20,7 @@ from flake8_jax.pipeline.notebooks import NotebookError, rewritten, text_of, wit
 
 SETUP = "%matplotlib inline\nimport jax\nimport jax.numpy as jnp"
 BRANCH = "%%time\nfiles = !ls\n@jax.jit\ndef f(x):\n    if x > 0:\n        return x\n    return -x\n%timeit f(1.0)\nf?"
-SHELL = "%%bash\nif x > 0; then echo é; fi"
+SHELL = "%%capture output\n%%bash\nif x > 0; then echo é; fi"
 KEYS = "key = jax.random.key(0)\na = jax.random.normal(key)\nb = jax.random.normal(key)\n"
 
 

@@ -635,7 +635,8 @@ class Timed(msgspec.Struct, frozen=True, eq=False):
     expression of that function that dispatched work to the device for which no code has waited by then; what: the
     compiled function that it calls, if it has a name. cold: the calls in between that compile. traced: in place of the clock,
     the profiler was started and stopped. dispatches: how often the pending expression ran, 0 where that is not known.
-    started: the earlier reading, or the call that makes it, if it is one.
+    started: the earlier reading, or the call that makes it, if it is one. stepwise: the pending expression calls a function
+    that computes step by step in a loop, and nothing in between is compiled.
     """
 
     context: Context
@@ -646,6 +647,7 @@ class Timed(msgspec.Struct, frozen=True, eq=False):
     traced: bool = False
     dispatches: int = 1
     started: Site | None = None
+    stepwise: bool = False
 
 
 class TransformMismatch(msgspec.Struct, frozen=True, eq=False):

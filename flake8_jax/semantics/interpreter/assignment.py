@@ -46,7 +46,9 @@ from flake8_jax.semantics.interpreter.operations import call_method
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate
 from flake8_jax.semantics.trackers.allocations import Change, emit_change, undo_changes
+from flake8_jax.semantics.trackers.clocks import DeviceWork, track_wait
 from flake8_jax.semantics.trackers.contracts import track_stored_rule
+from flake8_jax.semantics.trackers.effects import may_wait
 from flake8_jax.semantics.trackers.freshness import track_kept
 from flake8_jax.semantics.trackers.globals import GlobalReads, track_contents, track_rebinding, track_second_assignment
 from flake8_jax.semantics.trackers.host_buffers import track_kept_result, track_overwritten
@@ -99,6 +101,8 @@ def store_item(m: Machine, change: Change, index: Value) -> None:
     track_filled(base)
     if isinstance(base, HostArray):
         track_overwritten(m, frame, node, base)
+        if m.trackers[DeviceWork].timing and may_wait(value):  # NumPy copies it
+            track_wait(m, frame, node)
     set_item(m, base, index, value)
 
 

@@ -25,6 +25,7 @@ from flake8_jax.semantics.domain.scopes import Frame, is_test_file
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     GRAD,
+    RAISES,
     UNKNOWN_RANK,
     Array,
     AtValue,
@@ -554,7 +555,7 @@ def _tuple_attribute(m: Machine, frame: Frame, node: Any, base: TupleValue, attr
     )  # of which JAX901 says what to write
     if lacks and isinstance(node, ir.Attribute) and node.attr == attr:
         frame.failed = node
-        return Unknown("raises")
+        return Unknown(RAISES)
     return BuiltinValue("." + attr, base)
 
 

@@ -33,6 +33,7 @@ from flake8_jax.semantics.domain.stack import NORMAL, RETURN, Flow, Link, Mode
 from flake8_jax.semantics.domain.values import (
     GRAD,
     NONE,
+    RAISES,
     Array,
     ClassValue,
     Const,
@@ -173,7 +174,7 @@ def _not_followed(m: Machine, frame: Frame, node: Any, func: FunctionValue, args
     if binding_error(func, args):
         if m.path.mode.staged and is_written(node, args) and not m.program.is_overridden(func):
             frame.failed = node
-        return Unknown("raises")
+        return Unknown(RAISES)
     return None
 
 
@@ -430,7 +431,7 @@ def _result_of(m: Machine, inner: Frame, fn: ir.Function, flow: Flow) -> Value:
     if flow == NORMAL:
         inner.returns.append(Unknown("stub") if _is_stub(fn) else NONE)
     if not inner.returns:
-        return Unknown("raises" if flow != RETURN else "return")
+        return Unknown(RAISES if flow != RETURN else "return")
     result = inner.returns[0]
     if inner.vague and joining.are_unlike(inner.returns):
         return Unknown("return", host_test=True)

@@ -49,6 +49,7 @@ from flake8_jax.semantics.domain.values import (
     GRAD,
     MAYBE,
     OMITTED,
+    RAISES,
     UNKNOWN_TRACE,
     Array,
     BoundMethod,
@@ -229,7 +230,7 @@ def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool =
         return _call_untraced(m, tv, at)
     if isinstance(at.node, ir.Call) and at.args.star is None and not at.args.unknown_rest:
         if not _look_at_call(m, tv, at, at.node, runs=runs) or _gets_function(tv, at.args):
-            return Unknown("raises")
+            return Unknown(RAISES)
     for value, written in zip(at.args.values, at.args.nodes):
         if isinstance(value, (ListValue, DictValue)) and isinstance(written, _TEMPORARIES):
             value.made_in = UNKNOWN_TRACE  # no other code has it
@@ -244,7 +245,8 @@ def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool =
         emit_mismatch(m, tv.site.scope, tv.site, tv.name, problem)
         return Unknown("mismatch")
     outside = outer_level(m, at.args, tv.operand)
-    if m.trackers[DeviceWork].times and not m.path.mode.staged:
+    has_run = type(result) is not Unknown or result.label != RAISES  # else the arguments do not fit
+    if has_run and m.trackers[DeviceWork].times and not m.path.mode.staged:
         track_compiled(m, at.frame, at.node, tv, at.args)
         if tv.fact.waits:
             track_wait(m, at.frame, at.node)

@@ -528,8 +528,22 @@ def emit_difference(m: Machine, frame: Frame, node: Any, stop: HostArray, start:
     where, what = (_placed(pending, common), pending.what) if pending is not None else (None, "")
     dispatches = _times_run(pending, end) if pending is not None else 1
     started = _started(start.readings[0], common) if len(start.readings) == 1 else None
-    m.bus.emit(Timed(m.path.context(scope), at, where, what, cold, dispatches=dispatches, started=started))
+    stepwise = pending is not None and _is_stepwise(pending, start.readings, end, common)
+    m.bus.emit(
+        Timed(
+            m.path.context(scope), at, where, what, cold, dispatches=dispatches, started=started, stepwise=stepwise
+        )
+    )  # fmt: skip
     m.trackers[DeviceWork].log.last_difference = frame.scope, node, scope, at
+
+
+def _is_stepwise(pending: Work, begins: tuple[Reading, ...], end: Reading, common: tuple[Link, ...]) -> bool:
+    """A function that is timed computes step by step in a loop of its own, and compiles nothing: Python takes the time."""
+    if pending.kind != COMPUTED or len(pending.chain) <= len(common):
+        return False
+    works = end.log.lines[min(begin.position for begin in begins) : end.position]
+    compiled = any(work.kind == COMPILED for work in works)
+    return not compiled and all(len(pending.loops) > len(begin.loops) for begin in begins)
 
 
 def _times_run(work: Work, end: Reading) -> int:
