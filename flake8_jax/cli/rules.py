@@ -15,15 +15,35 @@ from flake8_jax.core.report import RuleInfo
 
 def page(rule: RuleInfo) -> str:
     """The manual page of a rule in markdown."""
-    facts = [
-        f"Level: {rule.level}.",
-        {"always": "Always fixable.", "sometimes": "Sometimes fixable."}.get(rule.fixable, ""),
-    ]
-    facts.append("Opt-in: select it by name or code." if rule.opt_in else "")
+    meaning = "" if rule.code.startswith("JAX0") else f" ({_LEVELS[rule.level]})"
+    facts = [f"Level: {rule.level}{meaning}.", _FIXES.get(rule.fixable, "")]
+    facts.append(f"Off by default: select the rule with `--extend-select {rule.name}`." if rule.opt_in else "")
     facts.append(f"Installed by {rule.package}." if rule.package else "")
     text = rule.doc.strip()
+    if "`--preview`" in text:
+        facts.append(_ONLY_PREVIEW if "is on only with `--preview`" in text else _PREVIEW)
     title = "## What it does\n\n" if "\n## " in text else ""
+    marks = _RAISES if "  # raises: " in text else _SHOWS
+    text = text.replace("## Example\n\n", f"## Example\n\n{marks}\n\n", 1)
     return f"# {rule.name} ({rule.code})\n\n{' '.join(fact for fact in facts if fact)}\n\n{title}{text}\n"
+
+
+_LEVELS = {
+    "error": "JAX raises an error or computes a wrong result",
+    "warning": "the code works, but it wastes time or memory, or it is not reliable",
+    "info": "a note: the code is probably intended, or there is a better way",
+}
+_FIXES = {"always": "jaxlint can fix every finding.", "sometimes": "jaxlint can fix some of the findings."}
+_PREVIEW = "The option `--preview` turns on further findings, which are less certain."
+_ONLY_PREVIEW = "Off without the option `--preview`, which turns on less certain findings."
+_SHOWS = (
+    "The comment `# expect:` marks a line that jaxlint reports. The function `demonstrate` runs the code and checks that the "
+    "mistake happens."
+)
+_RAISES = (
+    "The comment `# expect:` marks a line that jaxlint reports. The function `demonstrate` runs the code: the line with "
+    "`# raises:` raises this error."
+)
 
 
 def _print_markdown(text: str, color: bool) -> None:

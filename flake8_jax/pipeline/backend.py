@@ -69,8 +69,10 @@ INVALID_SYNTAX = RuleInfo(
     summary="The file does not parse or cannot be decoded.",
     doc=(
         "The file does not parse or cannot be decoded.\n\n"
-        "Nothing else can be said about such a file, so this rule is always on and no comment suppresses it. "
-        "Files that have nothing to do with JAX are not parsed, unless they are named on the command line.\n"
+        "jaxlint can report nothing else about such a file, so this rule is always on, and no comment suppresses it. "
+        "Correct the syntax error, or save the file in the encoding that it declares (UTF-8 if it declares none).\n\n"
+        "jaxlint does not parse a file that neither mentions JAX, nor imports a file that does, nor is imported by one. "
+        "Name such a file on the command line to check it.\n"
     ),
 )
 UNUSED_NOQA = RuleInfo(
@@ -80,8 +82,11 @@ UNUSED_NOQA = RuleInfo(
     summary="A `# noqa` comment with JAX codes suppresses nothing.",
     doc=(
         "A `# noqa` comment with JAX codes suppresses nothing.\n\n"
-        "The code was fixed, or the comment never helped; it hides the next mistake on its line. "
-        "Opt-in. Comments without codes, and codes of other linters, are left alone.\n"
+        "Either the code has been corrected since, or the comment never had an effect. Such a comment would hide a "
+        "later mistake on its line. For example, `# noqa: JAX101` suppresses nothing on a line for which jaxlint does not "
+        "report JAX101.\n\n"
+        "The fix removes the unused JAX codes, and the comment if no other code is left. It does not change "
+        "`# noqa` without codes, or the codes of other linters.\n"
     ),
     opt_in=True,
     fixable="always",

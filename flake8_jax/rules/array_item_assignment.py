@@ -98,7 +98,7 @@ def array_item_assignment(event: Store) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the statement raises `TypeError`, or
+    `jaxlint verify` runs the program that you name and confirms the finding if the statement raises `TypeError`, or
     `AttributeError` for `del x[i]`.
 
     ## Since

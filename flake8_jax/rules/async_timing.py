@@ -135,8 +135,8 @@ def async_timing(event: Timed) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if JAX is still computing an array when the timer
-    stops.
+    `jaxlint verify` runs the program that you name and confirms the finding if JAX is still computing an array when
+    the timer stops.
 
     ## Since
 

@@ -39,9 +39,10 @@ def builtin_on_tracer(event: LibraryCall) -> Report | None:
 
     ## Why is this bad?
 
-    `max(a, b)` tests `b > a`, and `any(xs)` tests the truth value of each element. Tracers have no truth value at trace time,
-    so both raise `TracerBoolConversionError`. The functions of `math` convert their argument to a Python float and raise
-    `ConcretizationTypeError` or `TypeError`, also under `jax.grad` alone. Their equivalents in `jax.numpy` work.
+    `max(a, b)` tests `b > a`, and `any(xs)` tests the truth value of each element. Tracers have no truth value at
+    trace time, so both raise `TracerBoolConversionError`. The functions of `math` convert their argument to a Python
+    float and raise `ConcretizationTypeError` or `TypeError`, also under `jax.grad` without `jit`. Their equivalents
+    in `jax.numpy` work.
 
     ## Example
 
@@ -121,8 +122,8 @@ def builtin_on_tracer(event: LibraryCall) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the call raises `TracerBoolConversionError`,
-    `ConcretizationTypeError` or `TypeError` at trace time.
+    `jaxlint verify` runs the program that you name and confirms the finding if the call raises
+    `TracerBoolConversionError`, `ConcretizationTypeError` or `TypeError` at trace time.
 
     ## Since
 

@@ -114,9 +114,9 @@ def cached_tracer(event: CachedCall | Hashing) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program. It confirms the finding if a traced argument raises `TypeError`, if a cached
-    tracer raises `UnexpectedTracerError` in a later call, or if the line runs at trace time, so that the cache keeps
-    a tracer.
+    `jaxlint verify` runs the program that you name. It confirms the finding if a traced argument raises `TypeError`,
+    if a cached tracer raises `UnexpectedTracerError` in a later call, or if the line runs at trace time, so that the
+    cache keeps a tracer.
 
     ## Since
 

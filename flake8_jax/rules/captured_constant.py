@@ -103,8 +103,8 @@ def captured_constant(event: CapturedConstant) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the captured name refers to an array, not to a
-    tracer, while JAX traces the function.
+    `jaxlint verify` runs the program that you name and confirms the finding if the captured name refers to an array,
+    not to a tracer, while JAX traces the function.
 
     ## Since
 

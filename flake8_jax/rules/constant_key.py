@@ -178,7 +178,7 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
     ## Limitations
 
     The rule misses a key whose seed comes from a configuration (`jax.random.key(config.seed)`), and a draw in a
-    function that jaxlint does not know.
+    function whose code jaxlint does not see.
 
     ## Fix safety
 
@@ -186,8 +186,8 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program. It confirms the finding if the line that makes the key runs, because a constant
-    seed gives an equal key each time.
+    `jaxlint verify` runs the program that you name. It confirms the finding if the line that makes the key runs,
+    because a constant seed gives an equal key each time.
 
     ## Since
 

@@ -86,8 +86,8 @@ def control_flow_signature(event: SignatureMismatch) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if JAX raises an error such as `TypeError` when it
-    traces the function.
+    `jaxlint verify` runs the program that you name and confirms the finding if JAX raises an error such as
+    `TypeError` when it traces the function.
 
     ## Since
 

@@ -137,9 +137,9 @@ def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program. It confirms the finding if a call of the function raises `AttributeError`
-    because no derivative rule is set, or if differentiating the function raises `TypeError` or `ValueError` because
-    the derivative rule does not fit.
+    `jaxlint verify` runs the program that you name. It confirms the finding if a call of the function raises
+    `AttributeError` because no derivative rule is set, or if differentiating the function raises `TypeError` or
+    `ValueError` because the derivative rule does not fit.
 
     ## Since
 

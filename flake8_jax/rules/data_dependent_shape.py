@@ -142,7 +142,7 @@ def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report |
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the expression raises an error such as
+    `jaxlint verify` runs the program that you name and confirms the finding if the expression raises an error such as
     `NonConcreteBooleanIndexError` or `ConcretizationTypeError` while JAX traces.
 
     ## Since

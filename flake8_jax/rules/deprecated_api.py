@@ -98,8 +98,8 @@ def deprecated_api(event: ApiUse) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if JAX or the library emits a `DeprecationWarning` at
-    the line.
+    `jaxlint verify` runs the program that you name and confirms the finding if JAX or the library emits a
+    `DeprecationWarning` at the line.
 
     ## Since
 

@@ -130,8 +130,8 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` confirms the finding as soon as the statement runs, because the source code shows that the
-    program drops the result.
+    `jaxlint verify` runs the program that you name and confirms the finding as soon as the statement runs, because
+    the source code shows that the program drops the result.
 
     ## Since
 

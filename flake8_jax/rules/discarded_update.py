@@ -88,8 +88,8 @@ def discarded_update(event: Discarded) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` confirms the finding as soon as the statement runs, because the source code shows that the
-    program drops the updated array.
+    `jaxlint verify` runs the program that you name and confirms the finding as soon as the statement runs, because
+    the source code shows that the program drops the updated array.
 
     ## Since
 

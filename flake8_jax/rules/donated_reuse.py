@@ -136,8 +136,8 @@ def donated_reuse(event: DonatedUse) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program. It confirms the finding if the use of the donated array raises `RuntimeError`,
-    or `ValueError` in a compiled call.
+    `jaxlint verify` runs the program that you name. It confirms the finding if the use of the donated array raises
+    `RuntimeError`, or `ValueError` in a compiled call.
 
     ## Since
 

@@ -16,8 +16,8 @@ from flake8_jax.semantics.events.events import EagerStep
 def eager_step(event: EagerStep) -> Report | None:
     """A loop outside tracing runs a model or an optimizer in every iteration, and nothing jits it.
 
-    The level of the rule is info: of 21 findings in other projects, 14 were worth a change. The other 7 were short
-    loops, layers of a model, or programs that raise an error before the loop.
+    The level of the rule is info: of 21 findings in public repositories, 14 were worth a change. The other 7 were
+    short loops, layers of a model, or programs that raise an error before the loop.
 
     With `--preview`, the rule also reports the following code, if a script or `main` runs it and nothing jits it:
 
@@ -148,9 +148,9 @@ def eager_step(event: EagerStep) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if JAX compiles the operations of the line one by one.
-    If an earlier line already compiled the same operations, JAX does not compile them again, so `jaxlint verify`
-    cannot confirm the finding.
+    `jaxlint verify` runs the program that you name and confirms the finding if JAX compiles the operations of the
+    line one by one. If an earlier line already compiled the same operations, JAX does not compile them again, so
+    `jaxlint verify` cannot confirm the finding.
 
     ## Since
 

@@ -126,7 +126,8 @@ def flax_collections(event: LibraryCall) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` confirms the finding as soon as the line runs, because no value of the run shows the mistake.
+    `jaxlint verify` runs the program that you name and confirms the finding as soon as the line runs, because no
+    value of the run shows the mistake.
 
     ## Since
 

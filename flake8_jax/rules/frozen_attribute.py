@@ -136,8 +136,8 @@ def frozen_attribute(event: FrozenStore) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the assignment raises `FrozenInstanceError`, or
-    `AttributeError` in older versions of Equinox.
+    `jaxlint verify` runs the program that you name and confirms the finding if the assignment raises
+    `FrozenInstanceError`, or `AttributeError` in older versions of Equinox.
 
     ## Since
 

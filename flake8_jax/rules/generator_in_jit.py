@@ -94,8 +94,8 @@ def generator_in_jit(event: RootMet) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program. It confirms the finding if the transform, or the first call of the function
-    that the transform returned, raises `TypeError`.
+    `jaxlint verify` runs the program that you name. It confirms the finding if the transform, or the first call of
+    the function that the transform returned, raises `TypeError`.
 
     ## Since
 

@@ -130,7 +130,7 @@ def global_write(event: Mutation) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the assignment runs while JAX traces.
+    `jaxlint verify` runs the program that you name and confirms the finding if the assignment runs while JAX traces.
 
     ## Since
 

@@ -28,8 +28,8 @@ def host_cast(event: LibraryCall) -> Report | None:
     ## Why is this bad?
 
     `float(x)` needs the number at trace time, but a traced value exists only when the compiled program runs, so the
-    call raises `ConcretizationTypeError`. Under `jax.grad` alone, `float()` and `complex()` raise too, but `int()`
-    and `bool()` work.
+    call raises `ConcretizationTypeError`. Under `jax.grad` without `jit`, `float()` and `complex()` raise too, but
+    `int()` and `bool()` work.
 
     ## Example
 
@@ -97,7 +97,7 @@ def host_cast(event: LibraryCall) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the cast raises an error such as
+    `jaxlint verify` runs the program that you name and confirms the finding if the cast raises an error such as
     `ConcretizationTypeError`.
 
     ## Since

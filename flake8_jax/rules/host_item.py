@@ -25,7 +25,7 @@ def host_item(event: MethodCall) -> Report | None:
     ## Why is this bad?
 
     `.item()` and `.tolist()` copy the value of the array to the host, but a tracer has no value, so they raise
-    `ConcretizationTypeError`. Under `jax.grad` alone, `.tolist()` raises too, but `.item()` works.
+    `ConcretizationTypeError`. Under `jax.grad` without `jit`, `.tolist()` raises too, but `.item()` works.
 
     ## Example
 
@@ -61,7 +61,7 @@ def host_item(event: MethodCall) -> Report | None:
     ## Not reported
 
     jaxlint does not report an array outside tracing or in the host function of a callback, because its value is known
-    there. It does not report `.item()` under `jax.grad` alone, because this call works.
+    there. It does not report `.item()` under `jax.grad` without `jit`, because this call works.
 
     ```python
     import jax
@@ -96,7 +96,7 @@ def host_item(event: MethodCall) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the call raises an error such as
+    `jaxlint verify` runs the program that you name and confirms the finding if the call raises an error such as
     `ConcretizationTypeError` while JAX traces.
 
     ## Since

@@ -16,8 +16,8 @@ from flake8_jax.semantics.events.facts import SEEDED
 def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     """Traced code uses `numpy.random`, `random`, `secrets` or `os.urandom`.
 
-    Under `vmap` alone, the finding is a warning: JAX traces the function again in every call, but all batch elements
-    get the same number. The finding is also a warning in a module of which the project traces no function.
+    Under `vmap` without `jit`, the finding is a warning: JAX traces the function again in every call, but all batch
+    elements get the same number. The finding is also a warning in a module of which the project traces no function.
 
     ## Why is this bad?
 
@@ -57,7 +57,7 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     ## Not reported
 
     jaxlint does not report random numbers outside tracing or in the host function of a callback, because Python draws
-    new numbers there each time. For the same reason, it does not report a function under `jax.grad` alone.
+    new numbers there each time. For the same reason, it does not report a function under `jax.grad` without `jit`.
 
     jaxlint does not report a generator with a seed (`np.random.default_rng(0)`), or code after `np.random.seed(seed)`
     in the same traced function, because equal numbers are then intended. It does not report `uuid.uuid4()` or
@@ -110,7 +110,8 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the random function runs while JAX traces.
+    `jaxlint verify` runs the program that you name and confirms the finding if the random function runs while JAX
+    traces.
 
     ## Since
 

@@ -41,8 +41,8 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
     """Traced code reads the clock, a file or the environment, or takes the next element of an outer iterator.
 
     The finding is a warning if traced code takes the next element of an iterator. It is a note (level info) if traced
-    code reads the clock, a file or the environment: in other projects, 6 of 24 such findings were worth a change, and
-    the other 18 were preparations that should run only once.
+    code reads the clock, a file or the environment: in public repositories, 6 of 24 such findings were worth a
+    change, and the other 18 were preparations that should run only once.
 
     ## Why is this bad?
 
@@ -97,9 +97,9 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
 
     ## Not reported
 
-    jaxlint does not report a call in the host function of a callback, or under `grad` or `vmap` alone, because Python
-    runs this code in every call. It does not report `next(it)` if the traced function makes the iterator `it` itself,
-    because each trace then starts with the first element.
+    jaxlint does not report a call in the host function of a callback, or under `grad` or `vmap` without `jit`,
+    because Python runs this code in every call. It does not report `next(it)` if the traced function makes the
+    iterator `it` itself, because each trace then starts with the first element.
 
     ```python
     import time
@@ -133,7 +133,7 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the call runs while JAX traces.
+    `jaxlint verify` runs the program that you name and confirms the finding if the call runs while JAX traces.
 
     ## Since
 

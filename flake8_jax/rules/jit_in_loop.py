@@ -125,7 +125,8 @@ def jit_in_loop(event: Repetition) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if JAX compiles the same function again in the loop.
+    `jaxlint verify` runs the program that you name and confirms the finding if JAX compiles the same function again
+    in the loop.
 
     ## Since
 

@@ -73,8 +73,8 @@ def jit_of_pmap(event: RootMet | Repetition) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` confirms the finding as soon as the line runs, because the source code shows that a `pmap` is
-    inside the `jit` or the loop.
+    `jaxlint verify` runs the program that you name and confirms the finding as soon as the line runs, because the
+    source code shows that a `pmap` is inside the `jit` or the loop.
 
     ## Since
 

@@ -12,7 +12,7 @@ from flake8_jax.semantics.events.events import Repetition
 def jit_per_call(event: Repetition) -> Report | None:
     """A function that a loop calls applies `jit` to a new function object and calls the result.
 
-    The level of the rule is info: of 26 findings in other projects, 8 were worth a change. In the others, the
+    The level of the rule is info: of 26 findings in public repositories, 8 were worth a change. In the others, the
     function captured values that differ from call to call, or each call did far more work than the compilation.
 
     With `--preview`, the rule also reports a call that a loop makes only once in many iterations
@@ -116,8 +116,8 @@ def jit_per_call(event: Repetition) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if JAX compiles the same function again in a later
-    call.
+    `jaxlint verify` runs the program that you name and confirms the finding if JAX compiles the same function again
+    in a later call.
 
     ## Since
 

@@ -38,11 +38,11 @@ def key_reuse(event: KeyUse) -> Report | None:
     same new keys, but each draws with a different one. In the second case, one key is used for two collections of
     Flax (`rngs={"params": key, "dropout": key}`).
 
-    With `--preview`, the rule also counts a call of a function that jaxlint does not know (`env.reset(key)`,
+    With `--preview`, the rule also counts a call of a function whose code jaxlint does not see (`env.reset(key)`,
     `dist.sample(seed=key)`, `model(key, x)`) as a use of the key. It does not count a function whose name says that
     it stores or places a key, or `init` and `apply` of Flax, which make new keys from names. With `--preview`, the
     rule also counts `fold_in` next to `split`, because `fold_in` may return a key that `split` also returned. In
-    other projects, 22 of 30 findings of JAX301 (`key-reuse`), JAX302 (`key-reuse-in-loop`) and JAX303
+    public repositories, 22 of 30 findings of JAX301 (`key-reuse`), JAX302 (`key-reuse-in-loop`) and JAX303
     (`key-used-after-split`) were worth a change.
 
     ## Why is this bad?
@@ -179,8 +179,8 @@ def key_reuse(event: KeyUse) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the line uses a key that the same function has
-    already used.
+    `jaxlint verify` runs the program that you name and confirms the finding if the line uses a key that the same
+    function has already used.
 
     ## Since
 

@@ -46,8 +46,8 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
     The finding is a note (level info) if equal draws may be intended: if the loop only collects its results, or if
     the name of the key (`eval_key`, `fixed_rng`) or a comment (`# the same key`) says that the key is fixed.
 
-    With `--preview`, the rule also reports a key that each iteration passes to a function that jaxlint does not know
-    (`env.reset(key)`), unless the loop makes other keys itself.
+    With `--preview`, the rule also reports a key that each iteration passes to a function whose code jaxlint does not
+    see (`env.reset(key)`), unless the loop makes other keys itself.
 
     ## Why is this bad?
 
@@ -157,8 +157,8 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the line uses the same key in at least two
-    iterations.
+    `jaxlint verify` runs the program that you name and confirms the finding if the line uses the same key in at least
+    two iterations.
 
     ## Since
 

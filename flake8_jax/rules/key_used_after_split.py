@@ -28,9 +28,9 @@ from flake8_jax.semantics.events.events import KeyUse
 def key_used_after_split(event: KeyUse) -> Report | None:
     """The code draws from a PRNG key, or splits the key again, after an earlier `split` of this key.
 
-    With `--preview`, the rule also reports a key that the code splits and then passes to a function that jaxlint does
-    not know (`env.reset(key)`). It also reports `fold_in(key, i)` beside `split(key, n)`, because `fold_in(key, i)`
-    returns the same key as `split(key, n)[i]`.
+    With `--preview`, the rule also reports a key that the code splits and then passes to a function whose code
+    jaxlint does not see (`env.reset(key)`). It also reports `fold_in(key, i)` beside `split(key, n)`, because
+    `fold_in(key, i)` returns the same key as `split(key, n)[i]`.
 
     ## Why is this bad?
 
@@ -120,8 +120,8 @@ def key_used_after_split(event: KeyUse) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the line uses a key that the same function has
-    already used or split.
+    `jaxlint verify` runs the program that you name and confirms the finding if the line uses a key that the same
+    function has already used or split.
 
     ## Since
 

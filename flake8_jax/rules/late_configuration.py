@@ -98,8 +98,8 @@ def late_configuration(event: Setting) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program. It confirms the finding if JAX is already imported, or has already chosen its
-    devices, when the statement runs.
+    `jaxlint verify` runs the program that you name. It confirms the finding if JAX is already imported, or has
+    already chosen its devices, when the statement runs.
 
     ## Since
 

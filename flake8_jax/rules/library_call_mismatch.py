@@ -143,7 +143,7 @@ def library_call_mismatch(event: CallMismatch) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the call raises `TypeError`.
+    `jaxlint verify` runs the program that you name and confirms the finding if the call raises `TypeError`.
 
     ## Since
 

@@ -88,8 +88,8 @@ def missing_gradient_sync(event: MissingSync) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program on several devices and confirms the finding if their copies of the parameters
-    differ after a step.
+    `jaxlint verify` runs the program that you name on several devices and confirms the finding if their copies of the
+    parameters differ after a step.
 
     ## Since
 

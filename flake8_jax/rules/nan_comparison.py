@@ -73,7 +73,7 @@ def nan_comparison(event: NanComparison) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the comparison with NaN runs.
+    `jaxlint verify` runs the program that you name and confirms the finding if the comparison with NaN runs.
 
     ## Since
 

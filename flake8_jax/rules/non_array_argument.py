@@ -218,7 +218,7 @@ def non_array_argument(event: TransformCall | LibraryCall | RootMet) -> Report |
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the call raises `TypeError`.
+    `jaxlint verify` runs the program that you name and confirms the finding if the call raises `TypeError`.
 
     ## Since
 

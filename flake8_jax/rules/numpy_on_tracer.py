@@ -48,8 +48,8 @@ def numpy_on_tracer(event: LibraryCall) -> Report | None:
     ## Why is this bad?
 
     A NumPy function reads the data of its argument, but a tracer has no data, so the call raises
-    `TracerArrayConversionError`, also under `jax.grad` alone. A call of a scalar type, such as `np.float32(x)`,
-    raises too. Use the function of `jax.numpy` with the same name.
+    `TracerArrayConversionError`, also under `jax.grad` without `jit`. A call of a scalar type, such as
+    `np.float32(x)`, raises too. Use the function of `jax.numpy` with the same name.
 
     ## Example
 
@@ -149,7 +149,7 @@ def numpy_on_tracer(event: LibraryCall) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the call raises an error such as
+    `jaxlint verify` runs the program that you name and confirms the finding if the call raises an error such as
     `TracerArrayConversionError` while JAX traces.
 
     ## Since

@@ -96,8 +96,8 @@ def pmap(event: NameUse) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` confirms the finding as soon as the line runs, because the source code already shows that it uses
-    `pmap`.
+    `jaxlint verify` runs the program that you name and confirms the finding as soon as the line runs, because the
+    source code already shows that it uses `pmap`.
 
     ## Since
 

@@ -109,7 +109,7 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the `print` runs while JAX traces.
+    `jaxlint verify` runs the program that you name and confirms the finding if the `print` runs while JAX traces.
 
     ## Since
 

@@ -105,8 +105,8 @@ def removed_api(event: ApiUse) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program. It confirms the finding if the line raises `AttributeError` or `ImportError`
-    for the removed name, or `TypeError` for a removed argument.
+    `jaxlint verify` runs the program that you name. It confirms the finding if the line raises `AttributeError` or
+    `ImportError` for the removed name, or `TypeError` for a removed argument.
 
     ## Since
 

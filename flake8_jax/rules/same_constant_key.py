@@ -108,8 +108,8 @@ def same_constant_key(event: EqualKeys) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding as soon as the line that makes the second key runs,
-    because the source code shows that the seeds are equal.
+    `jaxlint verify` runs the program that you name and confirms the finding as soon as the line that makes the second
+    key runs, because the source code shows that the seeds are equal.
 
     ## Since
 

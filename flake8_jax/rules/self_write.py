@@ -145,7 +145,7 @@ def self_write(event: Mutation) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the assignment runs while JAX traces.
+    `jaxlint verify` runs the program that you name and confirms the finding if the assignment runs while JAX traces.
 
     ## Since
 

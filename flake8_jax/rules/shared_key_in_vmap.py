@@ -15,8 +15,8 @@ def shared_key_in_vmap(event: SharedKey) -> Report | None:
     The rule is opt-in (off by default): none of the judged findings in public code was a mistake, because a shared
     key is a common way to compare members of a population under equal conditions.
 
-    With `--preview`, the rule also counts a call of a function that jaxlint does not know (`env.reset(key)`) as a
-    draw.
+    With `--preview`, the rule also counts a call of a function whose code jaxlint does not see (`env.reset(key)`) as
+    a draw.
 
     ## Why is this bad?
 
@@ -102,8 +102,8 @@ def shared_key_in_vmap(event: SharedKey) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the mapped function draws from one single key for
-    all batch elements.
+    `jaxlint verify` runs the program that you name and confirms the finding if the mapped function draws from one
+    single key for all batch elements.
 
     ## Since
 

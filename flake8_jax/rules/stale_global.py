@@ -125,8 +125,8 @@ def stale_global(event: GlobalRead) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the line that reads the variable runs while JAX
-    traces.
+    `jaxlint verify` runs the program that you name and confirms the finding if the line that reads the variable runs
+    while JAX traces.
 
     ## Since
 

@@ -122,7 +122,8 @@ def stale_static_self(event: StaleRead) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the line that reads the value runs while JAX traces.
+    `jaxlint verify` runs the program that you name and confirms the finding if the line that reads the value runs
+    while JAX traces.
 
     ## Since
 

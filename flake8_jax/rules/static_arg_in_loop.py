@@ -17,8 +17,8 @@ from flake8_jax.semantics.events.facts import iterates
 def static_arg_in_loop(event: TransformCall) -> Report | None:
     """A loop passes a different value of a static argument to a jitted function in every iteration.
 
-    The level of the rule is info: none of three findings in other projects was worth a change. In these, the function
-    used the static argument to index a Python list, or the argument took few values.
+    The level of the rule is info: none of three findings in public repositories was worth a change. In these, the
+    function used the static argument to index a Python list, or the argument took few values.
 
     ## Why is this bad?
 
@@ -105,7 +105,8 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if JAX compiles the same function again in the loop.
+    `jaxlint verify` runs the program that you name and confirms the finding if JAX compiles the same function again
+    in the loop.
 
     ## Since
 

@@ -30,12 +30,12 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
 
     jaxlint reports a value that the loop only adds up, stores, prints or logs, if each iteration passes a state to
     the next one. It reports the first read after the last compiled call of an iteration, because later reads do not
-    wait. The level of the rule is info: of 12 findings in other projects, 4 were worth a change.
+    wait. The level of the rule is info: of 12 findings in public repositories, 4 were worth a change.
 
-    With `--preview`, the rule also reports reads of the results of functions that jaxlint does not know, and calls of
-    `jax.device_get` on a scalar or on a dict of scalars. It also reports a loop that indexes a NumPy array by a JAX
-    array, which copies the index to the host each time. Of 16 findings with `--preview` in other projects, 6 were
-    worth a change.
+    With `--preview`, the rule also reports reads of the results of functions whose code jaxlint does not see, and
+    calls of `jax.device_get` on a scalar or on a dict of scalars. It also reports a loop that indexes a NumPy array
+    by a JAX array, which copies the index to the host each time. Of 16 findings with `--preview` in public
+    repositories, 6 were worth a change.
 
     ## Why is this bad?
 
@@ -178,8 +178,8 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the line waits for the device at least twice in one
-    run of the loop.
+    `jaxlint verify` runs the program that you name and confirms the finding if the line waits for the device at least
+    twice in one run of the loop.
 
     ## Since
 

@@ -111,7 +111,7 @@ def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the call runs while JAX traces.
+    `jaxlint verify` runs the program that you name and confirms the finding if the call runs while JAX traces.
 
     ## Since
 

@@ -13,8 +13,8 @@ from flake8_jax.semantics.events.facts import WARM
 def timing_compile(event: Timed) -> list[Report] | None:
     """A timer includes the first call of a jitted function, and so its compilation.
 
-    The level of the rule is info: none of 6 findings in other projects was worth a change. These timers measured one
-    long run, or the compilation itself.
+    The level of the rule is info: none of 6 findings in public repositories was worth a change. These timers measured
+    one long run, or the compilation itself.
 
     ## Why is this bad?
 
@@ -131,7 +131,8 @@ def timing_compile(event: Timed) -> list[Report] | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if JAX compiles something in the timed code.
+    `jaxlint verify` runs the program that you name and confirms the finding if JAX compiles something in the timed
+    code.
 
     ## Since
 

@@ -105,7 +105,7 @@ def traced_branch(event: TruthTest) -> Report | None:
 
     jaxlint does not report a test of a static value, such as a shape, a dtype, `len(x)`, `x is None`,
     `isinstance(x, tuple)` or a static argument, because Python knows it at trace time. It does not report a test of
-    an array outside tracing or under `jax.grad` alone, where the array has a value.
+    an array outside tracing or under `jax.grad` without `jit`, where the array has a value.
 
     ```python
     from functools import partial
@@ -167,7 +167,8 @@ def traced_branch(event: TruthTest) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the test raises `TracerBoolConversionError`.
+    `jaxlint verify` runs the program that you name and confirms the finding if the test raises
+    `TracerBoolConversionError`.
 
     ## Since
 

@@ -12,8 +12,8 @@ from flake8_jax.semantics.events.events import Indexing
 def traced_container_index(event: Indexing) -> Report | None:
     """A Python list, tuple or string, or a NumPy array, is indexed by a traced value.
 
-    The finding is a note (level info) if the container is a NumPy array: in all 7 such findings in other projects,
-    the array was a tracer when the code ran, so JAX did not raise an error.
+    The finding is a note (level info) if the container is a NumPy array: in all 7 such findings in public
+    repositories, the array was a tracer when the code ran, so JAX did not raise an error.
 
     ## Why is this bad?
 
@@ -112,7 +112,7 @@ def traced_container_index(event: Indexing) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the index raises an error such as
+    `jaxlint verify` runs the program that you name and confirms the finding if the index raises an error such as
     `TracerIntegerConversionError` or `TracerArrayConversionError` while JAX traces.
 
     ## Since

@@ -19,8 +19,8 @@ def traced_format(event: Formatting) -> Report | None:
 
     A format spec such as `:.3f` needs the number, but a tracer has none. Formatting a tracer raises
     `TypeError: unsupported format string passed to …Tracer.__format__`; the operator `%` raises
-    `ConcretizationTypeError`. Both also raise under `jax.grad` alone. Use `jax.debug.print`, which accepts format
-    specs and prints the value in every call.
+    `ConcretizationTypeError`. Both also raise under `jax.grad` without `jit`. Use `jax.debug.print`, which accepts
+    format specs and prints the value in every call.
 
     An f-string without a format spec, such as `print(f"loss {loss}")`, raises no error, but it shows the tracer, and only
     once, at trace time. JAX205 (`print-in-staged`) reports such calls of `print`.
@@ -108,7 +108,7 @@ def traced_format(event: Formatting) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the formatting raises `TypeError` or
+    `jaxlint verify` runs the program that you name and confirms the finding if the formatting raises `TypeError` or
     `ConcretizationTypeError` while JAX traces.
 
     ## Since

@@ -23,7 +23,7 @@ def traced_hash(event: Hashing) -> Report | None:
     ## Why is this bad?
 
     A dict and a set compare their keys by value, but a tracer has no value at trace time. A tracer therefore has no
-    hash: a traced key raises `TypeError: unhashable type`, also under `jax.grad` alone.
+    hash: a traced key raises `TypeError: unhashable type`, also under `jax.grad` without `jit`.
 
     ## Example
 
@@ -85,7 +85,8 @@ def traced_hash(event: Hashing) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the line raises `TypeError` while JAX traces.
+    `jaxlint verify` runs the program that you name and confirms the finding if the line raises `TypeError` while JAX
+    traces.
 
     ## Since
 

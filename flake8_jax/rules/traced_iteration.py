@@ -90,8 +90,8 @@ def traced_iteration(event: Iteration) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if Python iterates over a tracer at the line, or runs
-    the body at least twice in one trace.
+    `jaxlint verify` runs the program that you name and confirms the finding if Python iterates over a tracer at the
+    line, or runs the body at least twice in one trace.
 
     ## Since
 

@@ -96,8 +96,8 @@ def traced_range(event: LibraryCall) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the call of `range` raises an error such as
-    `TracerIntegerConversionError`.
+    `jaxlint verify` runs the program that you name and confirms the finding if the call of `range` raises an error
+    such as `TracerIntegerConversionError`.
 
     ## Since
 

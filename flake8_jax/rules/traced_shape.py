@@ -127,8 +127,8 @@ def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the line raises an error such as `TypeError` or
-    `ConcretizationTypeError` while JAX traces.
+    `jaxlint verify` runs the program that you name and confirms the finding if the line raises an error such as
+    `TypeError` or `ConcretizationTypeError` while JAX traces.
 
     ## Since
 

@@ -87,8 +87,8 @@ def traced_slice(event: Slicing) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the slice raises an error such as `IndexError` while
-    JAX traces.
+    `jaxlint verify` runs the program that you name and confirms the finding if the slice raises an error such as
+    `IndexError` while JAX traces.
 
     ## Since
 

@@ -52,7 +52,7 @@ def traced_while(event: TruthTest) -> Report | None:
     ## Not reported
 
     jaxlint does not report a `while` loop over a Python counter (`while i < 3`), because Python knows the counter at
-    trace time. It does not report a loop under `jax.grad` alone, because the value is known there.
+    trace time. It does not report a loop under `jax.grad` without `jit`, because the value is known there.
 
     ```python
     import jax
@@ -88,7 +88,8 @@ def traced_while(event: TruthTest) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the condition raises `TracerBoolConversionError`.
+    `jaxlint verify` runs the program that you name and confirms the finding if the condition raises
+    `TracerBoolConversionError`.
 
     ## Since
 

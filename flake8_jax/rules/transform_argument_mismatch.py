@@ -86,8 +86,8 @@ def transform_argument_mismatch(event: TransformMismatch) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program. It confirms the finding if the call, or the assignment that unpacks its result,
-    raises an error such as `TypeError` or `ValueError`.
+    `jaxlint verify` runs the program that you name. It confirms the finding if the call, or the assignment that
+    unpacks its result, raises an error such as `TypeError` or `ValueError`.
 
     ## Since
 

@@ -146,8 +146,8 @@ def transform_in_loop(event: Repetition) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if JAX traces or compiles the same function again in
-    the loop, or if Python runs it again in every iteration.
+    `jaxlint verify` runs the program that you name and confirms the finding if JAX traces or compiles the same
+    function again in the loop, or if Python runs it again in every iteration.
 
     ## Since
 

@@ -15,8 +15,8 @@ def unbound_axis_name(event: UnboundAxis) -> Report | None:
     ## Why is this bad?
 
     `jax.lax.pmean(x, "batch")` must run inside a `vmap`, `pmap` or `shard_map` that gives an axis the name `"batch"`.
-    Under `jit` alone, tracing raises `NameError: unbound axis name`. If you use `jax.jit` on sharded arrays, remove
-    the collective, because the compiler inserts it.
+    If only `jit` encloses it, tracing raises `NameError: unbound axis name`. If you use `jax.jit` on sharded arrays,
+    remove the collective, because the compiler inserts it.
 
     ## Example
 
@@ -84,7 +84,7 @@ def unbound_axis_name(event: UnboundAxis) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the collective raises an error such as
+    `jaxlint verify` runs the program that you name and confirms the finding if the collective raises an error such as
     `NameError: unbound axis name`.
 
     ## Since

@@ -193,8 +193,8 @@ def unhashable_static(event: TransformCall) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the call of the jitted function raises `ValueError`
-    or `TypeError`.
+    `jaxlint verify` runs the program that you name and confirms the finding if the call of the jitted function raises
+    `ValueError` or `TypeError`.
 
     ## Since
 

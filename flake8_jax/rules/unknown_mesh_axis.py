@@ -74,8 +74,8 @@ def unknown_mesh_axis(event: MeshMismatch) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if the line raises an error such as `ValueError` or
-    `DuplicateSpecError`.
+    `jaxlint verify` runs the program that you name and confirms the finding if the line raises an error such as
+    `ValueError` or `DuplicateSpecError`.
 
     ## Since
 

@@ -120,8 +120,8 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if one trace runs the body of the loop at least 32
-    times.
+    `jaxlint verify` runs the program that you name and confirms the finding if one trace runs the body of the loop at
+    least 32 times.
 
     ## Since
 

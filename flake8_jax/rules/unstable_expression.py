@@ -56,12 +56,12 @@ def unstable_expression(event: Computation) -> Report | None:
 
     The finding is a note (level info) in three cases:
 
-    - The finding is a note for `exp(x) - 1`, `log(1 + x)` and angles, because only 4 of 10 such findings in other
-      projects were worth a change.
+    - The finding is a note for `exp(x) - 1`, `log(1 + x)` and angles, because only 4 of 10 such findings in public
+      repositories were worth a change.
     - The finding is a note for a formula with an `exp` whose exponent is never positive, because `exp` cannot
       overflow there.
     - The finding is a note for a softmax written by hand, or its logarithm, if jaxlint finds no code that
-      differentiates it: only 2 of 10 such findings in other projects were worth a change.
+      differentiates it: only 2 of 10 such findings in public repositories were worth a change.
 
     With `--preview`, the rule also reports these formulas, which few public repositories contain:
 
@@ -205,8 +205,8 @@ def unstable_expression(event: Computation) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program. It confirms the finding if the formula and the stable function give different
-    results for the values of the run, or if the function returns infinity or NaN.
+    `jaxlint verify` runs the program that you name. It confirms the finding if the formula and the stable function
+    give different results for the values of the run, or if the function returns infinity or NaN.
 
     ## Since
 

@@ -17,8 +17,8 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
 
     With `--preview`, the rule also reports batches of PyTorch's `DataLoader` without `drop_last`, because the last
     batch may be smaller. It also reports an index by a boolean mask outside compiled code (`x[mask]`), because JAX
-    compiles the operation for each number of elements. In other projects, 2 of 3 findings with `--preview` were worth
-    a change.
+    compiles the operation for each number of elements. In public repositories, 2 of 3 findings with `--preview` were
+    worth a change.
 
     ## Why is this bad?
 
@@ -149,8 +149,8 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if JAX compiles the same function again for another
-    shape.
+    `jaxlint verify` runs the program that you name and confirms the finding if JAX compiles the same function again
+    for another shape.
 
     ## Since
 

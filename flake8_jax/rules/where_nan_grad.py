@@ -136,8 +136,8 @@ def where_nan_grad(event: Computation) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program with `jax_debug_nans`, with which JAX checks every result and gradient, and
-    confirms the finding if JAX finds a NaN.
+    `jaxlint verify` runs the program that you name with `jax_debug_nans`, with which JAX checks every result and
+    gradient, and confirms the finding if JAX finds a NaN.
 
     ## Since
 

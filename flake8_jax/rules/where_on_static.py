@@ -114,8 +114,8 @@ def where_on_static(event: LibraryCall) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program. It confirms the finding if the call of `jnp.where` runs, because Python computes both
-    values of a call before the call, or if the call raises `TypeError`.
+    `jaxlint verify` runs the program that you name. It confirms the finding if the call of `jnp.where` runs, because
+    Python computes both values of a call before the call, or if the call raises `TypeError`.
 
     ## Since
 

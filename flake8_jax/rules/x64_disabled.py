@@ -54,7 +54,7 @@ def x64_disabled(event: WideDtype) -> Report | None:
 
     If one function asks for 64-bit dtypes several times, jaxlint reports only the first place. The finding is a note
     (level info) for the string `"float"`, and for integers, unless a shift (`x << 42`) shows that 32 bits are too
-    few: in other projects, 32 bits were enough for these numbers.
+    few: in public repositories, 32 bits were enough for these numbers.
 
     ## Why is this bad?
 
@@ -130,7 +130,8 @@ def x64_disabled(event: WideDtype) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program and confirms the finding if 64-bit dtypes are disabled when the line runs.
+    `jaxlint verify` runs the program that you name and confirms the finding if 64-bit dtypes are disabled when the
+    line runs.
 
     ## Since
 

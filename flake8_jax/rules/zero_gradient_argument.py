@@ -122,8 +122,8 @@ def zero_gradient_argument(event: TransformCall) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` confirms the finding as soon as the line runs, because the source code shows that no derivative
-    reaches the argument.
+    `jaxlint verify` runs the program that you name and confirms the finding as soon as the line runs, because the
+    source code shows that no derivative reaches the argument.
 
     ## Since
 

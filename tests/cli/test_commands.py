@@ -54,7 +54,7 @@ def test_rules(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("name", ["JAX101", "jax101", "traced-branch"])
 def test_rule(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rule", name]) == 0
-    assert capsys.readouterr().out.startswith("# traced-branch (JAX101)\n\nLevel: error.")
+    assert capsys.readouterr().out.startswith("# traced-branch (JAX101)\n\nLevel: error (JAX raises an error")
 
 
 def test_rule_that_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
