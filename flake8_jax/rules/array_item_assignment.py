@@ -92,9 +92,9 @@ def array_item_assignment(event: Store) -> Report | None:
     If the index is a traced mask, the fix turns `x[x < 0] = 0` into `x = jnp.where(x < 0, 0, x)`. This fix is unsafe,
     because `jnp.where` of an integer array and a float gives a float array.
 
-    jaxlint offers no fix in Pallas kernels, or if nothing reads `x` after the assignment. It also offers no fix for
-    an array that cannot get a new value: a transpose (`x.T[0] = 1`), a property, or a field of a NamedTuple or of a
-    frozen class.
+    jaxlint offers no fix in Pallas kernels, or if nothing reads `x` after the assignment. It offers no fix for
+    `del x[i]`, because the new array would have another shape. It also offers no fix for an array that cannot get a
+    new value: a transpose (`x.T[0] = 1`), a property, or a field of a NamedTuple or of a frozen class.
 
     ## How it is verified
 

@@ -9,7 +9,7 @@ from flake8_jax.semantics.events.events import CachedCall, Hashing
 
 @rule("JAX508", "error")
 def cached_tracer(event: CachedCall | Hashing) -> Report | None:
-    """Traced code calls a cached function (`lru_cache`) with a traced value, or one whose result holds JAX arrays.
+    """Traced code calls a cached function (`lru_cache`) with a traced argument, or a cached function that returns JAX arrays.
 
     ## Why is this bad?
 
@@ -71,8 +71,9 @@ def cached_tracer(event: CachedCall | Hashing) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a cached function whose first call happens outside tracing, because its result then holds
-    no tracers. It does not report a cached function whose result contains no JAX arrays.
+    jaxlint does not report a cached function that makes its arrays under `jax.ensure_compile_time_eval()`, or that is
+    first called outside tracing, because the arrays are then not tracers. It does not report a cached function whose
+    result contains no JAX arrays, such as a number or a jitted function.
 
     ```python
     import functools

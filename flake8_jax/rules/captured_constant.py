@@ -63,7 +63,7 @@ def captured_constant(event: CapturedConstant) -> Report | None:
     `jnp.zeros(n)`, and an array of less than one MiB cost little, so jaxlint does not report them either.
 
     If the body of `scan` or `fori_loop` captures an array, jaxlint reports it only if a jitted function contains the
-    loop.
+    loop. Outside `jit`, JAX passes the captured array to the compiled loop as an argument.
 
     ```python
     import jax

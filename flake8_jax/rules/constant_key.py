@@ -125,13 +125,15 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
     ## Not reported
 
     jaxlint does not report a key that is made in a test, or outside functions and loops if no traced code draws from
-    it, because this code runs once. It does not report a key whose seed is an argument of the function or a named
-    constant (`jax.random.key(SEED)`), because the user can choose this seed for each run of the program.
+    it, because this code runs once. It does not report a key whose seed is an argument of the function, because the
+    caller can pass another seed. It does not report a key whose seed is a named constant (`jax.random.key(SEED)`) or
+    comes from the command line, because the author probably wants the same numbers in every call.
 
     jaxlint does not report a key that only stands in for a missing argument
     (`if key is None: key = jax.random.key(0)`), because callers can pass their own. It does not report a key from
-    which the code draws no numbers: a key of which only the shape matters (`jax.eval_shape`), or the key of a dropout
-    layer that is switched off (`deterministic=True`).
+    which the code draws no numbers: a key of which only the shape matters (`jax.eval_shape`), the key of a dropout
+    layer that is switched off (`deterministic=True`), a key that the function only returns, or a draw in a loop whose
+    result no code uses.
 
     ```python
     import sys

@@ -12,8 +12,8 @@ def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
     """A `custom_vjp` or `custom_jvp` function has no derivative rule, or a rule of the wrong form.
 
     With `--preview`, jaxlint also warns about a derivative rule that never reads its cotangents or tangents, although
-    it does not return zero. Such a derivative rule is right only if nothing else is computed from the result of the
-    function.
+    it does not return zero. Such a derivative rule ignores how the caller uses the result, so the gradient is right
+    only if the caller differentiates the function itself and nothing that it computes from the result.
 
     ## Why is this bad?
 
@@ -104,8 +104,8 @@ def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a function whose derivative rule is set by other code, for example in another module. It
-    does not report a rule of `custom_jvp` in any of the forms that JAX allows (`defjvp` or `defjvps`).
+    jaxlint does not report a function whose derivative rule is set by other code, for example in another module. For
+    a `custom_jvp` function, it accepts both ways to set a derivative rule: `defjvp` and `defjvps`.
 
     ```python
     import jax
@@ -128,8 +128,8 @@ def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
 
     ## Limitations
 
-    The rule does not check derivative rules that are set with `f.defjvps(…)`, or derivative rules for symbolic zeros
-    (`symbolic_zeros=True`).
+    jaxlint does not check the form of derivative rules that are set with `f.defjvps(…)`, or with the option
+    `symbolic_zeros=True`, which passes other arguments to them.
 
     ## Fix safety
 
@@ -139,7 +139,7 @@ def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
 
     `jaxlint verify` runs the program that you name. It confirms the finding if a call of the function raises
     `AttributeError` because no derivative rule is set, or if differentiating the function raises `TypeError` or
-    `ValueError` because the derivative rule does not fit.
+    `ValueError` because the derivative rule takes or returns the wrong number of values.
 
     ## Since
 

@@ -34,8 +34,9 @@ def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report |
     """Traced code makes an array whose shape depends on the data.
 
     With `--preview`, the rule also reports functions that the project does not trace but its users probably will:
-    losses, activations and densities that no code of the project calls, and methods of pytree classes that hold
-    arrays.
+    losses, activations and densities that no code of the project calls (jaxlint recognizes them by their names, such
+    as `mse_loss`, `gelu` or `log_prob`, or by the name of their module, such as `losses.py`), and methods of pytree
+    classes that hold arrays.
 
     ## Why is this bad?
 

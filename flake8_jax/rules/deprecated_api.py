@@ -84,17 +84,18 @@ def deprecated_api(event: ApiUse) -> Report | None:
     jaxlint replaces the deprecated name if the new name does the same and if every supported release of the library
     has the new name. The fix is safe except in the cases below, in which the program may behave differently:
 
-    - The fix of `pjit` is unsafe: it writes `jax.jit`, which does not read the mesh context (`with mesh:`), and
-      jaxlint cannot see the shardings of the arrays.
-    - The fix of `use_mesh` outside a `with` statement is unsafe: it writes `jax.set_mesh`, which sets the mesh as
-      soon as it is called.
+    - The fix of `pjit` is unsafe: it writes `jax.jit`, which ignores a surrounding `with mesh:`. The arrays may then
+      get other shardings, which jaxlint cannot check.
+    - The fix of `use_mesh` outside a `with` statement is unsafe: it writes `jax.set_mesh`, which sets the mesh when
+      it is called. `use_mesh` sets the mesh only when a `with` block is entered.
     - A fix is unsafe if the project does not say which releases of the library it supports: an older release may lack
       the new name.
     - A fix that replaces the import of a module is unsafe: the new module may lack a name that the code uses.
     - A fix is unsafe if a test replaces the function under its old name (`monkeypatch.setattr`): the replacement
       would have no effect on the new name.
 
-    jaxlint offers no fix for `pjit` with a `PartitionSpec` or with positional options.
+    jaxlint offers no fix for `pjit` if the call contains a `PartitionSpec`, which needs the mesh context, or passes
+    its options by position, because `jax.jit` takes them only by name.
 
     ## How it is verified
 

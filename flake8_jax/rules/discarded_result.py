@@ -91,8 +91,8 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
     ## Not reported
 
     jaxlint does not report a statement that calls a function with side effects, or a method of a list or of a NumPy
-    array (`items.sort()`), because these change something. It does not report a call in `with pytest.raises(…)`,
-    because the test needs only the exception.
+    array (`items.sort()`), because these change something. It does not report a call in `try … except` or in
+    `with pytest.raises(…)`, because the code only needs to know whether the call raises an error.
 
     ```python
     import jax

@@ -16,10 +16,11 @@ from flake8_jax.semantics.events.events import EagerStep
 def eager_step(event: EagerStep) -> Report | None:
     """A loop outside tracing runs a model or an optimizer in every iteration, and nothing jits it.
 
-    The level of the rule is info: of 21 findings in public repositories, 14 were worth a change. The other 7 were
-    short loops, layers of a model, or programs that raise an error before the loop.
+    The level of the rule is info, because one finding in three is not worth a change: of 21 findings in public
+    repositories, 7 were short loops, layers of a model, or programs that raise an error before the loop.
 
-    With `--preview`, the rule also reports the following code, if a script or `main` runs it and nothing jits it:
+    With `--preview`, the rule also reports the following code, if it runs at the top level of a script or from its
+    function `main`, and nothing jits it:
 
     - With `--preview`, the rule reports a loop that does six or more array operations in each iteration and passes
       the result to the next iteration (`u = u + dt * laplacian(u)`).
@@ -116,7 +117,8 @@ def eager_step(event: EagerStep) -> Report | None:
     ## Not reported
 
     jaxlint does not report a loop that calls a jitted step or a jitted `apply` function of a model, because JAX
-    already runs it as one call. It does not report a loop with few iterations, which gains little from `jit`.
+    already runs it as one call. It does not report a loop that is known to have fewer than 100 iterations, which
+    gains little from `jit`.
 
     ```python
     import flax.linen as nn

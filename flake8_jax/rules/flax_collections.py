@@ -30,7 +30,9 @@ def flax_collections(event: LibraryCall) -> Report | None:
     these values at evaluation.
 
     The functions `max_pool` and `avg_pool` of Flax and the pooling layers of Equinox move their window by 1 unless
-    the call passes strides: `max_pool(x, (2, 2))` turns an 8 × 8 array into a 7 × 7 array.
+    the call passes strides: `max_pool(x, (2, 2))` turns an 8 × 8 array into a 7 × 7 array. jaxlint does not report
+    pooling with `padding="SAME"` and without strides, because the array then keeps its size, which is probably
+    intended.
 
     ## Example
 
@@ -121,13 +123,14 @@ def flax_collections(event: LibraryCall) -> Report | None:
 
     ## Fix safety
 
-    Unsafe. If a pooling call has no strides, the fix passes the window shape as strides, too: `max_pool(x, (2, 2))`
-    becomes `max_pool(x, (2, 2), strides=(2, 2))`. The windows no longer overlap, so the result is smaller.
+    Dropped batch statistics have no fix, because the author has to change the training step and its callers. The fix
+    of a pooling call is unsafe: it passes the window shape as strides, too: `max_pool(x, (2, 2))` becomes
+    `max_pool(x, (2, 2), strides=(2, 2))`. The windows no longer overlap, so the result is smaller.
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name and confirms the finding as soon as the line runs, because no
-    value of the run shows the mistake.
+    `jaxlint verify` runs the program that you name and confirms the finding as soon as the line runs. It checks no
+    value, because the source code already shows the mistake.
 
     ## Since
 

@@ -24,8 +24,9 @@ def frozen_attribute(event: FrozenStore) -> Report | None:
     traces. An assignment to an attribute raises an error.
 
     An Equinox module accepts values only in its constructor, and only for the fields that its class declares. A Flax
-    module accepts values in `setup`, but not for the arguments of its constructor. Build a changed copy instead:
-    `eqx.tree_at` for Equinox, `state.replace(…)` for `flax.struct` and `TrainState`.
+    module may set new attributes in `setup`, but not the fields that its class declares, because these are the
+    arguments of its constructor. Build a changed copy instead: with `eqx.tree_at` for Equinox, with
+    `state.replace(…)` for `flax.struct` and `TrainState`, and with `module.clone(field=…)` for a Flax module.
 
     ## Example
 

@@ -16,7 +16,8 @@ def global_write(event: Mutation) -> Report | None:
 
     Python runs a traced function only while JAX traces it. An assignment to a `global` or `nonlocal` variable leaves
     a tracer in the variable, which is invalid after tracing (`UnexpectedTracerError`). A counter in such a variable
-    increases in the first call, but not in later calls. Return the value, or carry it through the loop.
+    increases in the first call, but not in later calls. Return the value. If a loop such as `fori_loop` computes it,
+    make it a part of the carry.
 
     ## Example
 

@@ -89,8 +89,9 @@ def growing_array_in_loop(event: LoopCopy) -> Report | None:
     ## Not reported
 
     jaxlint does not report an update in a jitted function that donates the array, because XLA then writes into the
-    same memory. It does not report a loop with few iterations, or an array that each iteration makes from the start,
-    because these cost little.
+    same memory. It does not report a loop that is known to have fewer than 16 iterations, because it costs little. It
+    does not report an array that each iteration creates again, because this array does not grow from one iteration to
+    the next.
 
     ```python
     from functools import partial

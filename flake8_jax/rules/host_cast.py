@@ -29,7 +29,7 @@ def host_cast(event: LibraryCall) -> Report | None:
 
     `float(x)` needs the number at trace time, but a traced value exists only when the compiled program runs, so the
     call raises `ConcretizationTypeError`. Under `jax.grad` without `jit`, `float()` and `complex()` raise too, but
-    `int()` and `bool()` work.
+    `int()` and `bool()` work, so jaxlint does not report them there.
 
     ## Example
 

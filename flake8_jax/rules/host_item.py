@@ -92,7 +92,8 @@ def host_item(event: MethodCall) -> Report | None:
     ## Fix safety
 
     Unsafe. jaxlint removes `.item()`. The result is an array instead of a number: its dtype decides when it
-    overflows. For an array with several elements, `.item()` raises an error, but the fixed code does not.
+    overflows. For an array with several elements, `.item()` raises an error, but the fixed code does not. `.tolist()`
+    has no fix, because the code around it needs a list.
 
     ## How it is verified
 

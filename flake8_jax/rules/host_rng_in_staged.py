@@ -17,7 +17,7 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     """Traced code uses `numpy.random`, `random`, `secrets` or `os.urandom`.
 
     Under `vmap` without `jit`, the finding is a warning: JAX traces the function again in every call, but all batch
-    elements get the same number. The finding is also a warning in a module of which the project traces no function.
+    elements get the same number.
 
     ## Why is this bad?
 
@@ -60,7 +60,8 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     new numbers there each time. For the same reason, it does not report a function under `jax.grad` without `jit`.
 
     jaxlint does not report a generator with a seed (`np.random.default_rng(0)`), or code after `np.random.seed(seed)`
-    in the same traced function, because equal numbers are then intended. It does not report `uuid.uuid4()` or
+    in the same traced function, because equal numbers are then intended. For the same reason, it does not report
+    random numbers in a `with jax.ensure_compile_time_eval()` block. It does not report `uuid.uuid4()` or
     `secrets.token_hex()`, because their text usually only names an object.
 
     ```python

@@ -12,16 +12,16 @@ from flake8_jax.semantics.events.masks import NORMALIZERS, emptied_by, makes_nan
 
 @rule("JAX710", "error")
 def inf_mask_softmax(event: Computation) -> Report | None:
-    """A mask multiplies zero by infinity, or leaves a row that contains only minus infinity to `softmax`.
+    """A mask computes zero times infinity, or masks every element of a row before `softmax`, so the result is NaN.
 
-    The rule is on only with `--preview`, because there were no findings to judge: none of 17 repositories with such
-    models makes the mistake.
+    The rule is on only with `--preview`, because there were no findings to judge: none of 17 public repositories with
+    attention models makes the mistake.
 
     ## Why is this bad?
 
-    Zero times infinity is NaN. The expression `(1 - mask) * -jnp.inf` is therefore NaN at every place where the mask
-    is 1. `softmax` and `log_softmax` divide zero by zero in a row that holds only `-inf`. A causal mask without its
-    diagonal has such a row, because nothing comes before the first position.
+    Zero times infinity is NaN. If `mask` contains floats, the expression `(1 - mask) * -jnp.inf` is therefore NaN at
+    every place where the mask is 1. `softmax` and `log_softmax` divide zero by zero in a row that holds only `-inf`.
+    A causal mask without its diagonal has such a row, because nothing comes before the first position.
 
     ## Example
 
@@ -85,8 +85,9 @@ def inf_mask_softmax(event: Computation) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a boolean mask times infinity, because XLA compiles the product into a choice. It does not
-    report an array of ones times infinity, which contains no zeros.
+    jaxlint does not report a boolean mask times infinity (`~mask * -jnp.inf`): XLA compiles it like
+    `jnp.where(~mask, -jnp.inf, 0)`, so the result contains no NaN. It does not report an array of ones times
+    infinity, which contains no zeros.
 
     jaxlint does not report a mask that the code passes as `jax.nn.softmax(x, where=mask)`, because `softmax` then
     ignores the masked elements. It does not report a mask that is data, such as an argument of the function, because
@@ -121,7 +122,7 @@ def inf_mask_softmax(event: Computation) -> Report | None:
 
     The rule misses a mask that the code computes from data, such as the lengths of sequences, because it does not
     know the rows of the mask. For the same reason, it misses a mask that `jax.lax.broadcasted_iota` makes, and a
-    matrix whose two dimensions are variables.
+    comparison of two ranges whose lengths are different variables (`jnp.arange(n)` and `jnp.arange(m)`).
 
     ## Fix safety
 

@@ -71,8 +71,8 @@ def integer_grad(event: TransformCall) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name and confirms the finding if the differentiated function raises
-    `TypeError`.
+    `jaxlint verify` runs the program that you name and confirms the finding if the call of the function that
+    `jax.grad` returns raises `TypeError`.
 
     ## Since
 

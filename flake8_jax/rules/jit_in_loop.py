@@ -18,12 +18,12 @@ _PMAPS = frozenset({"jax.pmap"})
 def jit_in_loop(event: Repetition) -> Report | None:
     """A loop applies `jit` to a new function object in every iteration and calls the result.
 
-    The finding is a warning for a bound method, in a `while` loop, and if a result of the compiled function goes into
-    its next call.
+    The finding is a warning in three cases: the jitted function is a bound method, the loop is a `while` loop, or the
+    loop passes a result of the compiled function to the next call of this function.
 
-    In other loops, the finding is a note (level info), because these loops often compile one program for each size
-    that they compare. The finding is also a note if the function reads a variable that the loop assigns, because the
-    author would first have to make this variable an argument.
+    In other loops, the finding is a note (level info), because such a loop is often a benchmark, which compiles one
+    program for each array size on purpose. The finding is also a note if the function reads a variable that the loop
+    assigns, because the author would first have to make this variable an argument.
 
     ## Why is this bad?
 

@@ -19,8 +19,8 @@ def jit_of_pmap(event: RootMet | Repetition) -> Report | None:
     ## Why is this bad?
 
     `pmap` already compiles its function for every device. A `jit` around it makes XLA gather all arguments on one
-    device and scatter them again in every call, and JAX warns that this is slow. Remove the `jit`, or apply it inside
-    the function. `pmap` also caches by function identity, so apply `pmap` once, before the loop.
+    device and scatter them again in every call, and JAX warns that this is slow. Remove the `jit`. `pmap` also caches
+    by function identity, so apply `pmap` once, before the loop.
 
     ## Example
 
@@ -50,6 +50,9 @@ def jit_of_pmap(event: RootMet | Repetition) -> Report | None:
 
     ## Use instead
 
+    On several devices, write `step = jax.pmap(advance)` without `jit`. On one device, `jax.jit` of `jax.vmap` computes the
+    same:
+
     ```python
     import jax
 
@@ -68,8 +71,8 @@ def jit_of_pmap(event: RootMet | Repetition) -> Report | None:
 
     ## Fix safety
 
-    No fix. If you remove the `jit`, every caller must pass arguments with a leading axis for the devices, as `pmap`
-    requires.
+    No fix. If the jitted function does more than call the pmapped function, only the author knows where the rest
+    should run. In a loop, the author has to decide which captured values become arguments.
 
     ## How it is verified
 

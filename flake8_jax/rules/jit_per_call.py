@@ -16,7 +16,9 @@ def jit_per_call(event: Repetition) -> Report | None:
     function captured values that differ from call to call, or each call did far more work than the compilation.
 
     With `--preview`, the rule also reports a call that a loop makes only once in many iterations
-    (`if step % evaluate_every == 0`), and a `pmap` whose function contains only one collective.
+    (`if step % evaluate_every == 0`), and a `pmap` of a function that only calls a collective such as
+    `jax.lax.pmean`. Both cost less than the other findings: the first compiles less often, and the second compiles a
+    tiny program.
 
     ## Why is this bad?
 

@@ -31,31 +31,34 @@ from flake8_jax.semantics.events.facts import draws_from
 def key_reuse(event: KeyUse) -> Report | None:
     """Two random draws on one path through the program use the same PRNG key.
 
-    The finding is a warning for two calls of `choice`, for a key that a function makes from a seed of its own (for
-    example to make synthetic data), and if the same functions draw for an image and for its mask.
+    The finding is a warning in three cases, in which equal draws are sometimes intended. In the first case, two calls
+    of `choice` use one key, perhaps to pick the same elements of two arrays. In the second case, a function makes the
+    key from a constant seed of its own, for example to make synthetic data. In the third case, the same augmentation
+    draws once for an image and once for its mask.
 
-    The finding is a note (level info) in two cases. In the first case, two functions split one key, and so get the
-    same new keys, but each draws with a different one. In the second case, one key is used for two collections of
-    Flax (`rngs={"params": key, "dropout": key}`).
+    The finding is a note (level info) in two cases. In the first case, two functions split the same key and so get
+    the same new keys, but one draws with, say, the first new key, and the other with the second. In the second case,
+    one key is used for two collections of Flax (`rngs={"params": key, "dropout": key}`).
 
     With `--preview`, the rule also counts a call of a function whose code jaxlint does not see (`env.reset(key)`,
     `dist.sample(seed=key)`, `model(key, x)`) as a use of the key. It does not count a function whose name says that
     it stores or places a key, or `init` and `apply` of Flax, which make new keys from names. With `--preview`, the
     rule also counts `fold_in` next to `split`, because `fold_in` may return a key that `split` also returned. In
-    public repositories, 22 of 30 findings of JAX301 (`key-reuse`), JAX302 (`key-reuse-in-loop`) and JAX303
-    (`key-used-after-split`) were worth a change.
+    public repositories, 22 of 30 such findings of JAX301 (`key-reuse`), JAX302 (`key-reuse-in-loop`) and JAX303
+    (`key-used-after-split`) with `--preview` were worth a change.
 
     ## Why is this bad?
 
     JAX's random functions are pure: the same key gives the same numbers. Two draws with one key are correlated and
     often equal. Nothing raises, so the result is silently wrong. Split the key and use each new key once.
 
-    A draw in a called function counts like a draw in the calling function. If a loop or a function uses a key and
-    then passes it on, jaxlint counts the key as used.
+    A draw in a called function counts like a draw in the calling function. If a function draws from a key and then
+    returns the same key, or if a loop draws from a key and carries it into the next iteration, the next draw from
+    this key is a reuse, too.
 
     `normal`, `uniform` and most other samplers use the same random bits of the key. Other pairs, such as `randint`
     and `normal`, or a draw and `split`, show no repeated numbers, but JAX guarantees independence only for different
-    keys.
+    keys. jaxlint therefore reports these pairs as well.
 
     ## Example
 
@@ -132,8 +135,9 @@ def key_reuse(event: KeyUse) -> Report | None:
     new value between them. It does not report two calls of `fold_in` with different data, or two different elements
     of an array of keys, because the keys differ.
 
-    jaxlint does not report code that reads a key but draws no numbers, such as `key.shape`. It does not report two
-    calls of `permutation` with one key, because such code shuffles two arrays in the same order on purpose.
+    jaxlint does not report code that reads a key but draws no numbers, such as `key.shape`. It does not report a draw
+    from `jax.random.clone(key)`, because this call says that equal numbers are intended. It does not report two calls
+    of `permutation` with one key, because such code shuffles two arrays in the same order on purpose.
 
     ```python
     import jax

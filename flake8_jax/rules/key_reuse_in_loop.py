@@ -43,11 +43,13 @@ TREE_MAP = "tree_map"
 def key_reuse_in_loop(event: KeyUse) -> Report | None:
     """A loop draws from a PRNG key that does not change in the loop.
 
-    The finding is a note (level info) if equal draws may be intended: if the loop only collects its results, or if
+    The finding is a note (level info) if equal draws may be intended. jaxlint assumes this if the code compares the
+    results of the iterations, if no iteration uses the draw of the iteration before it, as in an evaluation, or if
     the name of the key (`eval_key`, `fixed_rng`) or a comment (`# the same key`) says that the key is fixed.
 
     With `--preview`, the rule also reports a key that each iteration passes to a function whose code jaxlint does not
-    see (`env.reset(key)`), unless the loop makes other keys itself.
+    see (`env.reset(key)`), unless the loop also calls `split` or `fold_in`: it then has new keys, and probably keeps
+    this one on purpose.
 
     ## Why is this bad?
 
@@ -151,9 +153,10 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
 
     ## Fix safety
 
-    Unsafe. jaxlint adds `key, subkey = jax.random.split(key)` at the top of the body, or passes
-    `jax.random.fold_in(key, i)` with the loop index `i`. The draws change. jaxlint offers no fix if the code ranks
-    the results of the iterations, or if a comment mentions common random numbers: equal draws may then be intended.
+    Unsafe, because the draws change. In a Python loop, jaxlint adds `key, subkey = jax.random.split(key)` at the top
+    of the body. In the body of `fori_loop`, it passes `jax.random.fold_in(key, i)` with the loop index `i`. jaxlint
+    offers no fix if the code ranks the results of the iterations, or if a comment mentions common random numbers:
+    equal draws may then be intended.
 
     ## How it is verified
 

@@ -34,10 +34,10 @@ def key_used_after_split(event: KeyUse) -> Report | None:
 
     ## Why is this bad?
 
-    Do not use a key again after `split(key)`. A second `split` of the key returns the same new keys (the first of two
-    keys is the first of five keys), which is harmless only if the code uses different ones. A draw from the old key
-    gives numbers that may be correlated with the draws from the new keys. Neither raises an error, unless
-    `jax_debug_key_reuse` is on.
+    Do not use a key again after `split(key)`. A second `split` of the key returns the same new keys again, even with
+    another number: `split(key, 5)[0]` equals `split(key, 2)[0]`. This does no harm only if no new key is used twice.
+    A draw from the old key gives numbers that may be correlated with the draws from the new keys. Neither raises an
+    error, unless `jax_debug_key_reuse` is on.
 
     ## Example
 

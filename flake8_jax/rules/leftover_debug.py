@@ -23,9 +23,9 @@ def leftover_debug(event: Setting) -> Report | None:
 
     ## Why is this bad?
 
-    `jax.debug.breakpoint()` stops the program and waits for input in the terminal. The options `jax_debug_nans` and
-    `jax_disable_jit` print nothing, but they are slow: JAX waits for every result to check it for NaN, or compiles
-    nothing. Enable such options only with a command-line option, or remove them.
+    `jax.debug.breakpoint()` stops the program and waits for input in the terminal. The option `jax_debug_nans` makes
+    JAX wait for every result, to check it for NaN. The option `jax_disable_jit` makes JAX compile nothing. Both print
+    nothing, but they make the program slow. Enable them only if the user passes a command-line flag, or remove them.
 
     ## Example
 
@@ -80,9 +80,9 @@ def leftover_debug(event: Setting) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a debugging option that the code disables again, or a `with jax.disable_jit()` block in a
-    function of a library, because they slow down only a part of the program. It does not report options of JAX that
-    are not for debugging.
+    jaxlint does not report a `jax.config.update` that the code reverts later. It does not report a `with` block, such
+    as `with jax.disable_jit()`, in a function that no script of the project calls. In both cases, the option slows
+    down only a part of the program. It does not report options of JAX that are not for debugging.
 
     ```python
     import jax

@@ -68,8 +68,8 @@ def list_of_arrays(event: LibraryCall) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a list of Python numbers, which `jnp.array` converts fast, or a list that is known to be
-    short.
+    jaxlint does not report a list of Python numbers, which `jnp.array` converts fast, or a list that the code fills
+    without a loop, because such a list is short.
 
     ```python
     import jax
@@ -89,8 +89,7 @@ def list_of_arrays(event: LibraryCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not know how long the list becomes if jaxlint cannot infer the number of iterations of the loop. It
-    may then report a short list.
+    The rule does not check how many iterations the loop has, so it also reports short lists, which gain little.
 
     ## Fix safety
 

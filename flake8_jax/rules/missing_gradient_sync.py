@@ -17,10 +17,9 @@ def missing_gradient_sync(event: MissingSync) -> Report | None:
 
     ## Why is this bad?
 
-    Under `pmap` with a named axis, or under `shard_map` without replication checks, every device computes the
-    gradient of its own part of the batch. Without `jax.lax.pmean(grads, axis)`, each device updates its copy of the
-    parameters with its own gradient. The copies silently diverge, as if each device trained on its part of the batch
-    alone.
+    Under `pmap` with a named axis, or under `shard_map(…, check_vma=False)`, every device computes the gradient of
+    its own part of the batch. Without `jax.lax.pmean(grads, axis)`, each device updates its copy of the parameters
+    with its own gradient. The copies silently diverge, as if each device trained on its part of the batch alone.
 
     ## Example
 
@@ -78,8 +77,9 @@ def missing_gradient_sync(event: MissingSync) -> Report | None:
 
     ## Limitations
 
-    If the step averages any value over the devices, such as the loss, the rule does not know whether this value
-    includes the gradients. It then reports nothing.
+    If the step averages some value over the devices, the rule reports nothing, because it does not know whether the
+    gradients are a part of this value, as in `pmean((loss, grads), axis)`. It therefore misses a step that averages
+    only the loss.
 
     ## Fix safety
 

@@ -204,7 +204,8 @@ def non_array_argument(event: TransformCall | LibraryCall | RootMet) -> Report |
 
     ## Limitations
 
-    The rule misses objects of classes of other libraries, except for modules of neural networks.
+    The rule misses objects of classes of other libraries. It knows only the neural-network modules of Flax and
+    Equinox.
 
     ## Fix safety
 

@@ -41,8 +41,8 @@ _SIZED = frozenset({
 def numpy_on_tracer(event: LibraryCall) -> Report | None:
     """A NumPy or SciPy function is called on a traced value.
 
-    With `--preview`, the rule also reports functions that nothing in the project traces, if a parameter is annotated
-    as a JAX array. It reports a NumPy call on this parameter if the result becomes an argument of a JAX function, as
+    With `--preview`, the rule also looks at functions that nothing in the project traces. If a parameter is annotated
+    as a JAX array, it reports a NumPy call on this parameter whose result becomes an argument of a JAX function, as
     in `jnp.stack([np.roll(x, k) for k in ks])`. Outside tracing, such code copies the data to the host and back.
 
     ## Why is this bad?

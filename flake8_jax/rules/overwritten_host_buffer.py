@@ -109,7 +109,8 @@ def overwritten_host_buffer(event: OverwrittenBuffer) -> Report | None:
     ## Fix safety
 
     Unsafe. If the argument of the JAX call is the NumPy array `x` itself, jaxlint writes `x.copy()`. JAX then
-    computes with the values at the time of the call, so results may change, and the copy takes time and memory.
+    computes with the values at the time of the call, so results may change, and the copy takes time and memory. If
+    the argument is an expression that uses the array, such as `{"x": x}`, there is no fix.
 
     ## How it is verified
 

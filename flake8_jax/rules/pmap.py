@@ -90,9 +90,8 @@ def pmap(event: NameUse) -> Report | None:
     axis is shorter than the number of devices. Comments of the rewritten statement name `shard_map` afterwards. A name
     such as `pmapped` stays, and the message of the fix says so.
 
-    If jaxlint offers no fix, the message gives the reason. The guide to pmap (`docs/pmap.md`) lists the reasons, and
-    what to do by hand for each. There is no fix for
-    `equinox.filter_pmap`.
+    If jaxlint offers no fix, the message gives the reason. The guide to pmap on the site of jaxlint (`docs/pmap.md`
+    in the repository) lists the reasons, and what to do by hand for each. There is no fix for `equinox.filter_pmap`.
 
     ## How it is verified
 

@@ -99,9 +99,10 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Fix safety
 
-    `print(f"loss {x}")` becomes `jax.debug.print("loss {x}", x=x)` if the text is a plain string or an f-string. The
-    fix is safe if every printed value is traced whenever the line runs. Otherwise it is unsafe: `jax.debug.print`
-    first converts a Python number to an array, so it prints a float in single precision.
+    `print(f"loss {x}")` becomes `jax.debug.print("loss {x}", x=x)` if the text is a plain string or an f-string.
+    Calls of `logging` and `warnings.warn` have no fix, because `jax.debug.print` has no log level. The fix of `print`
+    is safe if every printed value is traced whenever the line runs. Otherwise it is unsafe: `jax.debug.print` first
+    converts a Python number to an array, so it prints a float in single precision.
 
     The fix is also unsafe if the project uses `jax.export`, which rejects functions that print, or traces functions
     without running them (`jax.eval_shape`), because `jax.debug.print` then prints nothing. jaxlint offers no fix if a

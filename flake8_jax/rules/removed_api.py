@@ -13,9 +13,9 @@ from flake8_jax.semantics.events.events import ApiUse, Span
 def removed_api(event: ApiUse) -> Report | None:
     """The code uses a name or an argument that JAX or a library has removed, or omits an argument that is now required.
 
-    jaxlint also reports a name that no known release of JAX has in this module, if another module of JAX has it. If
-    no other module has it, jaxlint reports the name only with `--preview`, because a newer release of JAX may have
-    it.
+    jaxlint also reports a name that never existed in the module from which the code takes it, if another module of
+    JAX has this name: `jax.lax.einsum`, for example, because `jax.numpy` has `einsum`. If no module of JAX has the
+    name, jaxlint reports it only with `--preview`, because a release of JAX that is newer than jaxlint may have it.
 
     The finding is a note (level info) if the name is in an annotation that Python does not evaluate, because no error
     follows.
@@ -23,12 +23,13 @@ def removed_api(event: ApiUse) -> Report | None:
     ## Why is this bad?
 
     If the code imports or calls a removed name, Python raises an error when it reaches the line, perhaps long after
-    an upgrade and deep in a run. jaxlint checks names against one release of JAX: the newest that `target-jax` or the
-    requirements of the project allow. Without an upper bound, this is the newest release that jaxlint knows.
+    an upgrade and deep in a run. jaxlint checks names against one release of JAX: the newest that the setting
+    `target-jax` of jaxlint, or the requirements of the project (such as `jax<0.6` in `pyproject.toml`), allow.
+    Without an upper bound, this is the newest release that jaxlint knows.
 
     jaxlint also checks the names of Flax, optax, Orbax, chex, Haiku and NumPyro. It ignores releases of these
-    libraries that require a newer JAX than the project allows. If the project limits JAX to older releases but does
-    not require the library, jaxlint does not know which release of the library the project uses. It then reports
+    libraries that require a newer JAX than the project allows. If the project has an upper bound for JAX but no
+    requirement for the library, jaxlint does not know which release of the library the project uses. It then reports
     nothing about this library.
 
     ## Example
@@ -93,8 +94,8 @@ def removed_api(event: ApiUse) -> Report | None:
     ## Limitations
 
     The rule misses removed attributes of arrays (`x.device_buffer`), and names that the program builds at run time
-    (`getattr(jax, name)`). If the project supports only releases of JAX before 0.4.20, the rule knows only 13 names
-    that were removed before.
+    (`getattr(jax, name)`). If the project supports only releases of JAX before 0.4.20, the rule misses most removed
+    names: it knows only 13 of the names that were removed before this release.
 
     ## Fix safety
 

@@ -20,8 +20,9 @@ def same_constant_key(event: EqualKeys) -> Report | None:
 
     `jax.random.key(0)` is the same key everywhere. If two layers use it, they start with equal weights; if noise and
     signal use it, the noise copies the signal. A shorter draw equals the start of a longer one, and `normal` and
-    `uniform` use the same random bits of the key. JAX's key checker reports nothing, because the code makes the key
-    twice and uses each of the two once. Make one key, split it, and use each new key once.
+    `uniform` use the same random bits of the key. JAX's own check for reused keys (`jax_debug_key_reuse`) reports
+    nothing, because the code makes the key twice and uses each of the two once. Make one key, split it, and use each
+    new key once.
 
     ## Example
 
@@ -99,8 +100,8 @@ def same_constant_key(event: EqualKeys) -> Report | None:
     ## Limitations
 
     The rule misses seeds that the code computes (`jax.random.key(2 * n)`), and two calls of `fold_in` with equal
-    data. It also misses two equal draws that the code only stores in one object, because the rule looks for a result
-    that is computed from both.
+    data. It also misses two functions that each draw from a key of their own, unless one statement uses the results
+    of both.
 
     ## Fix safety
 

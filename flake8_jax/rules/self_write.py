@@ -78,10 +78,11 @@ def self_write(event: Mutation) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report an object that the traced function makes itself, or that is a pytree and an argument of
-    the traced function, because JAX then returns a changed copy. It does not report a static value
-    (`self.shape = x.shape`), which stays valid after tracing. It does not report an attribute to which the function
-    assigns its old value again, because no tracer is left in it.
+    jaxlint does not report an object that the traced function makes itself, because the object belongs to the trace.
+    It does not report an object that is a pytree and an argument of the traced function: the function changes a copy
+    of it, which it can return. It does not report a static value (`self.shape = x.shape`), which stays valid after
+    tracing. It does not report an attribute to which the function assigns its old value again, because no tracer is
+    left in it.
 
     ```python
     import copy

@@ -19,8 +19,8 @@ def stale_static_self(event: StaleRead) -> Report | None:
 
     In a jitted method, `self` is usually static, and a captured variable is not an argument. JAX therefore reads an
     attribute or a captured variable once, at trace time, and makes its value a constant of the compiled program. If
-    the program changes the value later, calls with arguments of the same shapes still use the old value: a target
-    network keeps its first weights.
+    the program changes the value later, calls with arguments of the same shapes still use the old value. In
+    reinforcement learning, for example, a target network that is an attribute keeps its first weights.
 
     ## Example
 

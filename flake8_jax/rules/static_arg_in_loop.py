@@ -96,7 +96,8 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
 
     ## Limitations
 
-    If the rule cannot infer how many values the loop runs over, it reports nothing. It also misses jitted functions
+    The rule reports a loop over `range(…)` or `enumerate(…)`. It reports nothing for a loop over values that it does
+    not know, such as `for rate in config.rates`, because there may be few of them. It also misses jitted functions
     that a library calls, as in `library.run(jitted_step)`.
 
     ## Fix safety

@@ -10,7 +10,7 @@ from flake8_jax.semantics.events.events import RootMet
 
 @rule("JAX404", "error", fixable="sometimes", raises="another error")
 def static_arg_mismatch(event: RootMet) -> Report | None:
-    """`static_argnums`, `static_argnames` or `donate_*` names parameters that the jitted function does not have.
+    """`static_argnums`, `static_argnames` or `donate_*` names a parameter that the jitted function does not have.
 
     ## Why is this bad?
 
@@ -61,12 +61,13 @@ def static_arg_mismatch(event: RootMet) -> Report | None:
 
     ## Limitations
 
-    The rule does not check functions whose signature contains `*args`, because they accept any position.
+    The rule does not check positions for a function with `*args`, such as `scaled` above, because it accepts any
+    position. For the same reason, it does not check names for a function with `**kwargs`.
 
     ## Fix safety
 
     Unsafe. jaxlint replaces each wrong name by the name of the parameter that is closest in spelling. This may not be
-    the intended parameter.
+    the intended parameter. A wrong position, and an argument that is both static and donated, have no fix.
 
     ## How it is verified
 

@@ -28,9 +28,10 @@ _READING_METHODS = frozenset({"item", "tolist"})
 def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Indexing) -> Report | None:
     """A loop that calls a compiled function reads a result on the host in every iteration.
 
-    jaxlint reports a value that the loop only adds up, stores, prints or logs, if each iteration passes a state to
-    the next one. It reports the first read after the last compiled call of an iteration, because later reads do not
-    wait. The level of the rule is info: of 12 findings in public repositories, 4 were worth a change.
+    jaxlint reports a read only in a loop in which each iteration passes a state to the next one, and only if the loop
+    adds up, stores, prints or logs the value and does nothing else with it. In each iteration, it reports only the
+    first read after the last compiled call, because later reads find their values ready. The level of the rule is
+    info: of 12 findings in public repositories, 4 were worth a change.
 
     With `--preview`, the rule also reports reads of the results of functions whose code jaxlint does not see, and
     calls of `jax.device_get` on a scalar or on a dict of scalars. It also reports a loop that indexes a NumPy array
@@ -124,13 +125,15 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
       wait for it.
     - jaxlint does not report a value that decides how the loop continues (`while float(error) > 1e-3`) or that the
       loop passes to another function, because the loop needs this value at once.
-    - jaxlint does not report an iteration that waits anyway, because of `jax.block_until_ready`, `env.step`, an
-      assertion on a result or another read. It does not report an iteration that contains a whole epoch or a compiled
-      loop, because the wait is then short compared with the iteration.
+    - jaxlint does not report a read in an iteration that has to wait anyway: for `jax.block_until_ready`, for the
+      step of an environment (`env.step(action)`), for an assertion on a result, or for a read of a value that the
+      loop needs. It does not report a read in an iteration that contains a whole epoch or a compiled loop, because
+      the wait is then short compared with the iteration.
     - jaxlint does not report a loop of at most 100 iterations, or 1,000 iterations if the code prints the value,
       because the waits take little time in total.
     - jaxlint does not report the printing of one or two results on a line that `print(…, end=…)` overwrites in the
-      terminal, or a read in `__init__`.
+      terminal, because the user watches this line. It does not report a read in `__init__`, because this code runs
+      once for each object.
 
     ```python
     import jax

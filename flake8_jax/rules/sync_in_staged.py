@@ -83,9 +83,9 @@ def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report the host function of a callback, or a value that is known at trace time, because they hold
-    real arrays. It does not report a call whose result goes directly to `np.asarray`, `float` or `.item()`, because
-    JAX203 (`numpy-on-tracer`), JAX201 (`host-cast`) or JAX202 (`host-item`) reports it.
+    jaxlint does not report these calls in the host function of a callback, or on a value that is known at trace time,
+    because the value is a real array there. It does not report a call whose result goes directly to `np.asarray`,
+    `float` or `.item()`, because JAX203 (`numpy-on-tracer`), JAX201 (`host-cast`) or JAX202 (`host-item`) reports it.
 
     ```python
     import jax
@@ -102,7 +102,8 @@ def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not report `np.asarray`, because JAX203 (`numpy-on-tracer`) reports it.
+    The rule misses a call on a value of which jaxlint does not know whether it is traced, such as the result of an
+    unknown library.
 
     ## Fix safety
 

@@ -62,8 +62,9 @@ def too_new_api(event: ApiUse) -> Report | None:
 
     If the project allows a release of JAX that lacks the name, users with this release get `ImportError`,
     `AttributeError` or `TypeError`. jaxlint takes the oldest release that the project supports from the lower bound
-    of `target-jax`, or of the requirement `jax` of the project or script. It compares this release with the first
-    release of JAX that has the name. Without a lower bound, jaxlint reports nothing.
+    of its setting `target-jax`, or of the requirement `jax>=…` in `pyproject.toml` or in the header of the script. It
+    compares this release with the first release of JAX that has the name. Without a lower bound, jaxlint reports
+    nothing.
 
     ## Example
 

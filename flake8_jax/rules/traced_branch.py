@@ -33,8 +33,9 @@ def traced_branch(event: TruthTest) -> Report | None:
     """Python tests the truth value of a tracer.
 
     With `--preview`, the rule also reports functions that the project does not trace but its users probably will:
-    losses, activations and densities that no code of the project calls, and methods of pytree classes that hold
-    arrays. There, it does not report a test that only checks an argument (`if n <= 0: raise …`).
+    losses, activations and densities that no code of the project calls (jaxlint recognizes them by their names, such
+    as `mse_loss`, `gelu` or `log_prob`, or by the name of their module, such as `losses.py`), and methods of pytree
+    classes that hold arrays. There, it does not report a test that only checks an argument (`if n <= 0: raise …`).
 
     ## Why is this bad?
 
@@ -157,13 +158,14 @@ def traced_branch(event: TruthTest) -> Report | None:
 
     ## Fix safety
 
-    Unsafe. A conditional expression, or an `if`/`else` that assigns values, becomes `jnp.where`, which computes both
-    values. jaxlint uses `jnp.where` only if both values and their gradients are always finite. It uses `jax.lax.cond`
-    if the values are not arrays, or if they contain a quotient, a root, a logarithm or a call of unknown code.
+    Unsafe. A conditional expression, or an `if`/`else` that assigns values, becomes `jnp.where` if both values and
+    their gradients are always finite, because `jnp.where` computes both. Otherwise, for example if a value contains a
+    quotient, a root, a logarithm or a call of unknown code, or is not an array, it becomes `jax.lax.cond`, which
+    computes only the chosen value.
 
     `and`, `or` and `not` become `jnp.logical_and`, `jnp.logical_or` and `jnp.logical_not`, which compute all
-    operands. The result is an array of one dtype. jaxlint offers no fix for values that are functions, that may be
-    None, or that have different shapes.
+    operands. The result is an array of booleans, although Python's `a or b` returns `a` or `b` itself. jaxlint offers
+    no fix for values that are functions, that may be None, or that have different shapes.
 
     ## How it is verified
 

@@ -23,7 +23,7 @@ def traced_hash(event: Hashing) -> Report | None:
     ## Why is this bad?
 
     A dict and a set compare their keys by value, but a tracer has no value at trace time. A tracer therefore has no
-    hash: a traced key raises `TypeError: unhashable type`, also under `jax.grad` without `jit`.
+    hash: a tracer as a dict key raises `TypeError: unhashable type`, also under `jax.grad` without `jit`.
 
     ## Example
 
@@ -80,8 +80,9 @@ def traced_hash(event: Hashing) -> Report | None:
 
     ## Fix safety
 
-    No fix. The replacement depends on what the dict or set is for: `jnp.unique(x, size=n)`, a sum over a one-hot
-    array, or a static key.
+    No fix. The replacement depends on what the dict or set is for. To find equal elements, compare them; for the
+    distinct values, use `jnp.unique(x, size=n)`; to count, sum a one-hot array; and to look something up, make the
+    key a static argument.
 
     ## How it is verified
 

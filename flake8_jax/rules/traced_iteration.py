@@ -54,8 +54,8 @@ def traced_iteration(event: Iteration) -> Report | None:
     ## Not reported
 
     jaxlint does not report a loop over a Python list or tuple of arrays, because its elements may have different
-    shapes. It does not report a loop over keys that `jax.random.split` returned, or over an axis that is known to be
-    short, because such a loop adds little to the program.
+    shapes. It does not report a loop over keys that `jax.random.split` returned, or over an axis that is known to
+    have at most 32 elements, because such a loop adds little to the program.
 
     ```python
     import jax

@@ -29,8 +29,9 @@ def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
     """A traced value is used as a shape, a size, a length or an axis.
 
     With `--preview`, the rule also looks at code that the project itself does not trace, but that users of a library
-    probably will: methods of pytree classes with array fields, and functions that jaxlint takes for losses, activations
-    or densities by their names. It reports a size there that the code computes with `jax.numpy`, as in
+    probably will: methods of pytree classes with array fields, and functions that jaxlint takes for losses,
+    activations or densities by their names (`mse_loss`, `gelu`, `log_prob`) or the name of their module
+    (`losses.py`). It reports a size there that the code computes with `jax.numpy`, as in
     `jnp.zeros(jnp.prod(jnp.array(x.shape)))`.
 
     ## Why is this bad?

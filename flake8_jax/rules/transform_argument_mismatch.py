@@ -10,7 +10,7 @@ from flake8_jax.semantics.events.events import TransformMismatch
 
 @rule("JAX706", "error", raises="another error")
 def transform_argument_mismatch(event: TransformMismatch) -> Report | None:
-    """`argnums`, `in_axes`, `has_aux` or another option does not fit the function, or its result is unpacked wrongly.
+    """An option of a transform, such as `argnums`, does not fit the function, or the code unpacks the result wrongly.
 
     ## Why is this bad?
 

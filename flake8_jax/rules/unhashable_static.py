@@ -17,8 +17,9 @@ def unhashable_static(event: TransformCall) -> Report | None:
     """A static argument of a jitted function gets a list, a dict, an array or another value without a hash.
 
     The finding is a warning if jaxlint knows only from an annotation that the argument has no hash. With `--preview`,
-    the rule also warns if the annotations of a class, or of most subclasses of a base class, say that its fields hold
-    arrays, which have no hash.
+    the rule also warns if the argument is an object of a class whose fields are annotated as arrays, because such an
+    object has no hash. The same holds for an argument that is annotated with a base class, if most subclasses of this
+    base class have such fields.
 
     ## Why is this bad?
 
@@ -124,7 +125,8 @@ def unhashable_static(event: TransformCall) -> Report | None:
 
     jaxlint does not report a list that is a traced argument, because JAX traces its elements. It does not report a
     static object that Python compares by identity, that defines its own `__hash__`, or whose fields all have a hash,
-    because such an object has a hash.
+    because such an object has a hash. A field with `compare=False` may be a list, because a dataclass does not hash
+    this field.
 
     ```python
     import jax

@@ -46,7 +46,7 @@ def unknown_mesh_axis(event: MeshMismatch) -> Report | None:
 
 
     def place(x):
-        return jax.device_put(x, NamedSharding(mesh, P(("data", "model"), None)))
+        return jax.device_put(x, NamedSharding(mesh, P(None, "model")))
     ```
 
     ## Not reported
@@ -69,8 +69,9 @@ def unknown_mesh_axis(event: MeshMismatch) -> Report | None:
 
     ## Fix safety
 
-    Unsafe. jaxlint replaces the wrong name by the axis of the mesh that is closest in spelling, which may not be the
-    intended axis.
+    Unsafe. jaxlint replaces a name that the mesh does not have by the axis of the mesh that is closest in spelling,
+    which may not be the intended axis. An axis that is named twice has no fix, because only the author knows which of
+    the two dimensions to shard.
 
     ## How it is verified
 

@@ -16,8 +16,9 @@ from flake8_jax.semantics.events.facts import IN_NEST
 def unrolled_loop(event: UnrolledLoop) -> Report | None:
     """A Python loop in compiled code runs 32 times or more, and JAX compiles a copy of its body for each iteration.
 
-    For nested loops, jaxlint multiplies the numbers of iterations and reports the outermost loop. The option
-    `unroll-threshold` sets the number of iterations from which jaxlint reports a loop (default: 32).
+    For nested loops, jaxlint multiplies the numbers of iterations and reports the outermost loop. The setting
+    `unroll-threshold` in the table `[tool.jaxlint]` of `pyproject.toml` sets the number of iterations from which
+    jaxlint reports a loop (default: 32).
 
     ## Why is this bad?
 
@@ -69,9 +70,10 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a loop with few iterations, or a loop that computes only Python numbers, because they add
-    little to the program. It does not report a loop over a list of layers (`blocks[i]`), because the layers may have
-    different shapes. It does not report a loop outside compiled code, because JAX compiles no copies of its body.
+    jaxlint does not report a loop with fewer iterations than `unroll-threshold`, or a loop that computes only Python
+    numbers, because they add little to the program. It does not report a loop over a list of layers (`blocks[i]`),
+    because the layers may have different shapes. It does not report a loop outside compiled code, because JAX
+    compiles no copies of its body.
 
     ```python
     import jax

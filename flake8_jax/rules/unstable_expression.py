@@ -56,8 +56,8 @@ def unstable_expression(event: Computation) -> Report | None:
 
     The finding is a note (level info) in three cases:
 
-    - The finding is a note for `exp(x) - 1`, `log(1 + x)` and angles, because only 4 of 10 such findings in public
-      repositories were worth a change.
+    - The finding is a note for `exp(x) - 1`, `log(1 + x)` and the `arccos` of a computed cosine, because only 4 of 10
+      such findings in public repositories were worth a change.
     - The finding is a note for a formula with an `exp` whose exponent is never positive, because `exp` cannot
       overflow there.
     - The finding is a note for a softmax written by hand, or its logarithm, if jaxlint finds no code that
@@ -67,7 +67,9 @@ def unstable_expression(event: Computation) -> Report | None:
 
     - With `--preview`, the rule reports `log(prod(x))`, `exp(x) / (1 + exp(x))`, `mean(x**2) - mean(x)**2`,
       `log(1 - exp(x))`, `x * (log(x) - log(y))` and `x * (log(x) - y)`.
-    - With `--preview`, the rule reports a gradient of `1 / (1 + exp(-x))`, and an angle whose gradient is infinite.
+    - With `--preview`, the rule reports `1 / (1 + exp(-x))` in code that the project differentiates, because the
+      gradient is NaN for an `x` below -88. It also reports the `arccos` of a computed cosine in such code, because
+      the gradient is infinite for parallel vectors.
     - With `--preview`, the rule reports `v / (norm(v) + eps)` if the project differentiates by `v`, because the
       gradient is NaN at zero.
     - With `--preview`, the rule reports a loss with a floor, such as `log(softmax(x) + eps)` or
@@ -88,9 +90,10 @@ def unstable_expression(event: Computation) -> Report | None:
     | `x * log(x)` | NaN at zero | `jax.scipy.special.xlogy` |
     | `log(1 - sigmoid(x))` | `-inf` above 17 | `jax.nn.log_sigmoid(-x)` |
 
-    `log(1 - tanh(x)**2)` is `-inf` for an `x` above 9, and `log(prod(p))` is `-inf` if the product is below 1e-45. If
-    code computes the cosine of two vectors as their dot product over their lengths, the cosine of some parallel vectors
-    is 1.0000001, and `arccos` of this number is NaN.
+    `log(1 - tanh(x)**2)` is `-inf` for an `x` above 9; write `2 * (log(2) - x - jax.nn.softplus(-2 * x))`.
+    `log(prod(p))` is `-inf` if the product is below 1e-45; write `sum(log(p))`. If code computes the cosine of two
+    vectors as their dot product over their lengths, the cosine of some parallel vectors is 1.0000001, and `arccos` of
+    this number is NaN; clip the cosine to the range from -1 to 1.
 
     ## Example
 
@@ -165,9 +168,9 @@ def unstable_expression(event: Computation) -> Report | None:
     ## Not reported
 
     jaxlint does not report an entropy with a floor (`p * log(p + eps)`), because it is finite at zero and rarely
-    needs its gradient there. It does not report a formula whose argument is known to be small or, like an integer,
-    never close to the value at which the formula fails. Nor does it report a formula if a comment beside it names the stable
-    function, because the author has then decided against that function.
+    needs its gradient there. It does not report a formula whose argument is known to stay away from the values at
+    which the formula fails, for example because it is a small constant or an integer. It does not report a formula if
+    a comment beside it names the stable function, because the author has then decided against this function.
 
     ```python
     import jax

@@ -25,7 +25,8 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
     JAX compiles a program for one set of shapes. If a loop calls `f(x[:i])`, or passes an array or a list that grows
     in each iteration, the shape differs each time. JAX then traces and compiles `f` again, which takes far longer
     than running it. If the jitted function returns a longer array for the next call (`cache = step(cache, x)`), it
-    compiles again, too. If only the last batch is smaller (`range(0, 100, 32)`), it compiles twice.
+    compiles again, too. If only the last batch is smaller, as with `range(0, 100, 32)`, it compiles twice; jaxlint
+    reports this, too, if it knows the length of the sliced array.
 
     Pad to a fixed size and mask the rest, write into an array of fixed size with `x.at[i].set(…)`, or round sizes up
     to a few sizes.
@@ -141,7 +142,8 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
     ## Limitations
 
     The rule misses arrays whose number of dimensions changes, and batches of data loaders other than PyTorch's. It
-    also misses a slice of an array (`x[:i]`) if jaxlint does not know the length of the array.
+    also misses a slice of which both ends vary (`x[i : 2 * i]`), unless jaxlint can compute the ends, as for `i` in
+    `range(10)`.
 
     ## Fix safety
 

@@ -26,9 +26,11 @@ def where_nan_grad(event: Computation) -> Report | None:
     - With `--preview`, the rule reports a test of the result, such as `where(isnan(y), 0, y)`, because the gradient
       of `y` is still NaN.
     - With `--preview`, the rule warns about a value that overflows in the branch of `where` that is not chosen.
-    - With `--preview`, the rule reports a product with a logarithm, such as `where(p == 0, 0, p * log_q)`.
-    - With `--preview`, the rule reports a loss, an activation or a density that the project does not differentiate,
-      because its users probably will.
+    - With `--preview`, the rule reports a product with a logarithm, such as `where(p == 0, 0, p * log_q)`: if `log_q`
+      is `-inf` where `p` is zero, the gradient with respect to `p` is `0 * -inf` there.
+    - With `--preview`, the rule looks for this mistake in a loss, an activation or a density that the project does
+      not differentiate, because its users probably will. jaxlint recognizes such functions by their names, such as
+      `mse_loss`, `gelu` or `log_prob`.
 
     ## Why is this bad?
 

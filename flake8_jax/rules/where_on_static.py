@@ -26,9 +26,9 @@ def where_on_static(event: LibraryCall) -> Report | None:
     ## Why is this bad?
 
     A condition such as `scale is None`, a flag or a comparison of strings is a Python bool. Python computes both
-    values before it calls `where`, and a NaN in the gradient of the value that is not chosen reaches the result. The
-    result has the promoted dtype and the broadcast shape of both values. If one value is None, the call raises
-    `TypeError`. A Python `if` computes only the value that it chooses.
+    values before it calls `where`, and if the gradient of the value that is not chosen is NaN, the gradient of the
+    whole call is NaN. The result has the promoted dtype and the broadcast shape of both values. If one value is None,
+    the call raises `TypeError`. A Python `if` computes only the value that it chooses.
 
     ## Example
 
@@ -105,7 +105,8 @@ def where_on_static(event: LibraryCall) -> Report | None:
     ## Limitations
 
     If an earlier statement computes a value, as in `y = f(x)` before `jnp.where(flag, y, x)`, the rule does not
-    report it. The rule also misses a condition that compares numbers, because a caller may pass arrays for them.
+    report it. The rule also misses a condition that compares a parameter with a number (`n > 0`), because a caller
+    may pass an array for `n`.
 
     ## Fix safety
 

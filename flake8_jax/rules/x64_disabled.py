@@ -98,11 +98,13 @@ def x64_disabled(event: WideDtype) -> Report | None:
     takes from an argument (`jnp.zeros(3, dtype=x.dtype)`). It does not report `dtype=float`, because this means JAX's
     default dtype, but it reports the string `"float"`, because this means `float64`.
 
-    jaxlint does not report a dtype if 32 bits are enough: for numbers that 32 bits hold exactly, for arrays that only
-    index other arrays, for means, and for values that a function only plots.
+    jaxlint does not report a dtype if 32 bits are enough: for a number that 32 bits hold exactly
+    (`jnp.float64(0.5)`), for integers that only index other arrays, for the dtype of a mean or a variance
+    (`jnp.mean(x, dtype=jnp.float64)`), and in a function that only plots.
 
-    jaxlint reports nothing in a project that imports NetKet, which enables 64 bits. It also reports nothing if a
-    script, a container file or a workflow of the project contains `JAX_ENABLE_X64`.
+    jaxlint reports nothing in a project that imports the libraries NetKet or `qutip_jax`, because these imports
+    enable 64 bits. It also reports nothing if a shell script, a Dockerfile or a CI workflow of the project contains
+    `JAX_ENABLE_X64`.
 
     ```python
     import jax.numpy as jnp

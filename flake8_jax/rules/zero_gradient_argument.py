@@ -20,10 +20,11 @@ def zero_gradient_argument(event: TransformCall) -> Report | None:
 
     ## Why is this bad?
 
-    If the gradient with respect to an argument is zero for every input, the loss never decreases, and `adamw` changes
-    the parameters by weight decay only. JAX does not report it. There are two causes. The function may not use the
-    argument at all, for example because it reads `self.weights` instead. Or the function uses the argument only in
-    `argmax`, `round`, a comparison or `stop_gradient`, whose derivatives are zero.
+    If the gradient with respect to an argument is zero for every input, the optimizer never improves this argument:
+    it leaves the argument as it is, or, with weight decay (`optax.adamw`), only shrinks it. JAX raises no error.
+    There are two causes. The function may not use the argument at all, for example because it reads `self.weights`
+    instead. Or the function uses the argument only in `argmax`, `round`, a comparison or `stop_gradient`, whose
+    derivatives are zero.
 
     ## Example
 
