@@ -15,7 +15,7 @@ from flake8_jax.semantics.events.facts import UNDONE
 
 @rule("JAX502", "error")
 def captured_mutation(event: Mutation) -> Report | None:
-    """Traced code stores a tracer in a list, dict or set that was made outside of it, or counts its calls in one.
+    """Traced code stores a tracer in a list, dict or set that was made outside of it, or counts its calls there.
 
     The finding is a warning if no code in the same file reads the list, dict or set, but code in other files could
     read it.

@@ -12,8 +12,8 @@ def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
     """A `custom_vjp` or `custom_jvp` function has no derivative rule, or a rule of the wrong form.
 
     With `--preview`, jaxlint also warns about a derivative rule that never reads its cotangents or tangents, although
-    it does not return zero. Such a derivative rule ignores how the caller uses the result, so the gradient is right
-    only if the caller differentiates the function itself and nothing that it computes from the result.
+    it does not return zero. Such a derivative rule gives the right gradient of `f(x)`, but a wrong gradient of
+    everything that the caller computes from the result, such as `2 * f(x)`.
 
     ## Why is this bad?
 

@@ -133,7 +133,7 @@ def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report |
     ## Fix safety
 
     Unsafe. A reduction gets the mask as its argument `where=`: `x[mask].sum()` becomes `jnp.sum(x, where=mask)`. The
-    order of the additions may change, and the maximum or minimum of no elements becomes infinite.
+    order of the additions may change, and a maximum or minimum over no elements is infinite instead of an error.
 
     `len(x[mask])` becomes `jnp.sum(mask)`, which is an array instead of a Python int. `x.at[x < 0].set(0)` becomes
     `jnp.where(x < 0, 0, x)`, which may have another dtype if `x` holds no floats.

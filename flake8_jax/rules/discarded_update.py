@@ -50,8 +50,8 @@ def discarded_update(event: Discarded) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report an object of a class in the project that defines its own `at` and modifies the object
-    there.
+    jaxlint does not report a call on an object whose class in the project defines its own `at`, because this `at` may
+    modify the object.
 
     ```python
     class Cell:

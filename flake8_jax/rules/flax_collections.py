@@ -124,7 +124,7 @@ def flax_collections(event: LibraryCall) -> Report | None:
     ## Fix safety
 
     Dropped batch statistics have no fix, because the author has to change the training step and its callers. The fix
-    of a pooling call is unsafe: it passes the window shape as strides, too: `max_pool(x, (2, 2))` becomes
+    of a pooling call is unsafe. It passes the window shape as strides, too: `max_pool(x, (2, 2))` becomes
     `max_pool(x, (2, 2), strides=(2, 2))`. The windows no longer overlap, so the result is smaller.
 
     ## How it is verified

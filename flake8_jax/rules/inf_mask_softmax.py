@@ -64,8 +64,8 @@ def inf_mask_softmax(event: Computation) -> Report | None:
 
     ## Use instead
 
-    Choose between score and `-inf` with `jnp.where`, keep the diagonal of the mask, or write the smallest finite number
-    instead of `-inf`.
+    Choose between score and `-inf` with `jnp.where`, keep the diagonal of the mask, or write the smallest finite
+    number (`jnp.finfo(scores.dtype).min`) instead of `-inf`.
 
     ```python
     import jax

@@ -30,7 +30,7 @@ def library_call_mismatch(event: CallMismatch) -> Report | None:
     - The call has too many positional arguments.
     - The function has no parameter with the name of a keyword argument.
 
-    jaxlint reports a call only if none of the releases that it knows (from JAX 0.4.30 on) accepts it.
+    jaxlint reports a call only if none of the releases that it knows (from JAX 0.4.30 on) accepts the call.
 
     ## Example
 

@@ -120,8 +120,8 @@ def missing_donation(event: UndonatedStep) -> Report | None:
     ## How it is verified
 
     `jaxlint verify` runs the program that you name and confirms the finding if the old array is still in memory after
-    a new array of the same size has replaced it. To see yourself which arguments a compiled function donates, read
-    `alias_size_in_bytes` of its `memory_analysis()`.
+    a new array of the same size has replaced it. To see how much memory a compiled step reuses, read
+    `step.lower(state, batch).compile().memory_analysis().alias_size_in_bytes`.
 
     ## Since
 

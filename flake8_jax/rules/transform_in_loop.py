@@ -137,8 +137,8 @@ def transform_in_loop(event: Repetition) -> Report | None:
 
     ## Limitations
 
-    The rule does not know how much work the function does. If it cannot infer the number of iterations, it may report
-    a short loop.
+    The rule does not know how much work the function does. If jaxlint cannot infer the number of iterations, the rule
+    may report a short loop.
 
     ## Fix safety
 

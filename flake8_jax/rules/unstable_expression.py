@@ -66,7 +66,8 @@ def unstable_expression(event: Computation) -> Report | None:
     With `--preview`, the rule also reports these formulas, which few public repositories contain:
 
     - With `--preview`, the rule reports `log(prod(x))`, `exp(x) / (1 + exp(x))`, `mean(x**2) - mean(x)**2`,
-      `log(1 - exp(x))`, `x * (log(x) - log(y))` and `x * (log(x) - y)`.
+      `log(1 - exp(x))`, `x * (log(x) - log(y))` and `x * (log(x) - y)`. For some values, they overflow, lose digits
+      or are NaN.
     - With `--preview`, the rule reports `1 / (1 + exp(-x))` in code that the project differentiates, because the
       gradient is NaN for an `x` below -88. It also reports the `arccos` of a computed cosine in such code, because
       the gradient is infinite for parallel vectors.

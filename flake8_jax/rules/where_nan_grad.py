@@ -19,7 +19,7 @@ from flake8_jax.semantics.events.singularities import (
 
 @rule("JAX702", "error", fixable="sometimes", only=Subscription(where=frozenset({"staged"}), presumed=True))
 def where_nan_grad(event: Computation) -> Report | None:
-    """`jnp.where` masks a value that is not finite, but its gradient is still NaN.
+    """`jnp.where` masks a value that is not finite, but the gradient of the result is still NaN.
 
     With `--preview`, the rule also reports code that few public repositories contain:
 
