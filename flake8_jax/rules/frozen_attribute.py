@@ -20,8 +20,8 @@ def frozen_attribute(event: FrozenStore) -> Report | None:
 
     ## Why is this bad?
 
-    Equinox modules, Flax modules and `flax.struct` objects are pytrees, so their attributes must not change while JAX
-    traces. An assignment to an attribute raises an error.
+    Equinox modules, Flax modules and `flax.struct` objects are frozen: an assignment to an attribute raises an error,
+    so that no attribute changes while JAX traces.
 
     An Equinox module accepts values only in its constructor, and only for the fields that its class declares. A Flax
     module may set new attributes in `setup`, but not the fields that its class declares, because these are the

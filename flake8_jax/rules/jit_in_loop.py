@@ -90,7 +90,8 @@ def jit_in_loop(event: Repetition) -> Report | None:
     ## Not reported
 
     jaxlint does not report `jit` of the same function object in each iteration, because JAX finds the compiled code
-    in its cache. It does not report functions that the program compiles once and keeps, for example in a dict.
+    in its cache. It does not report functions that the program compiles once and keeps, for example in a dict. It
+    does not report a loop that is known to have at most 4 iterations.
 
     ```python
     import jax
@@ -115,8 +116,8 @@ def jit_in_loop(event: Repetition) -> Report | None:
 
     ## Limitations
 
-    The rule does not know how many iterations the loop has. It also reports short loops, although they compile only a
-    few times.
+    If jaxlint cannot infer how many iterations the loop has, the rule may report a loop that compiles only a few
+    times.
 
     ## Fix safety
 

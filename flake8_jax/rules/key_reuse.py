@@ -42,10 +42,10 @@ def key_reuse(event: KeyUse) -> Report | None:
 
     With `--preview`, the rule also counts a call of a function whose code jaxlint does not see (`env.reset(key)`,
     `dist.sample(seed=key)`, `model(key, x)`) as a use of the key. It does not count a function whose name says that
-    it stores or places a key, or `init` and `apply` of Flax, which make new keys from names. With `--preview`, the
-    rule also counts `fold_in` next to `split`, because `fold_in` may return a key that `split` also returned. In
-    public repositories, 22 of 30 such findings of JAX301 (`key-reuse`), JAX302 (`key-reuse-in-loop`) and JAX303
-    (`key-used-after-split`) with `--preview` were worth a change.
+    it stores a key or copies it to a device, or `init` and `apply` of Flax, which make new keys from names. With
+    `--preview`, the rule also counts `fold_in` next to `split`, because `fold_in` may return a key that `split` also
+    returned. In public repositories, 22 of 30 such findings of JAX301 (`key-reuse`), JAX302 (`key-reuse-in-loop`) and
+    JAX303 (`key-used-after-split`) with `--preview` were worth a change.
 
     ## Why is this bad?
 

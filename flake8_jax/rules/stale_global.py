@@ -22,7 +22,7 @@ def stale_global(event: GlobalRead) -> Report | None:
 
     JAX reads a module variable at trace time and makes its value part of the compiled program. If the program changes
     the variable later, calls with arguments of the same shapes still use the old value. Pass the value as an
-    argument; if Python control flow depends on it, make this argument static.
+    argument. If Python control flow depends on the value, make this argument static.
 
     ## Example
 

@@ -72,8 +72,9 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a loop over a few values in the source code, such as `for order in (1, 2, 3)`. It does not
-    report a number that takes only a few values, such as `step % 2`. In both cases JAX compiles only a few programs.
+    jaxlint does not report a loop over at most 4 values that stand in the source code, such as
+    `for order in (1, 2, 3)`. It does not report a remainder, such as `step % 2`, which takes only a few values. In
+    both cases, JAX compiles only a few programs.
 
     ```python
     from functools import partial

@@ -82,7 +82,8 @@ def traced_iteration(event: Iteration) -> Report | None:
 
     ## Limitations
 
-    If the code does not show the length of an axis, the rule does not know it, so it may report a short axis.
+    If the code does not show the length of an axis, the rule does not know it, so it may report an axis of at most 32
+    elements.
 
     ## Fix safety
 

@@ -69,8 +69,8 @@ def unstable_expression(event: Computation) -> Report | None:
       `log(1 - exp(x))`, `x * (log(x) - log(y))` and `x * (log(x) - y)`. For some values, they overflow, lose digits
       or are NaN.
     - With `--preview`, the rule reports `1 / (1 + exp(-x))` in code that the project differentiates, because the
-      gradient is NaN for an `x` below -88. It also reports the `arccos` of a computed cosine in such code, because
-      the gradient is infinite for parallel vectors.
+      gradient is NaN for an `x` below -88. It also reports the `arccos` of a computed cosine in such code, even if it
+      is clipped to the range from -1 to 1, because the gradient is infinite for parallel vectors.
     - With `--preview`, the rule reports `v / (norm(v) + eps)` if the project differentiates by `v`, because the
       gradient is NaN at zero.
     - With `--preview`, the rule reports a loss with a floor, such as `log(softmax(x) + eps)` or

@@ -28,8 +28,8 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
     compiles again, too. If only the last batch is smaller, as with `range(0, 100, 32)`, it compiles twice; jaxlint
     reports this, too, if it knows the length of the sliced array.
 
-    Pad to a fixed size and mask the rest, write into an array of fixed size with `x.at[i].set(…)`, or round sizes up
-    to a few sizes.
+    Pad to a fixed size and mask the rest, write into an array of fixed size with `x.at[i].set(…)`, or round the sizes
+    up to multiples of a fixed number, so that JAX compiles only for these multiples.
 
     ## Example
 
@@ -114,8 +114,9 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
     ## Not reported
 
     jaxlint does not report slices that all have the same length (`x[i : i + 3]`), because JAX compiles the function
-    once. It does not report lengths that the code rounds up, for example to a multiple of 8, because JAX compiles the
-    function only for a few of them.
+    once. It does not report lengths that the code rounds up, for example to a multiple of 8, because JAX then
+    compiles the function only for these multiples. It does not report a loop that is known to have at most 4
+    iterations.
 
     ```python
     import jax
