@@ -71,7 +71,20 @@ def _rule_page(rule: RuleInfo, rules: Iterable[RuleInfo]) -> str:
 
     parts = re.split(r"(^```.*?^```$)", page(rule), flags=re.MULTILINE | re.DOTALL)
     text = "".join(part if part.startswith("```") else re.sub(r"`(?P<name>[\w-]+)`", linked, part) for part in parts)
+    for term, target in _TERMS.items():
+        text = text.replace(term, f"[{term}]({target})", 1)
     return f"{text}\n[All rules](../rules.md)\n"
+
+
+_TERMS = {
+    "Level": "../rules.md",
+    "`--preview`": "../settings.md#preview",
+    "`target-jax`": "../settings.md#target-jax",
+    "`unroll-threshold`": "../settings.md#unroll-threshold",
+    "`jaxlint verify`": "../running.md",
+    "`docs/pmap.md`": "../pmap.md",
+}
+"""Terms of jaxlint and the pages that explain them: the page of a rule links each of them once."""
 
 
 def _settings() -> str:

@@ -18,6 +18,7 @@ def test_every_rule_setting_and_command_has_a_place(tmp_path: Path) -> None:
     assert {path.stem for path in (tmp_path / "rules").iterdir()} == {rule.name for rule in rules}
     page = (tmp_path / "rules" / "key-reuse.md").read_text(encoding="utf-8")
     assert page.startswith("# key-reuse (JAX301)\n") and "[`key-reuse-in-loop`](key-reuse-in-loop.md)" in page
+    assert page.count("[`--preview`](../settings.md#preview)") == 1
     settings = (tmp_path / "settings.md").read_text(encoding="utf-8")
     assert all(f"## `{name}`\n" in settings for name in option_documentation())
     commands = (tmp_path / "commands.md").read_text(encoding="utf-8")
