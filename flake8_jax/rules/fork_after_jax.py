@@ -16,7 +16,7 @@ def fork_after_jax(event: Fork) -> Report | None:
     ## Why is this bad?
 
     The first JAX computation starts threads. A forked process has no copy of these threads, but it has copies of
-    their locks, so it can wait forever. JAX then warns that `os.fork()` was called.
+    their locks, so it can wait forever. JAX warns at such a fork that `os.fork()` was called.
 
     On Linux, `multiprocessing.Pool`, `ProcessPoolExecutor` and PyTorch's `DataLoader` fork by default up to Python
     3.13, but not from Python 3.14 on. Start the worker processes before the first JAX computation, or use the start

@@ -77,8 +77,8 @@ def where_on_static(event: LibraryCall) -> Report | None:
     ## Not reported
 
     jaxlint does not report values that cost nothing to compute (`jnp.where(train, 0.9, 1.0)`). It does not report a
-    condition on data, or a condition that is a NumPy array of booleans, because a Python `if` cannot choose single
-    elements.
+    condition that is computed from the elements of an array, or a condition that is a NumPy array of booleans,
+    because a Python `if` cannot choose single elements.
 
     ```python
     import jax
