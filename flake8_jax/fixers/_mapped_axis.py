@@ -72,8 +72,7 @@ def check_all_devices(source: FixSource) -> None:
 
 def _decline(reason: str) -> None:
     raise Declined(
-        f"no automatic fix, because {reason}, and a mesh of all devices needs one entry for each; "
-        "pass `devices=` to the map first"
+        f"no automatic fix, because {reason}, but the fix would use all devices; first pass `devices=` to pmap"
     )
 
 
@@ -92,7 +91,7 @@ def known_length(source: FixSource, arguments: Iterable[ir.Expr]) -> int | None:
         elif length is not None and not isinstance(length, int) and _is_other(source, length):
             _decline(f"the mapped axis has `{source.slice(length)}` entries")
     if len(lengths) > 1:
-        raise Declined("no automatic fix, because calls use different numbers of devices; write one map for each")
+        raise Declined("no automatic fix, because calls use different numbers of devices; write one pmap for each")
     asked = {int(number) for number in _ASKED_FOR.findall(source.text)}
     return None if lengths <= asked else lengths.pop()
 

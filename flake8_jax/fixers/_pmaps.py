@@ -108,7 +108,7 @@ def _form(source: FixSource, node: ir.Node) -> tuple[ir.Expr, ir.Expr | None, ir
             return partial, None, outer, options
         if first and isinstance(outer, ir.Call) and outer.func is partial:
             return _applied(source, outer, [*outer.args, *options])
-    raise Declined("no automatic fix, because it is not called here; rewrite the place that calls it")
+    raise Declined("no automatic fix, because this line does not call it; rewrite the code that does")
 
 
 def _applied(
@@ -159,7 +159,7 @@ def _check_out_axes(node: ir.Expr) -> None:
 
 def _check_static(node: ir.Expr | None) -> None:
     if node is not None and not (isinstance(node, (ir.Tuple, ir.List)) and not node.elts):
-        raise Declined("no automatic fix for static arguments; bind them with functools.partial first")
+        raise Declined("no automatic fix for static arguments; first bind them with functools.partial")
 
 
 def _check_devices(source: FixSource, node: ir.Expr | None) -> None:
@@ -236,7 +236,7 @@ def _check_length(call: ir.Call) -> None:
         if isinstance(first, ir.Slice) and (first.upper is not None or first.lower is not None):
             raise Declined(
                 "no automatic fix, because a call may pass fewer rows than there are devices; "
-                "pass `devices=` to the map first"
+                "first pass `devices=` to pmap"
             )
 
 
@@ -384,7 +384,7 @@ def _check_import(source: FixSource, found: Pmap) -> None:
         if not _SETTING.search(source.text, found.replaced.end):
             return
     raise Declined(
-        "no automatic fix, because this line runs at import, when JAX must not look for devices yet; move it into a function"
+        "no automatic fix, because this line runs at import, when JAX must not start yet; first move it into a function"
     )
 
 
@@ -402,7 +402,7 @@ _OF_A_PROCESS = re.compile(r"\b(?:process_index|host_id)\b")
 
 def _decline_processes() -> NoReturn:
     raise Declined(
-        "no automatic fix, because several processes may run this, and each passes only its own part of an array; "
+        "no automatic fix, because each of several processes may pass only its own part of an array; "
         "join the parts with jax.make_array_from_process_local_data"
     )
 
@@ -457,8 +457,7 @@ def _check_program(source: FixSource) -> None:
         _decline_processes()
     if re.search(r"\b(pure|io)_callback\(", source.text):
         raise Declined(
-            "no automatic fix, because the file calls the host, and jax.vmap may call it otherwise; "
-            "use jax.shard_map on a function that takes and returns the mapped axis"
+            "no automatic fix, because the fix adds jax.vmap, under which the host callback in this file may run differently"
         )
     if program is not None and program.says_near(source, r"\bfake_pmap"):
         raise Declined(

@@ -82,8 +82,9 @@ def _library(source: FixSource, site: Pmap) -> _Library:
     if _has(support, _NEW):
         return _Library(imports, support, imports.spell(_NEW), "check_vma")
     if support.lowest is not None and support.lowest < _FIRST:
-        first = "jax>=0.4.3, the first release with jax.experimental.shard_map"
-        raise Declined(f"no automatic fix before the project requires {first}")
+        raise Declined(
+            "no automatic fix, because the project allows JAX releases that lack shard_map; first require jax>=0.4.3"
+        )
     return _Library(imports, support, _spell_old(source, imports, site.replaced.start), "check_rep")
 
 

@@ -100,6 +100,7 @@ class History:
         self._older: dict[str, str] = sections.get("older", {})
         self._requires_jax: dict[str, str] = sections.get("requires-jax", {})
         self._requires = {name: sections.get(f"requires-{name}", {}) for name in COMPANIONS}
+        self._members: dict[str, str] = sections.get("members", {})
         self._methods = {**sections.get("methods", {}), **sections.get("attributes", {})}
         self.attributes = frozenset(sections.get("attributes", {}))
         """Attributes of instances of which there is something to say, with the names of their classes."""
@@ -137,6 +138,10 @@ class History:
         renames = how in ("rename", "positional")
         when = _when(deprecated), _when(removed), _when(since)
         return Change(*when, renames, "".join(replacement), how == "positional")
+
+    def replacement_of_member(self, name: str) -> str:
+        """What replaces a member of a module that is gone; empty if that is not known."""
+        return self._members.get(name, "")
 
     def needed(self, callee: str) -> list[str]:
         """Arguments that a function took without, once: keywords, or a number of positional ones. The history of a call

@@ -111,9 +111,10 @@ def inner_spelling(event: KeyUse) -> str:
 def _identity(event: KeyUse) -> tuple[str, str]:
     """What distinguishes the keys of several reports with one first use: their spelling, and the function that uses them."""
     if event.key_node is not None:
-        return quote(event.context, event.key_node), ""
+        text = event.context.scope.text[event.key_node.start : event.key_node.end]
+        return " ".join(text.split())[:LONGEST_QUOTE], ""
     if event.spelled:
-        return f"`{event.spelled}`", ""
+        return event.spelled, ""
     text, function = inner_spelling(event), event.last_in.rpartition("<locals>.")[2]
     return text, function if text and "lambda" not in function else ""
 
@@ -178,8 +179,11 @@ def _is_returned(event: KeyUse) -> bool:
 def is_iterated(event: KeyUse) -> bool:
     """The earlier use is in the previous iteration of a loop around both."""
     reached = event.earlier
-    later = reached is not None and reached.scope is event.context.scope and reached.start >= event.at.end
-    return event.carried or (later and bool(event.context.loop))
+    if event.carried or reached is None or reached.scope is not event.context.scope or reached.start < event.at.end:
+        return event.carried
+    around = nodes_around(reached.scope.tree.body, event.at.start, event.at.end)
+    loops = (node for node in around if isinstance(node, (ir.For, ir.While)))
+    return bool(event.context.loop) or any(loop.end >= reached.end for loop in loops)
 
 
 def already(event: KeyUse, verb: str) -> str:
@@ -192,13 +196,41 @@ def already(event: KeyUse, verb: str) -> str:
         return f"{name_of_key(event)} was already {verb} {first_use(event)}"
     given = _earlier_spelling(event)
     if given and not is_within_call(event) and not is_iterated(event):
-        again = f"{user} {'captures' if event.captured else 'uses'} it again{_as_inner(event, given)}"
+        again = f"{user} {_takes(event)} it again{_as_inner(event, given)}"
         return f"`{given}` was already {verb} {first_use(event)}, and {again}"
-    uses = f"{user} {'captures' if event.captured else 'uses'} {hidden_key(event, 'the key')}"
+    uses = f"{user} {_takes(event)} {hidden_key(event, 'the key')}"
     is_same = bool(event.first_in) and event.first_in == event.last_in
     if is_same and is_within_call(event) and not is_iterated(event) and event.earlier is not None:
+        if passed := passed_to_both(event):
+            return f"`{passed}` was already passed to {user} {at_place(event.earlier, event.context)}"
         return f"{uses}, as does the call {at_place(event.earlier, event.context)}"
     return f"{uses}, which was already {verb} {first_use(event)}"
+
+
+def _takes(event: KeyUse) -> str:
+    """How the function called at the finding has a key that the call does not spell."""
+    return "captures" if event.captured else "uses" if takes_key(event) else "holds"
+
+
+def passed_to_both(event: KeyUse) -> str:
+    """The one name of keys that this call and the earlier one of the same function pass; empty if there is none."""
+    site = event.earlier
+    if site is None or event.captured or not isinstance(event.at, ir.Call):
+        return ""
+    around = nodes_around(site.scope.tree.body, site.start, site.end)
+    earlier = next((n for n in around if isinstance(n, ir.Call) and (n.start, n.end) == (site.start, site.end)), None)
+    if earlier is None or path_of(earlier.func) != path_of(event.at.func):
+        return ""
+    passed = passed_keys(event)
+    return passed if passed in [path_of(argument.value) for argument in earlier.args] else ""
+
+
+def passed_keys(event: KeyUse) -> str:
+    """The only name of keys that the call at the finding passes; empty if there are several or none."""
+    if event.captured or not isinstance(event.at, ir.Call):
+        return ""
+    names = [name for argument in event.at.args if (name := path_of(argument.value)) and is_key_name(name)]
+    return names[0] if len(names) == 1 else ""
 
 
 def _earlier_spelling(event: KeyUse) -> str:
@@ -243,11 +275,12 @@ def own_keys(event: KeyUse) -> str:
     line = event.context.scope.text[event.at.start : event.at.end]
     if "seed" in line:
         return "give each call its own key or seed"
-    return (
-        "give each call its own key"
-        if event.captured or not takes_key(event)
-        else "pass a new key from jax.random.split here"
-    )
+    if passed_to_both(event):
+        return "pass new keys from jax.random.split here"
+    if takes_key(event) and not event.captured:
+        return "pass a new key from jax.random.split here"
+    made = callee(event.context, event.at, "the function")
+    return f"make the key a parameter of {made}" if event.captured else f"make {made} with a new key"
 
 
 def takes_key(event: KeyUse) -> bool:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flake8_jax.core import ir
 from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
@@ -36,7 +37,6 @@ from flake8_jax.semantics.domain.values import (
 )
 
 if TYPE_CHECKING:
-    from flake8_jax.core import ir
     from flake8_jax.semantics.events.events import Context
 
 LONGEST_QUOTE = 40
@@ -163,8 +163,9 @@ def is_none(value: Value | None) -> bool:
 
 
 def quote(context: Context, node: ir.Node | ir.Expr | None, otherwise: str = "the value") -> str:
-    """Return the source text of a node in backquotes, for a message. A text of more than 40 characters is cut, and line breaks
-    become spaces. If there is no node or no text, return ``otherwise``."""
+    """Return the source text of a node in backquotes, for a message. Line breaks become spaces. A call or subscript of more
+    than 40 characters loses what its brackets hold (``jnp.log(…)``), another long text its end. If there is no node or text,
+    return ``otherwise``."""
     if node is None:
         return otherwise
     start, end = node.start, node.end
@@ -173,4 +174,28 @@ def quote(context: Context, node: ir.Node | ir.Expr | None, otherwise: str = "th
         text = " ".join(context.scope.text[start:end].split())
     if not text:
         return otherwise
-    return f"`{text}`" if len(text) <= LONGEST_QUOTE else f"`{text[: LONGEST_QUOTE - 1]}…`"
+    return (
+        f"`{text}`"
+        if len(text) <= LONGEST_QUOTE
+        else f"`{_without_inside(context, node) or text[: LONGEST_QUOTE - 1] + '…'}`"
+    )
+
+
+def _without_inside(context: Context, node: ir.Node | ir.Expr) -> str:
+    """``jnp.log(…)`` for a long call, ``table[…]`` for a long subscript; empty for other expressions, and if the same text
+    begins twice on the lines of the node."""
+    outer, brackets = (
+        (node.func, "(…)")
+        if isinstance(node, ir.Call)
+        else (node.value, "[…]")
+        if isinstance(node, ir.Subscript)
+        else (None, "")
+    )
+    if outer is None:
+        return ""
+    text = context.scope.text
+    head, first = text[outer.start : outer.end], text.rfind("\n", 0, node.start) + 1
+    last = text.find("\n", node.start)
+    lines = text[first : min(last if last >= 0 else len(text), first + _ENOUGH)]
+    is_short = len(head) + len(brackets) <= LONGEST_QUOTE and "\n" not in head
+    return f"{head}{brackets}" if is_short and lines.count(f"{head}{brackets[0]}") == 1 else ""

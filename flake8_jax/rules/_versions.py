@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from flake8_jax.core import ir
 from flake8_jax.knowledge.history import Change, History, Version, load_histories, show
 from flake8_jax.semantics.events.events import ApiUse
@@ -11,7 +13,7 @@ def subject(event: ApiUse) -> str:
     """```jax.tree_map```, or "the argument ``a_min`` of ``jax.numpy.clip``", in backquotes."""
     callee, paren, rest = event.name.partition("(")
     if not paren:
-        return f"`{event.name}`"
+        return f"`{event.name}{member_of(event)}`"
     if rest.startswith(")."):
         return f"the method `{rest[2:]}` of the dict that `{callee}` returns"
     if rest == ")":
@@ -47,6 +49,8 @@ def instead(event: ApiUse, change: Change) -> str:
     moved = _of_imported(event, history)
     if moved or not change.replacement:
         return moved
+    if known := history.replacement_of_member(f"{event.name}{member_of(event)}"):
+        return f"; use {known}"
     name = history.replacement(change, event.support) if change.since is not None else change.replacement
     shown = _alternatives(event, name or change.replacement)
     if name is None or (name == change.replacement and _is_newer(event, change)):
@@ -54,17 +58,32 @@ def instead(event: ApiUse, change: Change) -> str:
     return f"; use {shown}"
 
 
+def member_of(event: ApiUse) -> str:
+    """``.Optimizer``: which member of a module that is gone the code uses, if the tables know what replaces it."""
+    found = _MEMBER.match(event.context.scope.text, event.end)
+    member = f".{found[1]}" if found is not None else ""
+    return member if history_of(event).replacement_of_member(f"{event.name}{member}") else ""
+
+
+_MEMBER = re.compile(r"\.(\w+)")
+
+
 def _of_imported(event: ApiUse, history: History) -> str:
     """What to import instead of the names that an import takes from a module that is gone, if that is known for each."""
     if not isinstance(event.at, ir.ImportFrom):
         return ""
     changes = [(one.name, history.change(f"{event.name}.{one.name}")) for one in event.at.names]
-    known = [f"{change.replacement} for `{name}`" for name, change in changes if change and change.replacement]
+    known = [f"{new} for `{name}`" for name, change in changes if (new := _replacement(event, name, change, history))]
     if not known or len(known) > _MOST:
         return ""
     if len(known) < len(changes) and event.change is not None and event.change.replacement:
         known.append(f"{_alternatives(event, event.change.replacement)} for the rest")
     return f"; use {', '.join(known[:-1])} and {known[-1]}" if known[1:] else f"; use {known[0]}"
+
+
+def _replacement(event: ApiUse, name: str, change: Change | None, history: History) -> str:
+    member = history.replacement_of_member(f"{event.name}.{name}")
+    return member or (change.replacement if change is not None else "")
 
 
 _MOST = 3

@@ -172,7 +172,9 @@ def eager_step(event: EagerStep) -> Report | None:
     subject = quote(context, event.at, "this")
     place = at_place(Site(event.loop_scope, event.loop.start, event.loop.start), context)
     if event.kind in ("model", "layer", "layers", "optimizer"):
-        message = f"The loop {place} runs {_work(event)} in {subject} outside jit, so operation by operation"
+        message = (
+            f"The loop {place} runs {_work(event)} in {subject} outside jit, so JAX runs each operation separately"
+        )
         return Report(event.at, f"{message}; {_advice(event)}")
     if event.kind == "operation":
         message = f"The loop {place} runs {subject} and its other operations one by one, because nothing is jitted"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
 from flake8_jax.core.registry import TRACED_BY, Report, Subscription, rule
 from flake8_jax.rules._facts import effect, level_in_notebook
 from flake8_jax.rules._tracers import is_reportable, quote
@@ -171,7 +172,8 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
     name = event.name if isinstance(event, LibraryCall) else f".{event.method}"
     if name.startswith(_HOUSEKEEPING):
         return None  # to look whether a file is there, and to make room for one, is meant to happen once
-    function = spelled(event.context, event.at, name)
+    func = event.at.func
+    function = func.id if isinstance(func, ir.Name) else spelled(event.context, event.at, name)
     message = f"{function}() runs {_when(event.context)}, not on every call; {_INSTEAD[str(found)]}"
     return Report(event.at, message)
 

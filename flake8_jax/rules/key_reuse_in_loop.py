@@ -15,6 +15,7 @@ from flake8_jax.rules._keys import (
     key_on_line,
     level_of_use,
     new_name,
+    passed_keys,
     report_where_given,
     row_of,
     takes_key,
@@ -205,16 +206,22 @@ def _message(event: KeyUse, by: str, does: str) -> str:
         return f"{key} does not change in {loop}, so {then}; {advice}"
     function, inner = callee(event.context, event.at), inner_spelling(event)
     if _is_batch(event.key, ""):
-        again = f"{function} gets the same keys in every iteration of {loop}"
+        passed = passed_keys(event)
+        again = f"{function} gets the same keys{f' from `{passed}`' if passed else ''} in every iteration of {loop}"
         return f"{again}, so its random numbers repeat; {advice}"
     if inner and event.captured:
         advice = "make it a parameter and pass a new key in each iteration"
-        captures = f"{function} captures {hidden_key(event, 'the key')}"
+        captures = f"{function} captures the key `{inner}` and uses it unchanged{_where_used(event)}"
         return f"{captures}, so its random numbers repeat in every iteration of {loop}; {advice}"
     uses = f"{function} uses {hidden_key(event, 'the same key')}"
     if event.loop_kind in ("for", "while") and (inner.isidentifier() or takes_key(event)):
         advice = f"pass {function} a new key in each iteration"
     return f"{uses} in every iteration of {loop}, so its random numbers repeat; {advice}"
+
+
+def _where_used(event: KeyUse) -> str:
+    """`` on line 12``: where the function uses the key that it captures."""
+    return f" {at_place(event.last, event.context)}" if event.last is not None else ""
 
 
 def _loop(event: KeyUse) -> str:

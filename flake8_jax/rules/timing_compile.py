@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._keys import place
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.events.events import Timed
+from flake8_jax.semantics.events.events import ColdCall, Context, Timed
 from flake8_jax.semantics.events.facts import WARM
 
 
@@ -152,7 +154,7 @@ def timing_compile(event: Timed) -> list[Report] | None:
     return [
         Report(
             cold.at,
-            f"Timing {quote(context, cold.at)} includes compiling {_subject(cold.what)}; "
+            f"Timing {quote(context, cold.at)} includes compiling {_subject(context, cold)}; "
             f"call it once before the timer starts{_start(event)}",
             unless="" if cold.always else WARM,
         )
@@ -166,5 +168,9 @@ def _start(event: Timed) -> str:
     return f" ({place(event.started, event.context)})" if event.started is not None else ""
 
 
-def _subject(name: str) -> str:
-    return f"`{name}`" if name else "the jitted function"
+def _subject(context: Context, cold: ColdCall) -> str:
+    """The compiled function; if the code at the finding does not spell it, that it is called there."""
+    if not cold.what:
+        return "the jitted function"
+    is_spelled = re.search(rf"(?<!\w){re.escape(cold.what)}(?!\w)", context.scope.text[cold.at.start : cold.at.end])
+    return f"`{cold.what}`" if is_spelled else f"`{cold.what}`, which it calls"

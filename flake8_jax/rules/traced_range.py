@@ -118,7 +118,12 @@ def traced_range(event: LibraryCall) -> Report | None:
     for value, node in zip(event.args, event.nodes, strict=False):
         if holds_tracer(value):
             subject = quote(context, node, "a bound")
-            static = f"make {it_or_name(node)} {static_remedy(node)}"
+            is_named = isinstance(node, (ir.Name, ir.Attribute))
+            static = (
+                f"make {it_or_name(node)} {static_remedy(node)}"
+                if is_named
+                else f"compute {subject} from static values"
+            )
             advice = static if _is_in_comprehension(context, event.at) else f"use jax.lax.fori_loop or {static}"
             return Report(event.at, f"range() needs a Python int, but {subject} is traced; {advice}")
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 
 from flake8_jax.core import ir
@@ -12,7 +13,15 @@ from flake8_jax.rules._binding import bind
 from flake8_jax.rules._tracers import contains_tracer, quote
 from flake8_jax.rules._wording import callee, it_or_name, static_remedy, traced_argument, traced_node
 from flake8_jax.semantics.domain.code import names_read
-from flake8_jax.semantics.domain.values import Array, ListValue, TupleValue, UnionValue, Value, is_traced_array
+from flake8_jax.semantics.domain.values import (
+    Array,
+    External,
+    ListValue,
+    TupleValue,
+    UnionValue,
+    Value,
+    is_traced_array,
+)
 from flake8_jax.semantics.events.events import Context, LibraryCall, MethodCall
 
 _COUNT_OR_ARRAY = frozenset({("jax.random.choice", "a"), ("jax.random.permutation", "x")})
@@ -211,10 +220,31 @@ def _report(
     else:
         called = callee(context, event.at)
         where = _PLAIN_NAMES.get(parameter, f"`{parameter}` of")
+        why = "makes a JAX array, which is traced here" if _is_made_by_jax(context, node) else "is traced"
+        called += _elsewhere(context, event.at, node)
         is_axis = event.fact is not None and parameter in event.fact.axis_params
         remedy = f"{_remedy(context, node or traced_node(event), is_axis=is_axis)}{_meant(event, parameter)}"
-        message = f"{subject} is traced, but {where} {called} must be static; {remedy}"
+        message = f"{subject} {why}, but {where} {called} must be static; {remedy}"
     return Report(at, message)
+
+
+def _is_made_by_jax(context: Context, node: ir.Node | ir.Expr | None) -> bool:
+    """The code writes out a call of ``jax.numpy``, whose result is traced under jit if its arguments are static, too."""
+    if (
+        not isinstance(node, ir.Call)
+        or not isinstance(node.func, ir.Attribute)
+        or not isinstance(node.func.value, ir.Name)
+    ):
+        return False
+    module = context.scope.slots.get(node.func.value.id)
+    return isinstance(module, External) and module.name == "jax.numpy"
+
+
+def _elsewhere(context: Context, call: ir.Node, node: ir.Node | ir.Expr | None) -> str:
+    """`` (line 12)``: where a call begins whose argument stands on a later line."""
+    starts = context.scope.tree.line_starts
+    row = bisect_right(starts, call.start)
+    return f" (line {row})" if node is not None and bisect_right(starts, node.start) != row else ""
 
 
 def _remedy(context: Context, node: ir.Node | ir.Expr | None, *, is_axis: bool) -> str:

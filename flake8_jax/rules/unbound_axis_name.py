@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._wording import callee, listed
+from flake8_jax.rules._tracers import quote
+from flake8_jax.rules._wording import callee, listed, passed_in
 from flake8_jax.semantics.events.events import UnboundAxis
 from flake8_jax.semantics.events.facts import bound_axis_fact
 
@@ -105,11 +107,36 @@ def unbound_axis_name(event: UnboundAxis) -> Report | None:
     advice = (
         f"use a bound name ({listed(event.bound)})"
         if event.bound
-        else f"pass axis_name={event.axis!r} to the transform around this code"
+        else f"call this code under jax.vmap(…, axis_name={event.axis!r})"
     )
     return Report(
         event.at,
-        f"No enclosing vmap, pmap or shard_map binds axis `{event.axis}` of {callee(context, event.at)}, so tracing raises "
+        f"No enclosing vmap, pmap or shard_map binds axis {_axis(event)} of {callee(context, event.at)}, so tracing raises "
         f"NameError; {advice}",
         unless=bound_axis_fact(event.axis),
     )
+
+
+def _axis(event: UnboundAxis) -> str:
+    """The name where the call spells it; else the name, and the expression that holds it."""
+    context, node = event.context, _axis_argument(event.at)
+    if node is None or event.axis in context.scope.text[event.at.start : event.at.end]:
+        return f"`{event.axis}`"
+    inner = context.inner
+    own = (
+        [one for one in inner.params if isinstance(node, ir.Name) and one.name == node.id] if inner is not None else []
+    )
+    default = own[0].default if own else None
+    is_default = isinstance(default, ir.Constant) and default.value == event.axis
+    if is_default:
+        return f"{event.axis!r} (the default of {quote(context, node)})"
+    return f"{event.axis!r} as {quote(context, node)}{passed_in(context, node)}"
+
+
+def _axis_argument(call: ir.Node) -> ir.Expr | None:
+    """The argument of a collective that names the axis: ``axis_name=``, else the last one by position."""
+    if not isinstance(call, ir.Call):
+        return None
+    named = next((one.value for one in call.args if one.keyword == "axis_name"), None)
+    plain = [one.value for one in call.args if one.keyword is None and not one.star]
+    return named if named is not None else plain[1] if len(plain) > 1 else plain[0] if plain else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core import ir
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import TRACED_BY, Report, rule
 from flake8_jax.rules._tracers import contains_tracer, quote
 from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.domain.hashing import Lack, lack_of_hash
@@ -241,8 +241,8 @@ def _report(event: TransformCall, node: ir.Expr | None, parameter: str, value: V
     if lack.cls is None and contains_tracer(value):
         return Report(
             at,
-            f"Static argument {parameter.removeprefix('argument ')} must be hashable, but an outer jit traces {subject}; "
-            "make it static there, too (operands of cond, scan and similar functions are always traced)",
+            f"Static argument {parameter.removeprefix('argument ')} must be hashable, but {subject} is traced here{TRACED_BY}; "
+            f"make {parameter} traced in {callee(event.context, event.at, 'the callee')}, or pass a Python value",
         )
     if lack.cls is None and not isinstance(value, TupleValue):
         remedy = "make that argument a traced one" if lack.what == "an array" else "pass a tuple"

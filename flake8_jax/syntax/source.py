@@ -68,6 +68,8 @@ def decode(data: bytes) -> Source:
             row,
             "Remove the encoding declaration or the byte-order mark.",
         )
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise SourceError("the file is stored as UTF-16, which Python does not read", 1, "Store it as UTF-8.")
     try:
         text = content.decode(encoding)
     except LookupError as error:

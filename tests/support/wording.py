@@ -51,6 +51,8 @@ _CALLED = re.compile(r"([\w.\]\[…]+)\(")
 _CODE = re.compile(
     r"[`.]|[\w.]+\(|(?:jax|jit|np|numpy|math|optax|chex|flax|equinox|haiku|numpyro|orbax|distrax|rlax)\b"
 )
+_LEFT_OUT = re.compile(r"[(\[]?…[)\]]?$")
+"""How a quoted expression ends of which a part is left out: ``table[…]``."""
 LONGEST = 200
 
 
@@ -78,7 +80,7 @@ def names_an_expression(message: str, line: str) -> bool:
     source = "".join(line.split())
     parts = [*_QUOTED.findall(message), *_CALLED.findall(message), *re.findall(r"\b[\w.]*\.\w+\b", message)]
     for part in parts:
-        text = "".join(part.rstrip("…").split())
+        text = "".join(_LEFT_OUT.sub("", part).split())
         if text.strip(".[]") and (text in source or text.rpartition(".")[2] in re.findall(r"\w+", line)):
             return True
     return False

@@ -6,6 +6,7 @@ Limitations: a function that a library traces by contract, such as ``__call__`` 
 from __future__ import annotations
 
 import posixpath
+import re
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Positions
@@ -35,9 +36,14 @@ def _traced_by(chain: tuple[Link, ...], scope: ModuleScope, start: int) -> str:
     if root is None or root.kind != "root":
         return ""
     transform, _, function = root.text.partition(" traces ")
+    function = _OUTER.sub("`", function)
     decorator = _decorator(scope, start, root.function, transform.strip("`").rpartition(".")[2])
     where = _at(scope, decorator, scope, start) if decorator is not None else _place(root, scope, start)
     return f" ({transform} {where} traces {function})" if where else ""
+
+
+_OUTER = re.compile(r"`[^`]*<locals>\.")
+"""The functions that a function stands in, in front of its own name."""
 
 
 def _decorator(scope: ModuleScope, start: int, function: str, transform: str) -> int | None:

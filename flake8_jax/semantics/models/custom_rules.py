@@ -228,7 +228,8 @@ def _check_forward(m: Machine, frame: Frame, node: Any, forward: Value, count: i
             m,
             frame,
             node,
-            f"JAX calls the forward rule with {count} argument{'s' * (count != 1)}, like the function; change its parameters",
+            f"JAX calls the forward rule with {count} argument{'s' * (count != 1)}, as many as the function takes; "
+            "make it take the same parameters",
         )
         return
     if not is_function(forward):

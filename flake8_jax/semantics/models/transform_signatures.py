@@ -370,7 +370,7 @@ def _missing_axis(axis: Const, value: Value, option: str, more: int) -> str:
     least = (axis.value + 1 if axis.value >= 0 else -axis.value) - more
     what = "a result" if more else "an argument"
     return (
-        f"`{option}` maps axis {axis.value} of {what} that has no such axis; {_NONE_INSTEAD}"
+        f"`{option}` maps axis {axis.value} of {what}, which has no such axis; {_NONE_INSTEAD}"
         if _is_flat(value, least)
         else ""
     )
