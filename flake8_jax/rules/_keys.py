@@ -96,7 +96,10 @@ def key_on_line(event: KeyUse) -> str | None:
     if event.spelled:
         return f"`{event.spelled}`"
     text, line = inner_spelling(event), event.context.scope.text[event.at.start : event.at.end]
-    return f"`{text}`" if text and re.search(rf"(?<![\w.]){re.escape(text)}(?!\w)", line) else None
+    if text and re.search(rf"(?<![\w.]){re.escape(text)}(?!\w)", line):
+        return f"`{text}`"
+    passed = passed_to_both(event)
+    return f"`{passed}`" if passed else None
 
 
 def inner_spelling(event: KeyUse) -> str:
@@ -196,13 +199,12 @@ def already(event: KeyUse, verb: str) -> str:
         return f"{name_of_key(event)} was already {verb} {first_use(event)}"
     given = _earlier_spelling(event)
     if given and not is_within_call(event) and not is_iterated(event):
-        again = f"{user} {_takes(event)} it again{_as_inner(event, given)}"
+        takes = _takes(event)
+        again = f"{user} {'' if takes == 'uses' else f'{takes} it and '}uses it again{_as_inner(event, given)}"
         return f"`{given}` was already {verb} {first_use(event)}, and {again}"
     uses = f"{user} {_takes(event)} {hidden_key(event, 'the key')}"
     is_same = bool(event.first_in) and event.first_in == event.last_in
     if is_same and is_within_call(event) and not is_iterated(event) and event.earlier is not None:
-        if passed := passed_to_both(event):
-            return f"`{passed}` was already passed to {user} {at_place(event.earlier, event.context)}"
         return f"{uses}, as does the call {at_place(event.earlier, event.context)}"
     return f"{uses}, which was already {verb} {first_use(event)}"
 
@@ -213,16 +215,19 @@ def _takes(event: KeyUse) -> str:
 
 
 def passed_to_both(event: KeyUse) -> str:
-    """The one name of keys that this call and the earlier one of the same function pass; empty if there is none."""
-    site = event.earlier
-    if site is None or event.captured or not isinstance(event.at, ir.Call):
+    """The one name of keys that this call and the earlier one pass, if nothing in between binds it; else empty."""
+    site, name = event.earlier, passed_keys(event)
+    if site is None or not name or site.scope is not event.context.scope or is_iterated(event):
         return ""
     around = nodes_around(site.scope.tree.body, site.start, site.end)
     earlier = next((n for n in around if isinstance(n, ir.Call) and (n.start, n.end) == (site.start, site.end)), None)
-    if earlier is None or path_of(earlier.func) != path_of(event.at.func):
-        return ""
-    passed = passed_keys(event)
-    return passed if passed in [path_of(argument.value) for argument in earlier.args] else ""
+    text = site.scope.text
+    between = text[text.rfind("\n", 0, site.start) + 1 : event.at.start]
+    is_bound = re.search(
+        rf"^[^=#(\n]*(?<![\w.]){re.escape(name)}(?![\w.])[^=(\n]*(?:=(?!=)|\bin\b)", between, re.MULTILINE
+    )
+    passed = [path_of(argument.value) for argument in earlier.args] if earlier is not None else []
+    return name if name in passed and is_bound is None else ""
 
 
 def passed_keys(event: KeyUse) -> str:
@@ -275,12 +280,14 @@ def own_keys(event: KeyUse) -> str:
     line = event.context.scope.text[event.at.start : event.at.end]
     if "seed" in line:
         return "give each call its own key or seed"
-    if passed_to_both(event):
-        return "pass new keys from jax.random.split here"
     if takes_key(event) and not event.captured:
         return "pass a new key from jax.random.split here"
-    made = callee(event.context, event.at, "the function")
-    return f"make the key a parameter of {made}" if event.captured else f"make {made} with a new key"
+    func = event.at.func if isinstance(event.at, ir.Call) else None
+    if event.captured and isinstance(func, ir.Name):
+        return f"make the key a parameter of `{func.id}`"
+    made = func.value if isinstance(func, ir.Attribute) else func
+    is_made = isinstance(made, ir.Name) and made.id not in ("self", "cls")
+    return f"make {quote(event.context, made)} with a new key" if is_made else "give each call its own key"
 
 
 def takes_key(event: KeyUse) -> bool:

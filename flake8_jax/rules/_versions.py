@@ -53,6 +53,8 @@ def instead(event: ApiUse, change: Change) -> str:
         return f"; use {known}"
     name = history.replacement(change, event.support) if change.since is not None else change.replacement
     shown = _alternatives(event, name or change.replacement)
+    if shown == event.name.rpartition(".")[0]:
+        shown += " itself"  # ``from jax.config import config``
     if name is None or (name == change.replacement and _is_newer(event, change)):
         return f"; use {_with_release(shown, f'{history.title} {show(change.since or ())} or newer')}"
     return f"; use {shown}"
@@ -82,7 +84,7 @@ def _of_imported(event: ApiUse, history: History) -> str:
 
 
 def _replacement(event: ApiUse, name: str, change: Change | None, history: History) -> str:
-    member = history.replacement_of_member(f"{event.name}.{name}")
+    member = history.replacement_of_member(f"{event.name}.{name}").partition(", which ")[0]
     return member or (change.replacement if change is not None else "")
 
 

@@ -132,6 +132,54 @@ def train(key, x):
 """
 
 
+MAPPED = """import jax
+
+
+def start(key):
+    key, first, second = jax.random.split(key, 3)
+    return jax.random.normal(first), jax.random.normal(second)
+
+
+def both(key, n):
+    keys = jax.random.split(jax.random.key(0), n)
+    reset = jax.vmap({"reset": start}["reset"])
+    first = reset(keys)
+    return first + 2 * reset(keys)
+"""
+EPOCHS = """import jax
+
+
+def plot(key):
+    return jax.random.normal(key)
+
+
+def fit(key, n):
+    for _ in range(n):
+        for _ in range(9):
+            noise = jax.random.normal(key)
+            _, key = jax.random.split(jax.random.key(n))
+        key = jax.random.fold_in(jax.random.key(n), 1)
+        noise += 1
+        plot(key)
+"""
+OUTER = """from functools import partial
+import jax
+
+
+@partial(jax.jit, static_argnames="axis")
+def total(x, axis):
+    return x.sum(axis)
+
+@jax.jit
+def outer(x, axis):
+    x = 2 * x
+    y = x + 1
+    z = y + 1
+    return total(z, axis)
+
+
+outer(jax.numpy.ones(3), 0)
+"""
 FAR = """import jax
 import numpy as np
 
@@ -277,13 +325,13 @@ pad([1, 2])
         (
             "JAX301",
             CAPTURED.format(use="return noise(x) * noise(2 * x)"),
-            ["captures the key `key` (used on line 5)", "its own key"],
+            ["captures the key `key` (used on line 5)", "make the key a parameter of `noise`"],
         ),
         (
             "JAX302",
             CAPTURED.format(use="for _ in range(9):\n        x = noise(x)\n    return x"),
             [
-                "`noise` captures the key `key` (used on line 5)",
+                "`noise` captures the key `key` and uses it unchanged on line 5",
                 "make it a parameter and pass a new key in each iteration",
             ],
         ),
@@ -304,6 +352,57 @@ pad([1, 2])
             "    up, s = tx.update(g, s)\n    return optax.apply_updates(p, up), s\n\n\ndef main(p, batches):\n"
             "    s = tx.init(p)\n    for g in batches:\n        p, s = step(p, s, g)\n    return p\n",
             ["The loop on line 14 runs an optimizer (called on line 8) in `step(p, s, g)` outside jit"],
+        ),
+        (
+            "JAX301",
+            MAPPED,
+            ["`keys` was already split in `start` (through the call on line 12)", "pass each call its own key"],
+        ),
+        (
+            "JAX303",
+            CAPTURED.format(use="key = jax.random.key(1)")
+            + "    first, second = jax.random.split(key)\n    noise = jax.jit(make(key))\n    return noise(x), first, second\n",
+            [
+                "`key` was already split on line 12, and `noise` holds it and uses it again (on line 5)",
+                "make `noise` with a new key",
+            ],
+        ),
+        (
+            "JAX301",
+            EPOCHS,
+            ["`key` was already used in `plot` (called on line 15) in the previous iteration"],
+        ),
+        (
+            "JAX403",
+            OUTER,
+            ["but `axis` is traced here (`jax.jit` on line 9 traces `outer`)", "make `axis` traced in `total`"],
+        ),
+        (
+            "JAX602",
+            "import jax\n\n\n@jax.jit\ndef mean(x, axis_name='batch'):\n    return jax.lax.pmean(x, axis_name=axis_name)\n",
+            ["binds axis 'batch' (the default of `axis_name`) of `jax.lax.pmean`", "jax.vmap(…, axis_name='batch')"],
+        ),
+        (
+            "JAX801",
+            "import flax\n\n\ndef train(optimizer: flax.optim.Optimizer):\n    return optimizer\n",
+            ["removed `flax.optim.Optimizer`; use flax.training.train_state.TrainState"],
+        ),
+        (
+            "JAX801",
+            "from flax.optim import Adam, Optimizer\n",
+            ["use optax.adam for `Adam` and flax.training.train_state.TrainState for `Optimizer`"],
+        ),
+        ("JAX801", "from jax.config import config\n", ["use jax.config itself"]),
+        (
+            "JAX105",
+            PAD.format(size="jnp.array((used, 2))"),
+            ["`jnp.array((used, 2))` makes a JAX array, which is traced here"],
+        ),
+        (
+            "JAX703",
+            "import jax.numpy as jnp\n\n\ndef angle(first, second):\n"
+            "    return jnp.arccos((first / jnp.linalg.norm(first)) @ (second / jnp.linalg.norm(second)))\n",
+            ["`jnp.arccos(…)` is NaN"],
         ),
         (
             "JAX303",

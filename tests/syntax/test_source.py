@@ -42,7 +42,7 @@ def test_decoding_and_back(data: bytes, encoding: str, text: str) -> None:
         (b"# coding: undefined\na = 1\n", 1, "undefined"),
         (BOM + b"# coding: latin-1\n", 1, "byte-order mark"),
         (b"# coding: ascii\n\n'\xe9'\n", 3, "0xe9"),
-        ("a = 1\n".encode("utf-16"), 1, "0xff"),
+        ("a = 1\n".encode("utf-16"), 1, "UTF-16"),
     ],
 )
 def test_what_cannot_be_decoded_says_where_and_what_to_do(data: bytes, row: int, words: str) -> None:
