@@ -16,7 +16,7 @@ from flake8_jax.rules._meetings import Meetings
 from flake8_jax.rules._tracers import LONGEST_QUOTE, quote
 from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.domain.code import bound_paths, nodes_around, path_of
-from flake8_jax.semantics.domain.values import Site, canonical_key
+from flake8_jax.semantics.domain.values import External, Site, canonical_key
 from flake8_jax.semantics.events.events import Context, Intent, KeyUse
 
 ADVICE: dict[str, str] = {
@@ -211,7 +211,18 @@ def already(event: KeyUse, verb: str) -> str:
 
 def _takes(event: KeyUse) -> str:
     """How the function called at the finding has a key that the call does not spell."""
-    return "captures" if event.captured else "uses" if takes_key(event) else "holds"
+    if event.captured:
+        return "captures"
+    return "holds" if not takes_key(event) and _holder(event) is not None else "uses"
+
+
+def _holder(event: KeyUse) -> ir.Name | None:
+    """The object or function of the project that the call at the finding calls, and that may have been made with a key."""
+    func = event.at.func if isinstance(event.at, ir.Call) else None
+    made = func.value if isinstance(func, ir.Attribute) else func
+    if not isinstance(made, ir.Name) or made.id in ("self", "cls"):
+        return None
+    return None if isinstance(event.context.scope.slots.get(made.id), External) else made
 
 
 def passed_to_both(event: KeyUse) -> str:
@@ -285,9 +296,8 @@ def own_keys(event: KeyUse) -> str:
     func = event.at.func if isinstance(event.at, ir.Call) else None
     if event.captured and isinstance(func, ir.Name):
         return f"make the key a parameter of `{func.id}`"
-    made = func.value if isinstance(func, ir.Attribute) else func
-    is_made = isinstance(made, ir.Name) and made.id not in ("self", "cls")
-    return f"make {quote(event.context, made)} with a new key" if is_made else "give each call its own key"
+    made = _holder(event)
+    return f"make `{made.id}` with a new key" if made is not None else "give each call its own key"
 
 
 def takes_key(event: KeyUse) -> bool:

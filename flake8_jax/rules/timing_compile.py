@@ -154,8 +154,8 @@ def timing_compile(event: Timed) -> list[Report] | None:
     return [
         Report(
             cold.at,
-            f"Timing {quote(context, cold.at)} includes compiling {_subject(context, cold)}; "
-            f"call it once before the timer starts{_start(event)}",
+            f"Timing {quote(context, cold.at)} includes compiling {_subject(context, cold)} "
+            f"once before the timer starts{_start(event)}",
             unless="" if cold.always else WARM,
         )
         for cold in event.cold
@@ -169,8 +169,8 @@ def _start(event: Timed) -> str:
 
 
 def _subject(context: Context, cold: ColdCall) -> str:
-    """The compiled function; if the code at the finding does not spell it, that it is called there."""
+    """The compiled function, and what to do; if the finding does not spell the function, that it is called there."""
     if not cold.what:
-        return "the jitted function"
+        return "the jitted function; call it"
     is_spelled = re.search(rf"(?<!\w){re.escape(cold.what)}(?!\w)", context.scope.text[cold.at.start : cold.at.end])
-    return f"`{cold.what}`" if is_spelled else f"`{cold.what}`, which it calls"
+    return f"`{cold.what}`; call it" if is_spelled else f"`{cold.what}`, which it calls; make this call"

@@ -259,6 +259,8 @@ def _remedy(context: Context, node: ir.Node | ir.Expr | None, *, is_axis: bool) 
     if len(names) == 1 and names <= {*parameters} and _is_arithmetic(node):
         return f"make `{names.pop()}` a static argument"
     otherwise = "" if is_axis else ", or use a fixed size and a mask"
+    if _is_made_by_jax(context, node):
+        return f"compute it from static values with NumPy{otherwise}"
     return f"compute it from static arguments{otherwise}"
 
 

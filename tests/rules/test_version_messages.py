@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ def _messages(history: History, name: str, asked: str | None) -> list[tuple[str,
     """What the rules say of the name in a project that asks for these releases."""
     change, support = history.change(name), history.support(asked)
     assert change is not None
-    context: Any = None
+    context: Any = SimpleNamespace(scope=SimpleNamespace(text=""))
     found = []
     for rule, verdict, when in (
         (removed_api, "removed", change.removed),
