@@ -54,7 +54,7 @@ def test_the_file_is_toml_that_reads_as_it_is_read(library: str) -> None:
     table = tomllib.loads(TEXTS[library])
     assert set(table) <= {
         "releases", "requires-jax", "requires-python", "requires-numpy", "requires-scipy", "changes", "arguments",
-        "introduced", "older", "modules", "methods", "attributes",
+        "introduced", "older", "modules", "methods", "attributes", "members",
     }  # fmt: skip
     read = History(TEXTS[library])
     assert read.title == table["releases"]["title"]
@@ -64,6 +64,9 @@ def test_the_file_is_toml_that_reads_as_it_is_read(library: str) -> None:
         assert change is not None
         assert change.deprecated is not None or change.removed is not None
         assert not change.rename or change.replacement
+    for name, replacement in table.get("members", {}).items():
+        assert read.change(name.rpartition(".")[0]) is not None
+        assert read.replacement_of_member(name) == replacement
     for name in table.get("introduced", {}):
         lacking, first = read.lacking(name), read.first(name)
         assert lacking is not None
