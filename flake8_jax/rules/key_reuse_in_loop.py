@@ -44,9 +44,10 @@ TREE_MAP = "tree_map"
 def key_reuse_in_loop(event: KeyUse) -> Report | None:
     """A loop draws from a PRNG key that does not change in the loop.
 
-    The finding is a note (level info) if equal draws may be intended. jaxlint assumes this if the code compares the
-    results of the iterations, if no iteration uses the draw of the iteration before it, as in an evaluation, or if
-    the name of the key (`eval_key`, `fixed_rng`) or a comment (`# the same key`) says that the key is fixed.
+    The finding is a note (level info) if equal draws may be intended. jaxlint assumes this in three cases: the code
+    compares the results of the iterations; each iteration evaluates a value that the loop changes, such as the
+    parameters, and does not need the result for the next iteration; or the name of the key (`eval_key`, `fixed_rng`)
+    or a comment (`# the same key`) says that the key is fixed.
 
     With `--preview`, the rule also reports a key that each iteration passes to a function whose code jaxlint does not
     see (`env.reset(key)`), unless the loop also calls `split` or `fold_in`: it then has new keys, and probably keeps
