@@ -31,14 +31,14 @@ from flake8_jax.semantics.events.facts import draws_from
 def key_reuse(event: KeyUse) -> Report | None:
     """Two random draws on one path through the program use the same PRNG key.
 
-    The finding is a warning in three cases, in which equal draws are sometimes intended. In the first case, two calls
-    of `choice` use one key, perhaps to pick the same elements of two arrays. In the second case, a function makes the
-    key from a constant seed of its own, for example to make synthetic data. In the third case, the same augmentation
-    draws once for an image and once for its mask.
+    The finding is a warning for two calls of `choice` with one key, which may be meant to pick the same elements of
+    two arrays.
 
-    The finding is a note (level info) in two cases. In the first case, two functions split the same key and so get
-    the same new keys, but one draws with, say, the first new key, and the other with the second. In the second case,
-    one key is used for two collections of Flax (`rngs={"params": key, "dropout": key}`).
+    The finding is a note (level info) if both draws happen only on some paths, or if equal draws may be intended.
+    jaxlint assumes this, for example, if a function makes the key from a constant seed of its own, if one function
+    changes an image and its mask with the same key, if the code compares the two results, or if no result depends on
+    both draws. The finding is also a note if one key is used for two collections of Flax
+    (`rngs={"params": key, "dropout": key}`).
 
     With `--preview`, the rule also counts a call of a function whose code jaxlint does not see (`env.reset(key)`,
     `dist.sample(seed=key)`, `model(key, x)`) as a use of the key. It does not count a function whose name says that
