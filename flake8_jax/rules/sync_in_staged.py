@@ -30,6 +30,9 @@ def _once_in_a_function(candidates: list[Candidate]) -> list[Candidate]:
 def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     """`jax.device_get`, `block_until_ready` or `copy_to_host_async` is used on a traced value.
 
+    The finding is a note (level info) for the functions `jax.device_get` and `jax.block_until_ready`, which do nothing
+    here, and a warning for the methods, which raise an error.
+
     ## Why is this bad?
 
     At trace time there is no computation to wait for, and no value to copy. `jax.device_get(x)` and
