@@ -255,7 +255,9 @@ def _released_tree(value: Tree | Unknown, level: Level, dispatched: int) -> Valu
     if isinstance(value, Unknown):
         if not dispatched or value.origin is not None or value.parent is not None:
             return value
-        released: Tree | Unknown = Unknown(value.label, host_test=value.host_test, doubt=value.doubt)
+        released: Tree | Unknown = Unknown(
+            value.label, host_test=value.host_test, doubt=value.doubt, untraced=value.untraced
+        )
     elif value.origin is not None:
         return value.origin
     else:

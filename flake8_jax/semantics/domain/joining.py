@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.sizes import lesser_size
+from flake8_jax.semantics.domain.tracer_tests import is_answer, untraced_of_either
 from flake8_jax.semantics.domain.values import (
     CONCRETE,
     GRAD,
@@ -126,11 +127,18 @@ def are_unlike(values: Iterable[Any]) -> bool:
     return Array in kinds and not kinds.isdisjoint({DictValue, ListValue, TupleValue})
 
 
+def are_unequal_flags(values: Sequence[Any]) -> bool:
+    """Each of them is a bool or a string, and not all are the same."""
+    known = [value.value for value in values if isinstance(value, Const) and type(value.value) in (bool, str)]
+    return len(known) == len(values) and len(set(known)) > 1
+
+
 def _join_unknown(a: Value, b: Value) -> Unknown:
     """The join of two values, one of which is unknown."""
     host = getattr(a, "host_test", False) or getattr(b, "host_test", False)
     doubts = {value.doubt for value in (a, b) if isinstance(value, Unknown)} - {None}
-    return Unknown("join", host_test=host, doubt=doubts.pop() if len(doubts) == 1 else None)
+    doubt = doubts.pop() if len(doubts) == 1 else None
+    return Unknown("join", host_test=host, doubt=doubt, untraced=untraced_of_either(a, b))
 
 
 def _join_unlike(a: Value, b: Value) -> Value | None:
@@ -152,7 +160,8 @@ def _join_consts(a: Const, b: Const, depth: int, room: Room | None) -> Value:
     if a.value is None or b.value is None:
         return UnionValue((a, b))
     if type(a.value) is bool and type(b.value) is bool:
-        return Static("bool")
+        asked = is_answer(a) or is_answer(b)
+        return Unknown("join", host_test=True, untraced=untraced_of_either(a, b)) if asked else Static("bool")
     kind = const_kind(a.value)
     return Static(kind if kind == const_kind(b.value) else "")
 

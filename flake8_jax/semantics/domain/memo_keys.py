@@ -171,10 +171,10 @@ class MemoKey:
 
     def _unknown(self, value: Unknown) -> Any:
         if self.uses:
-            return ("?", value.host_test, value.doubt, self._awaited(value), *self._key_state(value))
+            return ("?", value.host_test, value.doubt, value.untraced, self._awaited(value), *self._key_state(value))
         if self.presumed and value.parts and value.origin is not None:
             return ("?", *[(step, self.of(part)) for step, part in value.parts.items()])
-        head = ("?", value.host_test, value.doubt, self._awaited(value))
+        head = ("?", value.host_test, value.doubt, value.untraced, self._awaited(value))
         return (*head, value.label) if value.label in _DISTINGUISHED else head
 
     def _tuple(self, value: TupleValue) -> Any:

@@ -134,7 +134,6 @@ class Frame:
     at its head, so loops in it run once. deep_loops: what the last run of a loop that is nested too deeply left behind, by its
     node.
     failed: the call that could not bind its arguments, or the attribute that a tuple lacks, if the running statement has one.
-    host_choices: the outcomes of tests that chose NumPy where the other one chose JAX (``xp = jnp if use_jax else np``).
     """
 
     __slots__ = (
@@ -147,7 +146,6 @@ class Frame:
         "failed",
         "fn",
         "guesses",
-        "host_choices",
         "loops",
         "mark",
         "owner",
@@ -175,7 +173,6 @@ class Frame:
         self.yields: list[Value] = []
         self.exits: list[dict[tuple[int, Any], tuple[dict[Any, Any], Any, Any]]] = []
         self.loops: list[Any] = []
-        self.host_choices: set[Any] = set()
         self.self_value: Value | None = None
         self.doubtful = False
         self.mark = 0

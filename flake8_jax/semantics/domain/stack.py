@@ -129,7 +129,7 @@ class LoopState:
     trackers know of this loop, by class. bound: see ``freshness.bound_in``. rare: results of tests that look at a
     counter, by identity, and whether they hold every few iterations. frequent: so many of the guards are such tests.
     coarse, carries: see ``readiness``. counting: its elements are numbers. last: no pass over its body follows the running
-    one. entering: of a loop of JAX whose first iteration runs, the initial carry."""
+    one. vague: a ``break`` stands behind a guess. entering: of a loop of JAX whose first iteration runs, the initial carry."""
 
     kind: str
     node: Any
@@ -160,6 +160,7 @@ class LoopState:
     bound: set[str] | None = None
     rare: dict[int, bool] = field(default_factory=dict)
     frequent: int = 0
+    vague: bool = False
     coarse: bool = False
     carries: bool = False
     counting: bool = False

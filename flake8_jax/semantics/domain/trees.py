@@ -85,6 +85,8 @@ def leaf_of(value: Value, depth: int = 6) -> Value:
         return Unknown("deep")
     if collect_leaves(value, found) and found:
         return copy_with_new_identity(joining.join_all(found))
+    if isinstance(value, Unknown):
+        return Unknown("leaf", host_test=value.host_test, untraced=value.untraced)
     if isinstance(value, ListValue):
         return leaf_of(joining.any_element(value), depth - 1)
     if isinstance(value, DictValue) and value.slots.get("*") is not None:

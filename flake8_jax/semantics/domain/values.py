@@ -92,13 +92,15 @@ class Unknown(Opaque):
       of an unknown value or a module flag. jaxlint reports no error in code that runs only after a test of such a value.
     - ``doubt``: as ``host_test``, but only one outcome of the test is doubtful: this one (True or False). For example, it is
       True for ``x is None`` if no annotation says that ``x`` may be None.
-    - ``formula``, ``leaf_of``: for rules of jaxlint itself."""
+    - ``untraced``: the outcome of the test that says that nothing is traced: False for ``isinstance(x, Tracer)``. None if
+      the test does not ask for tracers.
+    - ``formula``, ``leaf_of``, ``type_of``: for rules of jaxlint itself."""
 
-    __slots__ = ("doubt", "formula", "host_test", "label", "leaf_of")
+    __slots__ = ("doubt", "formula", "host_test", "label", "leaf_of", "type_of", "untraced")
 
     def __init__(
         self, label: str = "", parent: Value | None = None, step: str = "", *, host_test: bool = False,
-        doubt: bool | None = None,
+        doubt: bool | None = None, untraced: bool | None = None,
     ) -> None:  # fmt: skip
         self.parts: dict[str, Value] | None = None
         self.parent = parent
@@ -108,7 +110,9 @@ class Unknown(Opaque):
         self.label, self.host_test = label, host_test
         self.formula: Recipe | None = None
         self.doubt = doubt
+        self.untraced = untraced
         self.leaf_of: Value | None = None
+        self.type_of: Value | None = None
 
 
 class Tree(Opaque):
@@ -282,7 +286,8 @@ class TupleValue(Value):
 class ListValue(Value):
     """A list (or another sequence): known elements in ``slots[0..n-1]`` while ``slots["n"]`` is an int; else
     ``slots["n"]`` is None and ``slots["*"]`` stands for every element. ``is_tuple``: an immutable one of unknown length.
-    ``slots["declared"]``: only an annotation says that it is a list."""
+    ``slots["declared"]``: only an annotation says that it is a list. ``slots["some"]``: it surely has a first element.
+    ``slots["filtered"]``: whether it has one is the answer of a test that only Python decides."""
 
     __slots__ = ("is_tuple", "made_in", "slots")
 
@@ -810,8 +815,8 @@ def copy_with_new_identity(value: Value, depth: int = 6) -> Value:
         made.recipe = shaped_of(value)
         return made
     if isinstance(value, Unknown):
-        unknown = Unknown(value.label, host_test=value.host_test, doubt=value.doubt)
-        unknown.formula, unknown.leaf_of = value.formula, value.leaf_of
+        unknown = Unknown(value.label, host_test=value.host_test, doubt=value.doubt, untraced=value.untraced)
+        unknown.formula, unknown.leaf_of, unknown.type_of = value.formula, value.leaf_of, value.type_of
         return unknown
     if isinstance(value, Tree):
         return Tree(value.level)

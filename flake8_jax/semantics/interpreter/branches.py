@@ -18,22 +18,30 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.code import last_name
 from flake8_jax.semantics.domain.conditions import branch_condition
-from flake8_jax.semantics.domain.joining import are_unlike
+from flake8_jax.semantics.domain.joining import are_unequal_flags, are_unlike
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import BREAK, CONTINUE, NORMAL, RAISE, RETURN, Flow, LoopState, Writes
-from flake8_jax.semantics.domain.values import Condition, Static, Unknown, is_traced_array
+from flake8_jax.semantics.domain.values import GRAD, Condition, Static, Tree, Unknown, Value, is_traced_array
 from flake8_jax.semantics.events.events import TruthTest
 from flake8_jax.semantics.interpreter.conditions import (
     Test,
     condition_of,
     hold,
+    judge_reports,
     picks_iteration,
     picks_others,
     track_host_choice,
     usual_outcome,
 )
 from flake8_jax.semantics.interpreter.operators import as_array
-from flake8_jax.semantics.interpreter.patterns import bind_pattern, compares_by_value, compares_with_number, matches
+from flake8_jax.semantics.interpreter.patterns import (
+    asked_of,
+    bind_pattern,
+    compares_by_value,
+    compares_with_number,
+    matches,
+)
+from flake8_jax.semantics.interpreter.types import asks_for_tracers
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import RUN, evaluate, run_block
 from flake8_jax.semantics.trackers.runs import Runs
@@ -96,22 +104,28 @@ def run_branches(m: Machine, frame: Frame, branches: list[Branch]) -> Flow:
     if not live:
         return next((f for f in (RETURN, BREAK, CONTINUE) if f in flows), RAISE)
     tests = [Condition(a.key, a.truth) if a.key is not None else None for a in live_branches]
-    _track_host_choices(frame, live, tests)
-    guessed = _kinds_guessed(frame, live) if any(branch.guess for branch in live_branches) else []
+    _track_host_choices(m, live, tests)
+    guessed = guessed_names(frame, live) if any(branch.guess for branch in live_branches) else []
     m.journal.merge(live, _labels_of(m, live_branches, tests), tests)
-    for name in guessed:
-        m.journal.write(frame.slots, name, Unknown(name, host_test=True))
+    write_guessed(m, frame, guessed)
     if len(live) == 1 and len(branches) > 1 and live_branches[0].key is not None:
         hold(m, Condition(live_branches[0].key, live_branches[0].truth))
     return NORMAL
 
 
-def _kinds_guessed(frame: Frame, live: list[Writes]) -> list[str]:
-    """The variables that one branch leaves an array and another a container: which it is was decided by something unknown."""
+def write_guessed(m: Machine, frame: Frame, names: list[str]) -> None:
+    """Only Python knows which values these variables have."""
+    for name in names:
+        m.journal.write(frame.slots, name, Unknown(name, host_test=True))
+
+
+def guessed_names(frame: Frame, live: list[Writes]) -> list[str]:
+    """The variables that one branch leaves an array and another a container, or two different flags: which it is was
+    decided by something unknown."""
     guessed: list[str] = []
     for where in {where for writes in live for where in writes if where[0] == id(frame.slots)}:
         held = [writes[where][2] if where in writes else frame.slots.get(where[1]) for writes in live]
-        if are_unlike(held):
+        if are_unlike(held) or are_unequal_flags(held):
             guessed.append(where[1])
     return guessed
 
@@ -135,14 +149,13 @@ def _labels_of(m: Machine, branches: list[Branch], tests: list[Condition | None]
     ]
 
 
-def _track_host_choices(frame: Frame, live: list[Writes], labels: list[Condition | None]) -> None:
+def _track_host_choices(m: Machine, live: list[Writes], labels: list[Condition | None]) -> None:
     """``if use_jax: xp = jnp`` with ``else: xp = np``: see ``track_host_choice``."""
     if len(live) != 2:
         return
-    for where in {**live[0], **live[1]}:
-        if where[0] == id(frame.slots):
-            held = [writes[where][2] if where in writes else frame.slots.get(where[1]) for writes in live]
-            track_host_choice(frame, held, labels)
+    for where, (slots, slot, _) in {**live[0], **live[1]}.items():
+        held = [writes[where][2] if where in writes else slots.get(slot) for writes in live]
+        track_host_choice(m, held, labels)
 
 
 def _blocks_of_type_checking(m: Machine, frame: Frame, node: ir.If) -> tuple[list[ir.Stmt], list[ir.Stmt]] | None:
@@ -283,19 +296,18 @@ def _match(m: Machine, frame: Frame, node: ir.Match) -> Flow:
     if is_traced_array(number) and any(compares_by_value(c.pattern) for c in node.cases) and m.bus.wants(TruthTest):
         m.bus.emit(TruthTest(m.path.context(frame.scope), node.subject, number, "match", node))
     branches: list[Branch] = []
-    exhaustive = False
+    exhaustive = guess = barred = False
     for case in node.cases:
-        outcome = matches(case.pattern, subject)
+        outcome = matches(m, frame, case.pattern, subject)
         if outcome is False:
             continue
-
-        def run(case: ir.MatchCase = case) -> Flow:
-            bind_pattern(m, frame, case.pattern, subject)
-            if case.guard is not None:
-                condition_of(m, frame, case.guard, "case", case.guard)
-            return run_block(m, frame, case.body)
-
-        branches.append(Branch(run))
+        asked = asked_of(m, frame, case.pattern) if outcome is None else []
+        for_tracers = any(asks_for_tracers(cls) for cls in asked)
+        guesses = bool(asked) and isinstance(subject, (Unknown, Tree))
+        is_guess = guess or (guesses and not (for_tracers and is_traced_tree(subject)))
+        branches.append(Branch(partial(_run_case, m, frame, case, subject), guess=is_guess, barred=barred))
+        guess = guess or guesses
+        barred = barred or (m.path.mode.staged and case.guard is None and for_tracers)
         if case.guard is None and outcome:
             exhaustive = True
             break
@@ -304,8 +316,27 @@ def _match(m: Machine, frame: Frame, node: ir.Match) -> Flow:
     if exhaustive and len(branches) == 1:
         return branches[0].run()
     if not exhaustive:
-        branches.append(Branch(lambda: NORMAL))
+        branches.append(Branch(lambda: NORMAL, guess=guess))
     return run_branches(m, frame, branches)
+
+
+def is_traced_tree(value: Value) -> bool:
+    """A lone tracer, or a container of tracers."""
+    return isinstance(value, Tree) and value.level >= GRAD
+
+
+def _run_case(m: Machine, frame: Frame, case: ir.MatchCase, subject: Value) -> Flow:
+    """The block of a case, behind its guard."""
+    bind_pattern(m, frame, case.pattern, subject)
+    if case.guard is None:
+        return run_block(m, frame, case.body)
+    condition = condition_of(m, frame, case.guard, "case", case.guard)
+    if condition.truth is False:
+        return RAISE
+    reports = len(m.bus.emissions)
+    flow = run_block(m, frame, case.body)
+    judge_reports(m, condition, reports, outcome=True)
+    return flow
 
 
 def _moves_bound(node: ir.If) -> bool:

@@ -9,14 +9,17 @@ import math
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.code import names_read
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import LoopState
+from flake8_jax.semantics.domain.tracer_tests import is_answer
 from flake8_jax.semantics.domain.values import (
     Const,
     DictValue,
     GeneratorValue,
     ListValue,
     Static,
+    Tree,
     Unknown,
     Value,
     known_elements,
@@ -24,7 +27,7 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.events import DonatedUse
 from flake8_jax.semantics.events.facts import iterates
 from flake8_jax.semantics.interpreter.assignment import assign, emit_hash
-from flake8_jax.semantics.interpreter.conditions import Test, condition_of, judge_reports
+from flake8_jax.semantics.interpreter.conditions import EITHER, Test, condition_of, judge_reports
 from flake8_jax.semantics.interpreter.iteration import is_followed, iterated
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate
@@ -51,6 +54,7 @@ def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> 
     results: list[Value] = []
     uses_before = len(m.journal.entries)
     trips: list[int | None] = []
+    tests: list[Test] = []
 
     def once(level: int) -> None:
         if level == len(node.generators):
@@ -69,8 +73,13 @@ def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> 
         behind: list[tuple[Test, int]] = []
         for test in generator.ifs:
             condition = condition_of(m, inner, test, "comprehension", node)
+            tests.append(condition)
+            if condition.truth is False:
+                return
             for learn in condition.when_true:
                 learn(m)
+            if condition.untraced is True:
+                _forget_tracers(m, inner, test)
             behind.append((condition, len(m.bus.emissions)))
         once(level + 1)
         for condition, reports in behind:
@@ -102,16 +111,54 @@ def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> 
     known_trips = [count for count in trips[: len(node.generators)] if count is not None]
     total = math.prod(known_trips) if len(known_trips) == len(node.generators) else None
     m.trackers.loop_leave(frame, loop, node.generators[0].iter, total)
+    some = not tests and len(node.generators) == 1 and is_some(outermost)
     element = results[-1] if results else None
+    if node.kind == "set" and element is not None:
+        emit_hash(m, frame, node.element, element, "set-element")
+    return _made(m, node, element, _answer_of_filters(tests), some=some and element is not None)
+
+
+def _made(m: Machine, node: ir.Comprehension, element: Value | None, filtered: Unknown | None, *, some: bool) -> Value:
+    """What a comprehension gives. element: any one of its elements, None if it surely has none. filtered, some: see
+    ``ListValue``."""
+    trace = m.path.mode.trace
     if node.kind == "generator":
-        return GeneratorValue(element if element is not None else Unknown("nothing"), made_in=m.path.mode.trace)
+        return GeneratorValue(element if element is not None else Unknown("nothing"), some=some, made_in=trace)
+    if node.kind == "set" and is_answer(element):
+        return Unknown("set", host_test=True)
     if node.kind == "set":
-        if element is not None:
-            emit_hash(m, frame, node.element, element, "set-element")
-        return Static("set", made_in=m.path.mode.trace)
+        return Static("set", made_in=trace)
     if node.kind == "dict":
-        return DictValue({}, element, is_open=True, made_in=m.path.mode.trace)
-    return ListValue(None, element, made_in=m.path.mode.trace)
+        return DictValue({}, element, is_open=True, made_in=trace)
+    if element is None:
+        return ListValue((), made_in=trace)
+    made = ListValue(None, element, made_in=trace)
+    if filtered is not None:
+        made.slots["filtered"] = filtered
+    if some:
+        made.slots["some"] = True
+    return made
+
+
+def _answer_of_filters(tests: list[Test]) -> Unknown | None:
+    """Whether anything passes the filters, where only Python knows what passes each of them."""
+    if not tests or any(test.guesses != EITHER and test.untraced is None for test in tests):
+        return None
+    return Unknown("filtered", host_test=True, untraced=False if tests[0].untraced is False else None)
+
+
+def is_some(value: Value) -> bool:
+    """There surely is a first element."""
+    if isinstance(value, ListValue):
+        return "some" in value.slots or bool(value.known())
+    return isinstance(value, GeneratorValue) and value.some
+
+
+def _forget_tracers(m: Machine, inner: Frame, test: ir.Expr) -> None:
+    """What a filter tests and keeps is not traced."""
+    for name in names_read(test):
+        if isinstance(inner.slots.get(name), Tree):
+            m.journal.write(inner.slots, name, Unknown("no tracer"))
 
 
 def _element_by_element(m: Machine, inner: Frame, node: ir.Comprehension, iterable: Value) -> Value | None:

@@ -28,6 +28,7 @@ from flake8_jax.semantics.domain.conditions import (
 )
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import Writes
+from flake8_jax.semantics.domain.tracer_tests import untraced_of_all, untraced_outcome
 from flake8_jax.semantics.domain.values import (
     MISSING,
     NONE,
@@ -50,9 +51,10 @@ from flake8_jax.semantics.domain.values import (
     known_elements,
 )
 from flake8_jax.semantics.events.events import TestKind, TruthTest
+from flake8_jax.semantics.interpreter.comparisons import compare_values, other_library
 from flake8_jax.semantics.interpreter.operations import resolve_name
-from flake8_jax.semantics.interpreter.operators import as_array, compare, negated, test_truth, truth_of, unary
-from flake8_jax.semantics.interpreter.types import instance_test, untraced_outcome, value_of_class
+from flake8_jax.semantics.interpreter.operators import as_array, negated, test_truth, truth_of, unary
+from flake8_jax.semantics.interpreter.types import instance_test, value_of_class
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate, lookup
 from flake8_jax.semantics.trackers.buffers import read
@@ -99,9 +101,9 @@ def judge_reports(m: Machine, test: Test, reports: int, *, outcome: bool) -> Non
 def condition_of(m: Machine, frame: Frame, node: ir.Expr, how: TestKind, whole: Any) -> Test:
     """Evaluate a test: tell the rules whose truth is asked for, and find what each outcome teaches."""
     made = _settled(m, frame, node, how, whole)
-    if frame.host_choices and made.truth is None and made.key is not None and made.guesses != EITHER:
+    if m.path.host_choices and made.truth is None and made.key is not None and made.guesses != EITHER:
         on_host = {
-            outcome for outcome in EITHER if normal_condition(Condition(made.key, outcome)) in frame.host_choices
+            outcome for outcome in EITHER if normal_condition(Condition(made.key, outcome)) in m.path.host_choices
         }
         if on_host:
             made = msgspec.structs.replace(made, guesses=made.guesses | on_host)
@@ -195,17 +197,23 @@ def _condition(m: Machine, frame: Frame, node: ir.Expr, how: TestKind, whole: An
     truth = truth_of(value)
     guesses = _guesses(value)
     when_true, when_false = _narrow(m, frame, node, value)
-    asks = guesses == EITHER and m.path.mode.staged and isinstance(node, ir.Call)
-    untraced = untraced_outcome(m, frame, node) if asks else None  # type: ignore[arg-type]
     named = not isinstance(value, Array) and (not isinstance(value, Static) or value.kind == "bool")
     key = ("truth", _identity(m, value), None) if truth is None and named else None
-    return Test(truth, key, when_true, when_false, guesses, untraced=untraced)
+    return Test(truth, key, when_true, when_false, guesses, untraced=_untraced(m, value))
+
+
+def _untraced(m: Machine, value: Value) -> bool | None:
+    """The outcome of asking for the truth of a value that says that nothing is traced, in staged code."""
+    answer = value.slots.get("filtered") if isinstance(value, ListValue) else value
+    return untraced_outcome(answer) if answer is not None and m.path.mode.staged else None
 
 
 def _guesses(value: Value) -> frozenset[bool]:
     """The outcomes of asking for the truth of a value that are guesses."""
     if isinstance(value, Static) and value.rank == UNKNOWN_RANK:
         return EITHER
+    if isinstance(value, ListValue):
+        return EITHER if "filtered" in value.slots else frozenset({False}) if "some" in value.slots else NEITHER
     if not isinstance(value, Unknown):
         return NEITHER
     if value.host_test:
@@ -409,20 +417,19 @@ def _compare_condition(m: Machine, frame: Frame, node: ir.Compare, how: TestKind
     op = node.ops[0]
     left = evaluate(m, frame, node.left)
     right = evaluate(m, frame, node.comparators[0])
-    value = compare(m, frame, node, left, op, right)
+    value = compare_values(m, frame, node, left, op, right)
     test_truth(m, frame, value, how, node, whole)
     if _asks_host_dtype(m, frame, node.left, right):
         return Test(truth=op in ("!=", "is not", "not in"))
-    guesses = _guesses(value)
-    if op in ("==", "!="):
-        guesses |= _other_library(left, op, right)
+    guesses = _guesses(value) | other_library(left, op, right)
+    untraced = _untraced(m, value)
     if op not in ("is", "is not", "==", "!=") or is_traced_array(value):
-        return Test(truth_of(value), guesses=guesses)
+        return Test(truth_of(value), guesses=guesses, untraced=untraced)
     key = ("is" if op.startswith("is") else "==", _identity(m, left), _identity(m, right))
     equal, other = _narrow_equal(m, frame, node, left, right)
     if op in ("is not", "!="):
-        return Test(truth_of(value), negate_key(key), other, equal, guesses)
-    return Test(truth_of(value), key, equal, other, guesses)
+        return Test(truth_of(value), negate_key(key), other, equal, guesses, untraced=untraced)
+    return Test(truth_of(value), key, equal, other, guesses, untraced=untraced)
 
 
 _HOST_DTYPES = frozenset({"object", "str", "bytes", "O", "U", "S", "M", "m", "V"})
@@ -446,20 +453,6 @@ def _is_host_dtype(asked: Value, is_letter: bool) -> bool:
         return all(_is_host_dtype(element, is_letter) for element in elements)
     name = getattr(asked, "name", "")
     return name in _HOST_SCALARS or (isinstance(asked, BuiltinValue) and name in _HOST_DTYPES)
-
-
-_ARRAY_LIBRARIES = frozenset({"numpy", "np", "torch", "tf", "tensorflow", "cupy", "mlx"})
-
-
-def _other_library(left: Value, op: str, right: Value) -> frozenset[bool]:
-    """The outcome of ``library == "jax"`` that chooses another array library: no tracer comes to its functions."""
-    for name, other in ((left, right), (right, left)):
-        if isinstance(name, Const) and not isinstance(other, Const) and isinstance(name.value, str):
-            if name.value in ("jax", "jnp", "jax.numpy"):
-                return frozenset({op == "!="})
-            if name.value in _ARRAY_LIBRARIES:
-                return frozenset({op == "=="})
-    return NEITHER
 
 
 def _narrow_equal(m: Machine, frame: Frame, node: ir.Compare, left: Value, right: Value) -> tuple[Steps, Steps]:
@@ -669,12 +662,14 @@ def _is_counter(m: Machine, frame: Frame, node: ir.Expr) -> bool:
 def evaluate_bool_op(m: Machine, frame: Frame, node: ir.BoolOp) -> Value:
     """``a and b`` as a value: one of the operands."""
     results: list[Value] = []
+    answers: list[Value] = []
     last = len(node.values) - 1
     connective: TestKind = "and" if node.op == "and" else "or"
     operands = _Operands(m)
     for i, operand in enumerate(node.values):
         if i == last:
             results.append(evaluate(m, frame, operand))
+            answers.append(results[-1])
             operands.judge_reports()
             break
         test: Test | None = None
@@ -683,7 +678,7 @@ def evaluate_bool_op(m: Machine, frame: Frame, node: ir.BoolOp) -> Value:
         ):
             test = _condition(m, frame, operand, connective, node)
             truth = test.truth
-            value: Value = Static("bool") if truth is None else Const(truth)
+            value: Value = _answer_of(test)
         else:
             value = evaluate(m, frame, operand)
             numeric = isinstance(value, Tree) and _is_number(node.values[i + 1])
@@ -691,7 +686,8 @@ def evaluate_bool_op(m: Machine, frame: Frame, node: ir.BoolOp) -> Value:
             truth = truth_of(value)
             if isinstance(operand, ir.Name):
                 when_true, when_false = _narrow_truth(frame, operand.id, value)
-                test = Test(truth, None, when_true, when_false, _guesses(value))
+                test = Test(truth, None, when_true, when_false, _guesses(value), untraced=_untraced(m, value))
+        answers.append(value)
         operands.judge_reports()
         if truth is (node.op == "or"):
             results.append(value)
@@ -703,8 +699,20 @@ def evaluate_bool_op(m: Machine, frame: Frame, node: ir.BoolOp) -> Value:
             operands.learn(test.taught(node.op == "and"))
     operands.close()
     joined = joining.join_all(results)
+    if isinstance(joined, Unknown) and len(results) > 1:
+        joined.untraced = untraced_of_all(answers, settling=node.op == "or")
     track_rare(m, frame, node, joined)
     return joined
+
+
+def _answer_of(test: Test) -> Value:
+    """The value of an expression that is a test."""
+    if test.truth is not None:
+        return Const(test.truth)
+    if test.guesses:
+        doubt = None if test.guesses == EITHER else next(iter(test.guesses))
+        return Unknown("test", host_test=doubt is None, doubt=doubt, untraced=test.untraced)
+    return Static("bool")
 
 
 def _is_number(node: ir.Expr) -> bool:
@@ -724,7 +732,7 @@ def evaluate_unary_op(m: Machine, frame: Frame, node: ir.UnaryOp) -> Value:
     if node.op == "not":
         if isinstance(node.operand, (ir.BoolOp, ir.Compare)):
             test = _condition(m, frame, node.operand, "not", node)
-            opposite = Static("bool") if test.truth is None else Const(not test.truth)
+            opposite = negated(_answer_of(test))
             track_rare(m, frame, node, opposite)
             return opposite
         value = evaluate(m, frame, node.operand)
@@ -743,7 +751,7 @@ def evaluate_compare(m: Machine, frame: Frame, node: ir.Compare) -> Value:
     last = len(node.ops) - 1
     for i, (op, comparator) in enumerate(zip(node.ops, node.comparators, strict=True)):
         right = evaluate(m, frame, comparator)
-        result = compare(m, frame, node, left, op, right)
+        result = compare_values(m, frame, node, left, op, right)
         if m.trackers[Variations].known:
             vary_binary(m, op, left, right, result)
         if i < last:
@@ -771,20 +779,21 @@ def evaluate_if_exp(m: Machine, frame: Frame, node: ir.IfExp) -> Value:
     _judge_both(m, test, start, middle)
     m.journal.merge([written, written_else])
     joined = _either(m, test, yes, no)
-    track_host_choice(frame, [yes, no], [Condition(test.key, True), Condition(test.key, False)] if test.key else [])
-    if test.guesses == EITHER and not isinstance(joined, Unknown) and yes is not no:
+    track_host_choice(m, [yes, no], [Condition(test.key, True), Condition(test.key, False)] if test.key else [])
+    is_guess = test.guesses == EITHER or test.untraced is not None
+    if is_guess and not isinstance(joined, Unknown) and yes is not no:
         # Which one it is, only the host knows: neither may be evidence.
         return Unknown("host test", host_test=isinstance(joined, (Const, Static)))
     return joined
 
 
-def track_host_choice(frame: Frame, values: Sequence[Any], labels: Sequence[Condition | None]) -> None:
+def track_host_choice(m: Machine, values: Sequence[Any], labels: Sequence[Condition | None]) -> None:
     """A test chose between JAX and NumPy: the code is analyzed for JAX, so where the test comes out as for NumPy again,
     what runs is none of the code that was analyzed."""
     host = joining.host_member(values)
     label = labels[host] if host is not None and len(labels) == 2 else None
     if label is not None:
-        frame.host_choices.add(normal_condition(label))
+        m.path.host_choices.add(normal_condition(label))
 
 
 def _evaluate_branch(m: Machine, frame: Frame, node: ir.Expr, test: Test, *, outcome: bool) -> tuple[Value, Writes]:

@@ -28,6 +28,7 @@ from flake8_jax.semantics.domain.values import (
     Const,
     GeneratorValue,
     HostArray,
+    ListValue,
     Static,
     TransformedValue,
     Tree,
@@ -39,6 +40,7 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.events import DonatedUse, KeyUse, MissingSync, TruthTest
 from flake8_jax.semantics.events.facts import iterates
 from flake8_jax.semantics.interpreter.assignment import assign
+from flake8_jax.semantics.interpreter.branches import guessed_names, write_guessed
 from flake8_jax.semantics.interpreter.conditions import condition_of, judge_reports
 from flake8_jax.semantics.interpreter.iteration import are_functions, iterated, parts_of
 from flake8_jax.semantics.machine.bus import Emission
@@ -80,6 +82,7 @@ class _DeepRun(msgspec.Struct, frozen=True, eq=False):
 def _break(m: Machine, frame: Frame, node: ir.Break) -> Flow:
     loop = frame.loops[-1]
     loop.exits.append(m.journal.since(loop.base))
+    loop.vague = loop.vague or frame.guesses > 0
     return BREAK
 
 
@@ -285,14 +288,18 @@ def _for(m: Machine, frame: Frame, node: ir.For) -> Flow:
     loop.times = len(known) if known is not None else 0
     loop.runs = bool(known) or (isinstance(iterable, GeneratorValue) and iterable.some)
     loop.runs = loop.runs or (isinstance(iterable, (Array, HostArray)) and bool(iterable.length))
+    loop.runs = loop.runs or (isinstance(iterable, ListValue) and "some" in iterable.slots)
     m.trackers.loop_enter(frame, loop)
 
     def once() -> Flow:
         assign(m, frame, node.target, make_element(), node.iter)
         return run_block(m, frame, node.body)
 
+    is_some = loop.runs
     run_loop(m, frame, loop, once)
     m.trackers.loop_leave(frame, loop, node.iter, trips_of(iterable))
+    if is_some and not loop.again:  # the first iteration leaves the loop
+        return _leave_loop(m, frame, loop, RETURN if frame.exits or frame.returns or frame.yields else RAISE)
     flow: Flow = run_block(m, frame, node.orelse) if node.orelse else NORMAL
     return _leave_loop(m, frame, loop, flow)
 
@@ -378,7 +385,9 @@ def _leave_loop(m: Machine, frame: Frame, loop: LoopState, flow: Flow) -> Flow:
     writes = m.journal.rollback(loop.base)
     if flow == NORMAL:
         branches.append(writes)
+    guessed = guessed_names(frame, branches) if loop.vague else []
     m.journal.merge(branches)
+    write_guessed(m, frame, guessed)
     return NORMAL
 
 

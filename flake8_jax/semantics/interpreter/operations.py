@@ -15,7 +15,9 @@ from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.conditions import alternatives, are_mutually_exclusive
 from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.scopes import RUNNING, Frame, ModuleScope
+from flake8_jax.semantics.domain.tracer_tests import class_of
 from flake8_jax.semantics.domain.values import (
+    Array,
     BuiltinValue,
     Condition,
     External,
@@ -23,6 +25,7 @@ from flake8_jax.semantics.domain.values import (
     Opaque,
     PartialValue,
     Static,
+    Tree,
     UnionValue,
     Unknown,
     Value,
@@ -193,6 +196,8 @@ def call_operator(m: Machine, frame: Frame, node: Any, left: Value, op: str, rig
 
 def load_attribute(m: Machine, frame: Frame, node: Any, base: Value, attr: str) -> Value:
     """``base.attr``."""
+    if attr == "__class__" and isinstance(base, (Array, Tree, Unknown)):
+        return class_of(base)
     handler = ATTRIBUTE.get(type(base))
     return handler(m, frame, node, base, attr) if handler is not None else Unknown(attr)
 

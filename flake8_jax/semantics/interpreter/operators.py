@@ -23,6 +23,7 @@ from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.sequences import combined
 from flake8_jax.semantics.domain.sizes import joint_size, shape_source
+from flake8_jax.semantics.domain.tracer_tests import NOT_UNTRACED, TRACED, is_answer, negated_answer, untraced_of_all
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     CONCRETE,
@@ -275,7 +276,9 @@ def _host_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, righ
         return array
     if _is_static(left) and _is_static(right):
         return _static_binary(left, op, right)
-    made = Unknown("operator", host_test=getattr(left, "host_test", False) or getattr(right, "host_test", False))
+    made = Unknown("operator", host_test=is_answer(left) or is_answer(right))
+    if op in ("|", "&"):
+        made.untraced = untraced_of_all((left, right), settling=op == "|")
     if op in _FORMULAS:
         made.formula = Recipe(op, (left, right), node, m.path.stack[-1].fn if m.path.stack else None)
     return made
@@ -814,9 +817,11 @@ def _over_members(value: Value, f: Callable[[Value], Value]) -> Value:
 
 def negated(value: Value) -> Value:
     """``not value`` for a value whose truth raises nothing."""
+    if value is TRACED or value is NOT_UNTRACED:
+        return TRACED if value is NOT_UNTRACED else NOT_UNTRACED
     truth = truth_of(value)
     if truth is not None:
         return FALSE if truth else TRUE
     if isinstance(value, Unknown):
-        return Unknown("not", host_test=value.host_test, doubt=None if value.doubt is None else not value.doubt)
+        return negated_answer(value)
     return Static("bool")

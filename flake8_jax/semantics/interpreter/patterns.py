@@ -15,6 +15,7 @@ from flake8_jax.core import ir
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import Const, DictValue, Tree, TupleValue, Unknown, Value
 from flake8_jax.semantics.interpreter.containers import item_of
+from flake8_jax.semantics.interpreter.types import instance_test
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate
 
@@ -39,16 +40,29 @@ def compares_with_number(pattern: ir.Pattern) -> bool:
     return isinstance(pattern, ir.MatchAs) and pattern.pattern is not None and compares_with_number(pattern.pattern)
 
 
-def matches(pattern: ir.Pattern, subject: Value) -> bool | None:
+def matches(m: Machine, frame: Frame, pattern: ir.Pattern, subject: Value) -> bool | None:
     """Whether the subject matches; None where that is not known."""
     if isinstance(pattern, ir.MatchAs):
-        return True if pattern.pattern is None else matches(pattern.pattern, subject)
+        return True if pattern.pattern is None else matches(m, frame, pattern.pattern, subject)
     if isinstance(pattern, ir.MatchOr):
-        outcomes = [matches(one, subject) for one in pattern.patterns]
+        outcomes = [matches(m, frame, one, subject) for one in pattern.patterns]
         return True if True in outcomes else None if None in outcomes else False
+    if isinstance(pattern, ir.MatchClass):
+        is_instance = instance_test(m, subject, evaluate(m, frame, pattern.cls))
+        return None if is_instance and (pattern.patterns or pattern.keyword_patterns) else is_instance
     if isinstance(pattern, ir.MatchValue) and isinstance(pattern.value, ir.Constant) and isinstance(subject, Const):
         return bool(pattern.value.value == subject.value)
     return None
+
+
+def asked_of(m: Machine, frame: Frame, pattern: ir.Pattern) -> list[Value]:
+    """The classes of which a pattern asks whether the subject is an instance; nothing if it asks anything else."""
+    if isinstance(pattern, ir.MatchOr):
+        found = [asked_of(m, frame, one) for one in pattern.patterns]
+        return [cls for classes in found for cls in classes] if all(found) else []
+    if isinstance(pattern, ir.MatchAs):
+        return asked_of(m, frame, pattern.pattern) if pattern.pattern is not None else []
+    return [evaluate(m, frame, pattern.cls)] if isinstance(pattern, ir.MatchClass) else []
 
 
 def bind_pattern(m: Machine, frame: Frame, pattern: ir.Pattern, subject: Value) -> None:

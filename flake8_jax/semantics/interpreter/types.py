@@ -14,10 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from flake8_jax.core import ir
 from flake8_jax.semantics.domain.classes import find_in_class, mro_of
 from flake8_jax.semantics.domain.joining import SHAPES
-from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     GRAD,
@@ -44,7 +42,6 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.interpreter.classes import generic_instance
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.machine.dispatch import evaluate, lookup
 
 ARRAY_CLASSES = frozenset({"jax.Array", "jax.numpy.ndarray", "jaxtyping.Array", "chex.Array", "jax.typing.ArrayLike",
                            "jax.core.Array", "chex.ArrayDevice"})  # fmt: skip
@@ -253,26 +250,9 @@ def _object_has(value: Instance, name: str) -> bool | None:
     return False if complete else None
 
 
-def untraced_outcome(m: Machine, frame: Frame, node: ir.Call) -> bool | None:
-    """The outcome of a test that says that a value is no tracer: ``isinstance(x, Tracer)`` or a function of the project
-    that returns just that. None for other tests."""
-    if not isinstance(node.func, ir.Name):
-        return None
-    func = lookup(m, frame, node.func.id)
-    if not isinstance(func, FunctionValue):
-        return None if func is not None or not _asks_for_tracer(m, frame, node) else False
-    last = func.fn.body[-1] if len(func.fn.body) <= 2 else None
-    outcome, returned = False, last.value if isinstance(last, ir.Return) else None
-    while isinstance(returned, ir.UnaryOp) and returned.op == "not":
-        outcome, returned = not outcome, returned.operand
-    inner = Frame(None, func.scope, func.closure)
-    return outcome if isinstance(returned, ir.Call) and _asks_for_tracer(m, inner, returned) else None
-
-
-def _asks_for_tracer(m: Machine, frame: Frame, node: ir.Call) -> bool:
-    """``isinstance(…, Tracer)``."""
-    if not isinstance(node.func, ir.Name) or node.func.id != "isinstance" or len(node.args) != 2:
-        return False
-    if lookup(m, frame, "isinstance") is not None:
-        return False
-    return _class_name(evaluate(m, frame, node.args[1].value)) in TRACER_CLASSES
+def asks_for_tracers(classes: Value) -> bool:
+    """One of the classes of an ``isinstance`` test is that of tracers."""
+    if isinstance(classes, (TupleValue, ListValue, UnionValue)):
+        parts = classes.members if isinstance(classes, UnionValue) else known_elements(classes) or ()
+        return any(asks_for_tracers(part) for part in parts)
+    return _class_name(classes) in TRACER_CLASSES

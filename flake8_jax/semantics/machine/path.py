@@ -54,21 +54,22 @@ class ExecutionPath:
     guesses: so many open alternatives are taken only if a guess is right.
 
     device: slots that say whether the device is done with what loops have given it (see ``readiness``).
-    identified: values that conditions are about, by identity. index: the subscript that is being evaluated.
+    identified: values that conditions are about, by identity. host_choices: the outcomes of tests that chose NumPy where the
+    other one chose JAX (``xp = jnp if use_jax else np``). index: the subscript that is being evaluated.
     body_serials: the serial of the run that a staged body had before.
     """
 
     __slots__ = (
-        "_last_context", "assumed", "body_serials", "branch_base", "branches", "branches_made", "caught", "condition_base",
-        "conditions",
-        "device", "failing_cell", "forwarded", "guesses", "identified", "index", "loop_base", "loops", "mode", "passes",
-        "serial", "stack",
-        "step_limit", "steps", "traces", "tried",
+        "_last_context", "assumed", "body_serials", "branch_base", "branches", "branches_made", "caught",
+        "condition_base", "conditions", "device", "failing_cell", "forwarded", "guesses", "host_choices",
+        "identified", "index", "loop_base", "loops", "mode", "passes", "serial", "stack", "step_limit", "steps",
+        "traces", "tried",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self._clear()
         self.identified: dict[int, Value] = {}
+        self.host_choices: set[Condition] = set()
         self.index: ir.Expr | None = None
         self.device: dict[Any, Any] = {}
         self.body_serials: dict[Any, int] = {}

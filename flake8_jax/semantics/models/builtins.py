@@ -16,6 +16,8 @@ from flake8_jax.semantics.domain import boundary, joining
 from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import LoopState
+from flake8_jax.semantics.domain.tracer_tests import TRACED, class_of, is_answer, quantified
+from flake8_jax.semantics.domain.trees import listed_leaves
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     FALSE,
@@ -64,11 +66,11 @@ from flake8_jax.semantics.interpreter.operators import (
     test_truth,
     truth_of,
 )
-from flake8_jax.semantics.interpreter.types import has_attribute, instance_test
+from flake8_jax.semantics.interpreter.types import asks_for_tracers, has_attribute, instance_test
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL
 from flake8_jax.semantics.models.emitting import emit_call
-from flake8_jax.semantics.models.tables import BUILTINS, METHODS, builtin
+from flake8_jax.semantics.models.tables import BUILTINS, METHODS, builtin, library
 from flake8_jax.semantics.trackers.allocations import Change, emit_change, track_made_here
 from flake8_jax.semantics.trackers.freshness import track_kept, track_staged_loop
 from flake8_jax.semantics.trackers.keys import Keys
@@ -128,10 +130,10 @@ def _cast_constant(kind: StaticKind, value: Any) -> Value:
 def _bool(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     truth = truth_of(args.values[0]) if args.values else False
     if truth is not None:
-        return Const(truth)
+        return args.values[0] if args.values and is_answer(args.values[0]) else Const(truth)
     value = args.values[0]
     if isinstance(value, Unknown) and (value.host_test or value.doubt is not None):
-        return Unknown("bool", host_test=value.host_test, doubt=value.doubt)
+        return Unknown("bool", host_test=value.host_test, doubt=value.doubt, untraced=value.untraced)
     return Static("bool")
 
 
@@ -162,6 +164,8 @@ def _len(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         return Const(value.length)
     if isinstance(value, Instance):
         return call_method(m, frame, node, value, "__len__") or Static("int")
+    if isinstance(value, ListValue) and "filtered" in value.slots:
+        return Unknown("len", host_test=True)
     if isinstance(value, Static) and value.kind == "shape" and value.rank is not None:
         return Const(value.rank) if value.rank != UNKNOWN_RANK else Static("int", rank=UNKNOWN_RANK)
     return Static("int")
@@ -186,11 +190,23 @@ def _isinstance(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         return Static("bool")
     answer = instance_test(m, args.values[0], args.values[1])
     if answer is None:
-        value = args.values[0]
+        value, asks = args.values[0], asks_for_tracers(args.values[1])
+        if asks and isinstance(value, Tree) and value.level >= GRAD:
+            return Unknown("isinstance", doubt=False, untraced=False)  # a lone tracer, unless it is a container
         if isinstance(value, (Unknown, Tree, Static, HostArray, UnionValue, Array, Instance)):
-            return Unknown("isinstance", host_test=True)
+            return Unknown("isinstance", host_test=True, untraced=False if asks else None)
         return Static("bool")
+    if answer and asks_for_tracers(args.values[1]):
+        return TRACED
     return TRUE if answer else FALSE
+
+
+@builtin("issubclass")
+def _issubclass(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    cls = args.values[0] if len(args.values) == 2 else None
+    if not isinstance(cls, Unknown) or cls.type_of is None:
+        return Static("bool")
+    return _isinstance(m, frame, node, Arguments([cls.type_of, args.values[1]]))
 
 
 @builtin("hasattr")
@@ -343,7 +359,9 @@ def _filter(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
                 else call(m, frame, node, args.values[0], Arguments([element]))
             )
             test_truth(m, frame, result, "filter", node, node)
-            return GeneratorValue(element)
+            kept_untraced = isinstance(result, Unknown) and result.untraced is True and m.path.mode.staged
+            drops_all = truth_of(result) is False
+            return GeneratorValue(Unknown("no tracer") if kept_untraced or drops_all else element)
     return GeneratorValue(Unknown("filter"))
 
 
@@ -445,8 +463,8 @@ def _sum(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if make_element is None:
         return start
     element = make_element()
-    if isinstance(element, Unknown):
-        return Unknown("sum")
+    if isinstance(element, Unknown) or is_answer(element):
+        return Unknown("sum", host_test=is_answer(element))
     return binary(m, frame, node, Static("int") if isinstance(start, Const) else start, "+", element)
 
 
@@ -545,9 +563,44 @@ def _iter(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return value
 
 
-@builtin("any", "all")
-def _any_all(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    return Static("bool")
+@builtin("any")
+def _any(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    return _quantified(args, settling=True)
+
+
+@builtin("all")
+def _all(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    return _quantified(args, settling=False)
+
+
+@library("jax.tree.all")
+def _all_leaves(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    leaves = listed_leaves(args.values[0]) if args.values else Unknown("leaves")
+    return _quantified(Arguments([leaves]), settling=False)
+
+
+def _quantified(args: Arguments, *, settling: bool) -> Value:
+    """``any`` and ``all``. settling: as in ``tracer_tests.quantified``."""
+    value = args.values[0] if args.values else None
+    known = known_elements(value) if value is not None else None
+    if known is not None:
+        truths = [truth_of(element) for element in known]
+        if settling in truths:
+            return Const(settling)
+        unknown = [element for element, truth in zip(known, truths, strict=True) if truth is None]
+        return quantified(unknown, settling=settling) if unknown else Const(not settling)
+    if isinstance(value, Unknown):
+        return quantified([value], settling=settling)
+    if not isinstance(value, (GeneratorValue, ListValue)):
+        return Static("bool")
+    element = value.element if isinstance(value, GeneratorValue) else joining.any_element(value)
+    truth = truth_of(element)
+    if truth is None:
+        return quantified([element], settling=settling)
+    if truth is not settling:
+        return Const(truth)
+    is_some = isinstance(value, GeneratorValue) and value.some
+    return Const(truth) if is_some else Unknown("quantified", doubt=not settling)  # unless there is no element
 
 
 @builtin("type")
@@ -556,7 +609,7 @@ def _type(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         return args.values[0].cls
     if len(args.values) == 1 and isinstance(args.values[0], TupleValue) and isinstance(args.values[0].cls, ClassValue):
         return args.values[0].cls
-    return Unknown("type", host_test=True)
+    return class_of(args.values[0]) if len(args.values) == 1 else Unknown("type", host_test=True)
 
 
 @builtin("format")
@@ -634,7 +687,6 @@ for _kind in ("int", "float", "complex"):
 _STATIC: dict[StaticKind, tuple[str, ...]] = {
     "int": ("id", "hash", "ord"),
     "str": ("chr", "bytes", "hex", "bin"),
-    "bool": ("issubclass",),
     "set": ("frozenset",),
 }
 for _given, _names in _STATIC.items():

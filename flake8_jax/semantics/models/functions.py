@@ -18,6 +18,7 @@ from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.signatures import CALLABLES
 from flake8_jax.semantics.domain.trees import leaf_of, listed_leaves
 from flake8_jax.semantics.domain.values import (
+    ABSTRACT,
     CONCRETE,
     GRAD,
     Array,
@@ -261,6 +262,20 @@ def _isscalar(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return Const(False) if is_array else Static("bool")
 
 
+@library("jax.core.trace_state_clean", "jax._src.core.trace_state_clean")
+def _trace_state_clean(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    """Whether no transform traces the code that runs."""
+    return Const(False) if m.path.mode.staged else Unknown("trace state", host_test=True)
+
+
+@library("jax.core.is_concrete", "jax._src.core.is_concrete")
+def _is_concrete(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    """Whether JAX knows the value of an array while it traces."""
+    value = args.values[0] if args.values else None
+    is_abstract = isinstance(value, (Array, Tree)) and value.level == ABSTRACT
+    return Const(False) if is_abstract else Unknown("is concrete", host_test=True)
+
+
 @library("jax.tree.leaves")
 def _leaves(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     value = args.values[0] if args.values else Unknown("tree")
@@ -268,6 +283,8 @@ def _leaves(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if is_leaf is not None and not isinstance(is_leaf, (Const, Unknown)):
         call(m, frame, node, is_leaf, Arguments([value if isinstance(value, Tree) else leaf_of(value)]))
     listed = listed_leaves(value, m.path.mode.trace)
+    if isinstance(listed, ListValue) and listed.known() is None and isinstance(value, Tree) and value.level >= GRAD:
+        listed.slots["some"] = True
     presumption = m.trackers[Presuming].presumption
     if presumption is not None and isinstance(listed, ListValue) and listed.known() is None:
         presumption.leaf_of(listed.slots["*"], value, is_element=is_leaf is None)

@@ -16,6 +16,7 @@ from typing import Any
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.stack import LoopState
+from flake8_jax.semantics.domain.tracer_tests import is_answer, untraced_outcome
 from flake8_jax.semantics.domain.trees import leaf_of
 from flake8_jax.semantics.domain.values import (
     NONE,
@@ -156,7 +157,7 @@ def _map_opaque(walk: _Walk, first: Tree | Unknown, trees: list[Value]) -> Value
         return Tree(result.level)
     if isinstance(result, TupleValue) and all(isinstance(v, (Array, Tree)) for v in result.elts):
         return Tree(max(v.level for v in result.elts))  # type: ignore[attr-defined]
-    return Unknown("mapped tree")
+    return Unknown("mapped tree", host_test=is_answer(result), untraced=untraced_outcome(result))
 
 
 def _child(walk: _Walk, trees: list[Value], step: Callable[[Value], Value | None]) -> Value:
