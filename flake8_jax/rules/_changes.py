@@ -6,10 +6,12 @@ Limitations: which later code reads what was changed; a leak is a leak, read or 
 from __future__ import annotations
 
 from flake8_jax.core import ir
+from flake8_jax.core.findings import Level
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import TRACED_BY
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import contains_tracer
+from flake8_jax.semantics.domain.code import statement_at
 from flake8_jax.semantics.domain.values import GRAD, Array
 from flake8_jax.semantics.events.events import Context, Mutation
 
@@ -24,8 +26,25 @@ def leaks(event: Mutation) -> bool:
 
 def counts(event: Mutation) -> bool:
     """A host value is computed from the one that was there: done once for each compilation, not for each call. Tests
-    count compilations that way."""
+    count compilations that way. See also ``level_of_count``."""
     return event.once and event.itself and not is_test(event.context)
+
+
+def level_of_count(event: Mutation) -> Level | None:
+    """The level of a report on ``counts``: a note for a constant step, because that is how programs count their traces. None
+    for the level of the rule."""
+    body = event.context.inner.body if event.context.inner is not None else []
+    statement = statement_at(body, event.at)
+    if isinstance(statement, ir.AugAssign):
+        return "info" if statement.op in ("+", "-") and _is_number(statement.value) else None
+    if not isinstance(statement, (ir.Assign, ir.AnnAssign)) or not isinstance(statement.value, ir.BinOp):
+        return None
+    is_step = _is_number(statement.value.left) or _is_number(statement.value.right)
+    return "info" if statement.value.op in ("+", "-") and is_step else None
+
+
+def _is_number(node: ir.Expr) -> bool:
+    return isinstance(node, ir.Constant) and node.kind in ("int", "float")
 
 
 def leak(context: Context, kept: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Level
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._changes import ONCE, counts, leak, leaks
+from flake8_jax.rules._changes import ONCE, counts, leak, leaks, level_of_count
 from flake8_jax.rules._reads import reach
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.values import DictValue, ListValue, Static, UnionValue, Value
@@ -18,7 +18,8 @@ def captured_mutation(event: Mutation) -> Report | None:
     """Traced code stores a tracer in a list, dict or set that was made outside of it, or counts its calls there.
 
     The finding is a warning if no code in the same file reads the list, dict or set, but code in other files could
-    read it.
+    read it. The finding is a note if the code adds a constant to an item (`stats["traces"] += 1`), because programs
+    count their traces in this way.
 
     ## Why is this bad?
 
@@ -161,9 +162,10 @@ def captured_mutation(event: Mutation) -> Report | None:
     kept = quote(event.context, container, "the container")
     subject = f"This change of {kept}"
     level: Level | None = None if found == "read" else "info" if found == "passed" else "warning"
+    count_level = level_of_count(event) or level
     if leaks(event):
         return Report(event.at, f"{subject} {leak(event.context, kept)}", level, unless=UNDONE)
-    return Report(event.at, f"{subject} {ONCE}", level, unless=UNDONE)
+    return Report(event.at, f"{subject} {ONCE}", count_level, unless=UNDONE)
 
 
 def _is_container(value: Value | None) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._changes import ONCE, counts, leak, leaks
+from flake8_jax.rules._changes import ONCE, counts, leak, leaks, level_of_count
 from flake8_jax.semantics.events.events import Mutation
 from flake8_jax.semantics.events.facts import UNDONE
 
@@ -11,6 +11,9 @@ from flake8_jax.semantics.events.facts import UNDONE
 @rule("JAX501", "error")
 def global_write(event: Mutation) -> Report | None:
     """Traced code assigns a `global` or `nonlocal` variable that exists before the trace begins.
+
+    The finding is a note if the code adds a constant to the variable (`n_traces += 1`), because programs count their
+    traces in this way.
 
     ## Why is this bad?
 
@@ -151,5 +154,6 @@ def global_write(event: Mutation) -> Report | None:
         subject = f"This assignment to {event.how} `{event.name}`"
         return Report(event.at, f"{subject} {leak(event.context, f'`{event.name}`')}", unless=UNDONE)
     if counts(event):
-        return Report(event.at, f"This update of {event.how} `{event.name}` {ONCE}", unless=UNDONE)
+        subject = f"This update of {event.how} `{event.name}`"
+        return Report(event.at, f"{subject} {ONCE}", level_of_count(event), unless=UNDONE)
     return None

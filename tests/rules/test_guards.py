@@ -41,6 +41,24 @@ def leaves(tree):
     return jax.tree.leaves(tree)
 """,
     },
+    "a test of the modules that are loaded": {
+        "package/__init__.py": "",
+        "package/use.py": """
+import sys
+
+import jax
+
+if "jax.experimental.host_callback" in sys.modules:
+    jax.experimental.host_callback.barrier_wait()
+
+
+def wait():
+    loaded = sys.modules.get("jax.experimental.host_callback")
+    if loaded is None:
+        return
+    jax.experimental.host_callback.barrier_wait()
+""",
+    },
     "a library through another module": {
         "package/__init__.py": "",
         "package/backend.py": "import jax.numpy as jnp\n",

@@ -127,6 +127,9 @@ def _is_withdrawn(m: Machine, emission: Emission) -> bool:
         return True
     scopes = (emission.scope, *[link.scope for link in emission.chain])
     of_tracers = emission.rule.raises == "tracer error" or emission.rule.name == "print-in-staged"
+    functions = (emission.event.context.inner, *[link.fn for link in emission.chain])
+    if of_tracers and not m.trackers[Runs].probed.isdisjoint(map(id, functions)):
+        return True  # the program asks first whether JAX can trace the function
     if of_tracers and any(scope.unjitted for scope in scopes):
         return True  # where jit is switched off, nothing is traced but by other transforms
     if of_tracers and m.program.unjitting:

@@ -126,7 +126,8 @@ class Frame:
 
     mark: length of the journal at its start. branches: so many alternatives are open around the running statement; undecided:
     those of tests whose outcome is not known, without loops; guesses: those that no evidence says may be taken. vague: it
-    returned inside of one of them. exits: how paths that return inside of them look from the
+    returned inside of one of them; setups: those among them that depend on the machine (``Branch.setup``); answers: it returned
+    inside of another one. exits: how paths that return inside of them look from the
     start. ended: it returned outside of them.
     doubtful: whether the code is reached from here on depends on a test that only the host can decide. trace: number of
     the trace that it runs in, and so the allocation trace of its variables. attempts: so many ``try`` and ``with`` blocks
@@ -137,6 +138,7 @@ class Frame:
     """
 
     __slots__ = (
+        "answers",
         "attempts",
         "branches",
         "deep_loops",
@@ -153,6 +155,7 @@ class Frame:
         "returns",
         "scope",
         "self_value",
+        "setups",
         "slots",
         "trace",
         "undecided",
@@ -178,8 +181,8 @@ class Frame:
         self.mark = 0
         self.branches = 0
         self.undecided = 0
-        self.guesses = 0
-        self.vague = False
+        self.guesses = self.setups = 0
+        self.vague = self.answers = False
         self.attempts = 0
         self.ended = False
         self.trace = 0

@@ -92,8 +92,7 @@ class Unknown(Opaque):
       of an unknown value or a module flag. jaxlint reports no error in code that runs only after a test of such a value.
     - ``doubt``: as ``host_test``, but only one outcome of the test is doubtful: this one (True or False). For example, it is
       True for ``x is None`` if no annotation says that ``x`` may be None.
-    - ``untraced``: the outcome of the test that says that nothing is traced: False for ``isinstance(x, Tracer)``. None if
-      the test does not ask for tracers.
+    - ``untraced``: the outcome that says that nothing is traced: False for ``isinstance(x, Tracer)``.
     - ``formula``, ``leaf_of``, ``type_of``: for rules of jaxlint itself."""
 
     __slots__ = ("doubt", "formula", "host_test", "label", "leaf_of", "type_of", "untraced")
@@ -109,8 +108,7 @@ class Unknown(Opaque):
         self.origin: Value | None = None
         self.label, self.host_test = label, host_test
         self.formula: Recipe | None = None
-        self.doubt = doubt
-        self.untraced = untraced
+        self.doubt, self.untraced = doubt, untraced
         self.leaf_of: Value | None = None
         self.type_of: Value | None = None
 
@@ -286,8 +284,7 @@ class TupleValue(Value):
 class ListValue(Value):
     """A list (or another sequence): known elements in ``slots[0..n-1]`` while ``slots["n"]`` is an int; else
     ``slots["n"]`` is None and ``slots["*"]`` stands for every element. ``is_tuple``: an immutable one of unknown length.
-    ``slots["declared"]``: only an annotation says that it is a list. ``slots["some"]``: it surely has a first element.
-    ``slots["filtered"]``: whether it has one is the answer of a test that only Python decides."""
+    ``slots["declared"]``: only an annotation says so. ``slots["some"]``: it has an element; ``slots["filtered"]``: it may."""
 
     __slots__ = ("is_tuple", "made_in", "slots")
 
@@ -319,9 +316,8 @@ class ListValue(Value):
 class DictValue(Value):
     """A dict. Known items under ``("k", key)``; ``slots["*"]`` joins all values under unknown keys (absent: none).
 
-    ``slots["open"]`` is true when there may be keys that we do not know. ``slots["factory"]``: what a ``defaultdict``
-    calls for a missing one. ``slots["frozen"]``: it is one that cannot change, and has a hash. ``slots["declared"]``: only an
-    annotation says that it is a dict.
+    ``slots["open"]`` is true when there may be keys that we do not know. ``slots["factory"]``: what a ``defaultdict`` calls
+    for a missing one. ``slots["frozen"]``: it cannot change, and has a hash. ``slots["declared"]``: only an annotation says so.
     """
 
     __slots__ = ("made_in", "slots")
@@ -834,9 +830,9 @@ SHAPED = "shaped"
 def shaped_of(value: Array) -> Recipe | None:
     """The recipe of an array that holds elements of ``value``; None where nothing is known of how that was computed."""
     recipe = value.recipe
-    if recipe is None or value.dtype == "key" or recipe.name == SHAPED:
-        return recipe if recipe is not None and recipe.name == SHAPED else None
-    return Recipe(SHAPED, (value,), None, None)
+    if recipe is not None and recipe.name == SHAPED:
+        return recipe
+    return Recipe(SHAPED, (value,), None, None) if recipe is not None and value.dtype != "key" else None
 
 
 class ExternalMethod(Value):

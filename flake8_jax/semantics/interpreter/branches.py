@@ -52,7 +52,8 @@ MAX_PENDING = 12
 
 class Branch(msgspec.Struct, frozen=True, eq=False):
     """One alternative: what is learnt on entering it, then what runs. guess: no evidence says that it may be taken (see
-    ``conditions``). barred: taken only where nothing is traced, and this is staged. failed: the tests before it."""
+    ``conditions``). barred: taken only where nothing is traced, and this is staged. failed: the tests before it. setup:
+    whether it is taken depends on the machine, such as on what is installed, and not on what JAX can trace."""
 
     run: Callable[[], Flow]
     learn: tuple[Callable[[Machine], None], ...] = ()
@@ -61,6 +62,7 @@ class Branch(msgspec.Struct, frozen=True, eq=False):
     guess: bool = False
     barred: bool = False
     failed: tuple[Condition, ...] = ()
+    setup: bool = False
 
 
 def run_branches(m: Machine, frame: Frame, branches: list[Branch]) -> Flow:
@@ -82,9 +84,11 @@ def run_branches(m: Machine, frame: Frame, branches: list[Branch]) -> Flow:
         frame.branches += 1
         frame.undecided += 1
         frame.guesses += branch.guess
+        frame.setups += branch.setup
         m.path.guesses += branch.guess or branch.barred
         flow = branch.run()
         m.path.guesses -= branch.guess or branch.barred
+        frame.setups -= branch.setup
         frame.guesses -= branch.guess
         frame.undecided -= 1
         frame.branches -= 1
@@ -105,7 +109,8 @@ def run_branches(m: Machine, frame: Frame, branches: list[Branch]) -> Flow:
         return next((f for f in (RETURN, BREAK, CONTINUE) if f in flows), RAISE)
     tests = [Condition(a.key, a.truth) if a.key is not None else None for a in live_branches]
     _track_host_choices(m, live, tests)
-    guessed = guessed_names(frame, live) if any(branch.guess for branch in live_branches) else []
+    guesses = [branch for branch in live_branches if branch.guess]
+    guessed = guessed_names(frame, live, flags=not all(branch.setup for branch in guesses)) if guesses else []
     m.journal.merge(live, _labels_of(m, live_branches, tests), tests)
     write_guessed(m, frame, guessed)
     if len(live) == 1 and len(branches) > 1 and live_branches[0].key is not None:
@@ -119,13 +124,13 @@ def write_guessed(m: Machine, frame: Frame, names: list[str]) -> None:
         m.journal.write(frame.slots, name, Unknown(name, host_test=True))
 
 
-def guessed_names(frame: Frame, live: list[Writes]) -> list[str]:
-    """The variables that one branch leaves an array and another a container, or two different flags: which it is was
-    decided by something unknown."""
+def guessed_names(frame: Frame, live: list[Writes], *, flags: bool = True) -> list[str]:
+    """The variables that one branch leaves an array and another a container: which it is was decided by something unknown.
+    flags: also those that are different flags."""
     guessed: list[str] = []
     for where in {where for writes in live for where in writes if where[0] == id(frame.slots)}:
         held = [writes[where][2] if where in writes else frame.slots.get(where[1]) for writes in live]
-        if are_unlike(held) or are_unequal_flags(held):
+        if are_unlike(held) or (flags and are_unequal_flags(held)):
             guessed.append(where[1])
     return guessed
 
@@ -306,7 +311,7 @@ def _match(m: Machine, frame: Frame, node: ir.Match) -> Flow:
         guesses = bool(asked) and isinstance(subject, (Unknown, Tree))
         is_guess = guess or (guesses and not (for_tracers and is_traced_tree(subject)))
         branches.append(Branch(partial(_run_case, m, frame, case, subject), guess=is_guess, barred=barred))
-        guess = guess or guesses
+        guess = guess or (guesses and case.guard is None)
         barred = barred or (m.path.mode.staged and case.guard is None and for_tracers)
         if case.guard is None and outcome:
             exhaustive = True

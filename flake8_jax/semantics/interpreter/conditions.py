@@ -101,12 +101,6 @@ def judge_reports(m: Machine, test: Test, reports: int, *, outcome: bool) -> Non
 def condition_of(m: Machine, frame: Frame, node: ir.Expr, how: TestKind, whole: Any) -> Test:
     """Evaluate a test: tell the rules whose truth is asked for, and find what each outcome teaches."""
     made = _settled(m, frame, node, how, whole)
-    if m.path.host_choices and made.truth is None and made.key is not None and made.guesses != EITHER:
-        on_host = {
-            outcome for outcome in EITHER if normal_condition(Condition(made.key, outcome)) in m.path.host_choices
-        }
-        if on_host:
-            made = msgspec.structs.replace(made, guesses=made.guesses | on_host)
     if made.truth is not None:
         if frame.fn is not None:
             m.trackers[Runs].decided.add(id(frame.fn))
@@ -159,8 +153,14 @@ def _settled(m: Machine, frame: Frame, node: ir.Expr, how: TestKind, whole: Any)
     made = _condition(m, frame, node, how, whole)
     if isinstance(node, ir.Attribute) and node.attr == "jax_disable_jit" and m.path.mode.compiled:
         return msgspec.structs.replace(made, truth=False)  # where JAX compiles, that is off
-    if made.truth is None and made.key is not None and how != "while":
-        return msgspec.structs.replace(made, truth=_known_truth(m, made.key))
+    if made.truth is not None or made.key is None:
+        return made
+    if how != "while":
+        made = msgspec.structs.replace(made, truth=_known_truth(m, made.key))
+    if m.path.host_choices and made.truth is None and made.guesses != EITHER:
+        key, choices = made.key, m.path.host_choices
+        on_host = {outcome for outcome in EITHER if normal_condition(Condition(key, outcome)) in choices}
+        made = msgspec.structs.replace(made, guesses=made.guesses | on_host)
     return made
 
 

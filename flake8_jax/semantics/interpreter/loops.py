@@ -82,7 +82,7 @@ class _DeepRun(msgspec.Struct, frozen=True, eq=False):
 def _break(m: Machine, frame: Frame, node: ir.Break) -> Flow:
     loop = frame.loops[-1]
     loop.exits.append(m.journal.since(loop.base))
-    loop.vague = loop.vague or frame.guesses > 0
+    loop.vague = loop.vague or frame.guesses > frame.setups
     return BREAK
 
 

@@ -433,7 +433,9 @@ def _result_of(m: Machine, inner: Frame, fn: ir.Function, flow: Flow) -> Value:
     if not inner.returns:
         return Unknown(RAISES if flow != RETURN else "return")
     result = inner.returns[0]
-    if inner.vague and (joining.are_unlike(inner.returns) or joining.are_unequal_flags(inner.returns)):
+    if inner.vague and joining.are_unlike(inner.returns):
+        return Unknown("return", host_test=True)
+    if inner.answers and joining.are_unequal_flags(inner.returns):
         return Unknown("return", host_test=True)
     for other in inner.returns[1:]:
         result = joining.join(result, other)

@@ -56,6 +56,7 @@ from flake8_jax.semantics.trackers.globals import GlobalReads
 from flake8_jax.semantics.trackers.host_buffers import is_buffer, track_overwritten
 from flake8_jax.semantics.trackers.keys import uses_left_by_exception
 from flake8_jax.semantics.trackers.process import ENVIRON, set_variables, track_import, track_written
+from flake8_jax.semantics.trackers.runs import Runs, track_probed_failures
 from flake8_jax.semantics.trackers.steps import TrainingSteps, emit_steps, give_back, track_bound
 from flake8_jax.semantics.trackers.variation import Variations, track_augmented, track_self_update, vary_binary
 from flake8_jax.semantics.trackers.versions import ApiUses
@@ -142,6 +143,7 @@ def _return(m: Machine, frame: Frame, node: ir.Return) -> Flow:
     if loop is not None:
         loop.leaving = False
     frame.vague = frame.vague or frame.guesses > 0
+    frame.answers = frame.answers or frame.guesses > frame.setups
     if m.trackers[TrainingSteps].taken is not None:
         give_back(m, frame.returns[-1])
     if frame.branches:
@@ -198,17 +200,21 @@ def _pass(m: Machine, frame: Frame, node: ir.Stmt) -> Flow:
 
 def _try(m: Machine, frame: Frame, node: ir.Try) -> Flow:
     catching = [h for h in node.handlers if _catches_tracer_errors(m, frame, h.type) and not _raises_again(h)]
-    catches, around = bool(catching), m.path.tried
+    catches, around, probing = bool(catching), m.path.tried, m.path.probing
     named = catches and not any(_catches_all(m, frame, handler.type) for handler in catching)
 
     def body() -> Flow:
-        reports = len(m.bus.emissions)
+        reports, probes = len(m.bus.emissions), m.trackers[Runs].probes
         frame.attempts += bool(node.handlers)
         if catches and frame.fn is None:  # a script shows an error; a function may just be careful
             m.path.tried = Tried(len(m.path.stack), named)
+        if any(not _raises_another(handler) for handler in catching):
+            m.path.probing = len(m.path.stack)
         flow = run_block(m, frame, node.body)
-        m.path.tried = around
+        m.path.tried, m.path.probing = around, probing
         frame.attempts -= bool(node.handlers)
+        if m.trackers[Runs].probes > probes:
+            track_probed_failures(m, m.bus.emissions[reports:])
         if catches and _drop_caught(m, frame, node, reports) and flow == NORMAL:
             return RAISE  # the body fails on a tracer: what goes on are the handlers
         if flow == NORMAL and node.orelse:
@@ -234,7 +240,8 @@ def _try(m: Machine, frame: Frame, node: ir.Try) -> Flow:
                 m.journal.write(frame.slots, handler.name, Unknown("exception"))
             return run_block(m, frame, handler.body)
 
-        branches.append(Branch(handle, guess=True))
+        setup = handler not in catching or any(isinstance(s, (ir.Import, ir.ImportFrom)) for s in node.body)
+        branches.append(Branch(handle, guess=True, setup=setup))
     flow = body() if not node.handlers else run_branches(m, frame, branches)
     if node.finalbody:
         final = run_block(m, frame, node.finalbody)
@@ -311,6 +318,11 @@ def _raises_again(handler: ir.ExceptHandler) -> bool:
     """The handler ends with a bare ``raise``."""
     last = handler.body[-1] if handler.body else None
     return isinstance(last, ir.Raise) and last.exc is None
+
+
+def _raises_another(handler: ir.ExceptHandler) -> bool:
+    """The handler ends with a ``raise``."""
+    return bool(handler.body) and isinstance(handler.body[-1], ir.Raise)
 
 
 def _with(m: Machine, frame: Frame, node: ir.With) -> Flow:

@@ -122,7 +122,8 @@ def _test_array(value: Array, asked: Asked) -> bool | None:
 
 
 def _test_tree(value: Tree, asked: Asked) -> bool | None:
-    return False if value.level >= GRAD and asked.name in _LEAF_TYPES else None
+    is_leaf = asked.name in _LEAF_TYPES or asked.name.startswith("numpy.")
+    return False if value.level >= GRAD and is_leaf else None
 
 
 def _test_const(value: Const, asked: Asked) -> bool | None:

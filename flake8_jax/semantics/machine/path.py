@@ -51,6 +51,7 @@ class ExecutionPath:
     assumed: conditions that callers hold of what it closes over.
     passes: so many loops around are run more than once. branches: the alternatives that may not be taken. forwarded: for each
     call of an object that is under way, how many functions were running when it began. steps: statements run so far.
+    probing: so many links lead to the innermost ``try`` around whose handlers go on after what tracers raise, -1 if none does.
     guesses: so many open alternatives are taken only if a guess is right.
 
     device: slots that say whether the device is done with what loops have given it (see ``readiness``).
@@ -62,7 +63,7 @@ class ExecutionPath:
     __slots__ = (
         "_last_context", "assumed", "body_serials", "branch_base", "branches", "branches_made", "caught",
         "condition_base", "conditions", "device", "failing_cell", "forwarded", "guesses", "host_choices",
-        "identified", "index", "loop_base", "loops", "mode", "passes", "serial", "stack", "step_limit", "steps",
+        "identified", "index", "loop_base", "loops", "mode", "passes", "probing", "serial", "stack", "step_limit", "steps",
         "traces", "tried",
     )  # fmt: skip
 
@@ -95,12 +96,14 @@ class ExecutionPath:
         self.forwarded: list[int] = []
         self.steps = 0
         self.guesses = 0
+        self.probing = -1
 
     def begin(self) -> tuple[Any, ...]:
         """An entry begins: what the path was, for ``resume``."""
         saved = (
             self.stack, self.mode, self.conditions, self.condition_base, self.assumed, self.caught, self.loop_base,
             self.branch_base, self.loops, self.passes, self.branches, self.forwarded, self.steps, self.tried, self.guesses,
+            self.probing,
         )  # fmt: skip
         self._clear()
         return saved
@@ -110,6 +113,7 @@ class ExecutionPath:
         (
             self.stack, self.mode, self.conditions, self.condition_base, self.assumed, self.caught, self.loop_base,
             self.branch_base, self.loops, self.passes, self.branches, self.forwarded, self.steps, self.tried, self.guesses,
+            self.probing,
         ) = saved  # fmt: skip
 
     def expects_error(self) -> bool:

@@ -50,6 +50,7 @@ from flake8_jax.semantics.trackers.captures import COMPILING
 from flake8_jax.semantics.trackers.host_seeds import pass_on
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.replicas import ANY
+from flake8_jax.semantics.trackers.runs import track_probed
 
 _REPEATING = frozenset({"scan", "map", "fori_loop", "while_loop", "associative_scan"})
 """Models of transforms that run an operand several times in one call."""
@@ -114,6 +115,8 @@ def stage(m: Machine, operand: Value, at: Call, how: Staging) -> Value:
 def staged(m: Machine, operand: Value, at: Call, how: Staging, run: Callable[[], Value]) -> Value:
     """What ``run`` gives inside of the transform, with the root on the call stack."""
     path = m.path
+    if how.mode.shapes_only:
+        track_probed(m, operand)
     saved_mode, saved_base = path.mode, path.loop_base
     name, serial = describe(operand), how.serial if how.serial is not None else path.new_serial()
     path.stack.append(

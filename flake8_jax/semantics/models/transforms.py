@@ -112,7 +112,7 @@ from flake8_jax.semantics.trackers.products import Products, emit_mismatch
 from flake8_jax.semantics.trackers.readiness import track_dispatch
 from flake8_jax.semantics.trackers.recipes import pass_tangent
 from flake8_jax.semantics.trackers.replicas import enter_replica, leave_replica, track_gradient
-from flake8_jax.semantics.trackers.runs import track_form_called
+from flake8_jax.semantics.trackers.runs import track_form_called, track_probed
 from flake8_jax.semantics.trackers.staleness import begin_compiled, end_compiled, forget_compiled, track_made
 from flake8_jax.semantics.trackers.variation import Variations, track_released
 from flake8_jax.semantics.trackers.versions import ApiUses
@@ -226,6 +226,8 @@ def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool =
     if tv.fact.keeps:
         at = at.to(_without(at.args, tv.fact.keeps))
     track_form_called(m, tv)
+    if not runs or tv.fact.result == "jaxpr":
+        track_probed(m, tv)
     if tv.fact.tracing == "none":
         return _call_untraced(m, tv, at)
     if isinstance(at.node, ir.Call) and at.args.star is None and not at.args.unknown_rest:

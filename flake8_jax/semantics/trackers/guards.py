@@ -2,7 +2,7 @@
 
 Vocabulary
 ----------
-probe     an expression that asks which release this is: a version, ``hasattr``, ``TYPE_CHECKING``, or a flag.
+probe     an expression that asks which release this is: a version, ``hasattr``, ``TYPE_CHECKING``, ``sys.modules``, or a flag.
 flag      a variable that a probe decided, or that an import which may fail left behind.
 guarded   behind a probe, in or below a ``try`` for names that may be missing, where a test expects the failure, or in a
           function or module that is used in such places only because of them.
@@ -23,6 +23,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
+from flake8_jax.semantics.domain.code import last_name
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.scopes import ModuleScope
@@ -85,6 +86,8 @@ class Guards:
         for part in walk(node):
             name = part.id if isinstance(part, ir.Name) else part.attr if isinstance(part, ir.Attribute) else ""
             if name and ("version" in name.lower() or name in _PROBES or name in self.flags or name in extra):
+                return True
+            if name == "modules" and isinstance(part, ir.Attribute) and last_name(part.value) == "sys":
                 return True
         return False
 

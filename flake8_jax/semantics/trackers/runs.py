@@ -15,11 +15,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from flake8_jax.core.call_graph import CallGraph, FunctionName
+from flake8_jax.semantics.domain.signatures import underlying
 from flake8_jax.semantics.domain.values import ClassValue, FunctionValue, Opaque, Value
 from flake8_jax.semantics.machine.limits import LINT_CAPS
 from flake8_jax.semantics.machine.tracker import Tracker
 
 if TYPE_CHECKING:
+    from flake8_jax.semantics.machine.bus import Emission
     from flake8_jax.semantics.machine.core import Machine
 
 
@@ -31,7 +33,8 @@ class Runs(Tracker):
     """memo: remembered runs by function and key. callees: functions that code calls, called_functions: also those that a
     transform runs. member: the present one. dared: functions that have daring calls, trusted: those that have others,
     with the entries that these start at, 0 for a module. tried: transformed functions that have calls in a ``try`` or a
-    block that is to raise, sound: those that have others. wrapped: functions given to unknown code, by what it
+    block that is to raise, sound: those that have others. probed: functions that the program traces in a ``try`` to find out
+    whether JAX can trace them, probes: how often it did. wrapped: functions given to unknown code, by what it
     gave. scripted: functions that the top level of a module runs outside of tracing. calls: who calls whom, None unless
     asked for. apart: as contexts, of calls that cannot be remembered, such as those with used keys. lost: how many calls ran
     nothing, because of a limit. class_decorators: functions that decorate classes, with what they made of one;
@@ -57,6 +60,8 @@ class Runs(Tracker):
         self.trusted: dict[int, set[int]] = {}
         self.tried: set[Value] = set()
         self.sound: set[Value] = set()
+        self.probed: set[int] = set()
+        self.probes = 0
         self.wrapped: dict[Value, tuple[FunctionValue, ...]] = {}
         self.scripted: set[int] = set()
         self.decided: set[int] = set()
@@ -96,6 +101,20 @@ def track_form_called(m: Machine, form: Value) -> None:
     """A transformed function is called: for the error that it raises, perhaps."""
     runs = m.trackers[Runs]
     (runs.tried if m.path.tries() else runs.sound).add(form)
+
+
+def track_probed(m: Machine, operand: Value) -> None:
+    """A function is traced but not run. In the body of a ``try``, this is a probe: what JAX raises is its answer."""
+    function = underlying(operand)
+    if m.path.probing == len(m.path.stack) and isinstance(function, FunctionValue):
+        m.trackers[Runs].probed.add(id(function.fn))
+        m.trackers[Runs].probes += 1
+
+
+def track_probed_failures(m: Machine, emissions: Iterable[Emission]) -> None:
+    """A probe has met these errors."""
+    failing = [e.event.context.inner for e in emissions if e.rule.raises == "tracer error"]
+    m.trackers[Runs].probed.update([id(function) for function in failing if function is not None])
 
 
 def track_dared(m: Machine, functions: Iterable[Value]) -> None:
