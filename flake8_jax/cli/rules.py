@@ -42,7 +42,7 @@ _SHOWS = (
 )
 _RAISES = (
     "The comment `# expect:` marks a line that jaxlint reports. The function `demonstrate` runs the code: the line with "
-    "`# raises:` raises this error."
+    "`# raises:` raises the error that the comment names."
 )
 
 

@@ -117,7 +117,7 @@ class Subscription:
     events.
     - ``names``: for ``NameUse`` and ``Discarded``: the rule gets only events with these canonical names; None for all names.
     - ``where``: for ``LibraryCall`` and ``MethodCall``: the rule gets only calls in these kinds of code. ``staged`` is code
-      that JAX traces, ``loop`` is a Python loop outside tracing, and ``eager`` is other code outside tracing.
+      that JAX traces, ``loop`` is a Python loop outside tracing, and ``eager`` is other code outside tracing; None for all.
     - ``arrays``: for ``LibraryCall``: the rule gets only calls with an argument that may contain an array.
     - ``effects``: for ``LibraryCall``: the rule gets only calls of functions with one of these effects: ``time``, ``random``,
       ``io``, ``environment``, ``print`` or ``log`` for the world outside, ``consume`` or ``split`` for a key; None for all.

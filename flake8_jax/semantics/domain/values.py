@@ -750,16 +750,16 @@ _LEVELED: dict[type, Callable[[Any], Iterable[Value]]] = {
 
 
 def is_traced_array(value: Value) -> bool:
-    """Return whether a value certainly is a tracer without a value, as under ``jit``. If jaxlint knows several possible values,
-    this has to hold for each of them."""
+    """Return whether a value certainly is a tracer whose numbers are unknown while JAX traces, as under ``jit`` or ``vmap`` but
+    not under ``grad`` alone. If jaxlint knows several possible values, this has to hold for each of them."""
     if isinstance(value, Array):
         return value.level == ABSTRACT
     return isinstance(value, UnionValue) and all(is_traced_array(m) for m in value.members)
 
 
 def is_tracer(value: Value) -> bool:
-    """Return whether a value certainly is a tracer of an array: one without a value, as under ``jit``, or one with a value, as
-    under ``grad`` alone."""
+    """Return whether a value certainly is a tracer of an array: one whose numbers are unknown, as under ``jit``, or one that
+    knows them, as under ``grad`` alone."""
     if isinstance(value, Array):
         return value.level >= GRAD
     return isinstance(value, UnionValue) and all(is_tracer(m) for m in value.members)
