@@ -184,11 +184,19 @@ def _advice(event: Repetition) -> str:
             named = next((path for path in fields if path in changed), fields[-1])
             return f"apply `{jit}` before the loop and pass what changes, such as `{named}`, as an argument"
     names = [name for name in sorted(_names_of_iteration(event)) if name.isidentifier()]
+    if names and names[0] in _defined_in(event):
+        return f"define `{names[0]}` and apply `{jit}` before the loop, and pass what changes as an argument"
     if names:
         return f"apply `{jit}` before the loop and pass `{names[0]}` as an argument (static if it is not an array)"
     if _captures_iteration(event):
         return f"apply `{jit}` before the loop and pass what changes as an argument"
     return f"apply `{jit}` before the loop"
+
+
+def _defined_in(event: Repetition) -> set[str]:
+    """The names of the functions that the loop defines."""
+    nodes = walk(event.loop) if event.loop is not None else ()
+    return {node.function.name for node in nodes if isinstance(node, ir.FunctionDef)}
 
 
 def _names_of_iteration(event: Repetition) -> set[str]:

@@ -193,6 +193,8 @@ def traced_branch(event: TruthTest) -> Report | None:
     subject = quote(context, event.at)
     if event.how in ("and", "or") and (outer := _tested_by(event)):
         advice = f"use `{'&' if event.how == 'and' else '|'}`, and replace `{outer}` by jnp.where or jax.lax.cond"
+    elif event.how == "not" and (outer := _tested_by(event)):
+        advice = f"replace the `{outer}` by jnp.where or jax.lax.cond"
     elif _is_of_static(event.value):
         advice = "its inputs are static, so compute it with math or NumPy"
     elif advice == _SELECT and _is_parameter(event):
@@ -215,7 +217,7 @@ def _is_parameter(event: TruthTest) -> bool:
 
 
 def _tested_by(event: TruthTest) -> str:
-    """``if`` or another statement whose whole test is the ``and`` or ``or``: it cannot test an array either."""
+    """``if`` or another statement whose whole test is the ``and``, ``or`` or ``not``: it cannot test an array either."""
     around = list(nodes_around(event.context.scope.tree.body, event.at.start, event.at.end))
     for node in reversed(around):
         if isinstance(node, (ir.If, ir.IfExp)):

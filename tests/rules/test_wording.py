@@ -299,7 +299,7 @@ pad([1, 2])
         (
             "JAX706",
             "import jax\n\n\n@jax.jit\ndef step(x, batch, rng):\n    return x + batch\n\n\nstep(1.0, 2.0, dropout_rng=3)\n",
-            ["has no parameter `dropout_rng`, so the call raises TypeError; pass `rng` instead"],
+            ["has no parameter `dropout_rng` and does not get `rng`, so the call raises TypeError; pass `rng`"],
         ),
         (
             "JAX105",

@@ -134,10 +134,18 @@ def _missing_argument(function: FunctionValue, args: Arguments, named: set[str],
     required = [p.name for p in params if p.name in takers and p.default is None and p.name not in function.defaults]
     missing = next((name for name in required if name not in given), "")
     if missing and unknown:
-        return f"has no parameter `{unknown}`, so the call raises TypeError; pass `{missing}` instead"
+        return (
+            f"has no parameter `{unknown}` and does not get `{missing}`, so the call raises TypeError; pass `{missing}`"
+        )
     written = [name for name in required if name != "self"]
     if missing and len(written) > 1:
         passed = sum(name in given for name in written)
+        if behind := _behind_a_gap(positional, args):
+            gap, name = behind
+            return (
+                f"takes {len(written)} arguments but gets {passed}, so the call raises TypeError; "
+                f"pass `{gap}` in front of `{name}`"
+            )
         *some, last = [f"`{name}`" for name in written if name not in given][:_MOST_MISSING]
         others = f"{', '.join(some)} and {last}" if some else last
         return (
@@ -145,6 +153,22 @@ def _missing_argument(function: FunctionValue, args: Arguments, named: set[str],
             f"pass {others}{', and check the order of the others' if passed > 1 else ''}"
         )
     return f"needs the argument `{missing}`, so the call raises TypeError; pass it" if missing else ""
+
+
+def _behind_a_gap(positional: list[str], args: Arguments) -> tuple[str, str] | None:
+    """A parameter that is left out, and the argument behind it that is called as the next parameter: ``f(x, z)`` of
+    ``f(x, y, z)``."""
+    if len(args.values) != len(positional) - 1 or len(args.nodes) != len(args.values):
+        return None
+    spelled = [node.id if isinstance(node, ir.Name) else "" for node in args.nodes]
+    gaps = [i for i, name in enumerate(spelled) if name and name == positional[i + 1]]
+    first = gaps[0] if gaps else 0
+    if not gaps or any(
+        name and name in positional[first:] and name != positional[i + 1]
+        for i, name in enumerate(spelled[first:], first)
+    ):
+        return None
+    return positional[first], spelled[first]
 
 
 _LONGEST_LIST = 50
