@@ -228,6 +228,7 @@ def test_a_name_that_a_test_replaces(text: str, expected: bool) -> None:
 
 def test_the_documentation_names_the_rules_with_safe_fixes() -> None:
     page = (Path(__file__).parents[2] / "docs" / "fixing.md").read_text(encoding="utf-8")
-    documented = set(re.findall(r"^\| (JAX\d+) \|", page, re.MULTILINE))
+    documented = set(re.findall(r"^\| (JAX\d+) \(`", page, re.MULTILINE))
     codes = {rule.name: rule.code for rule in all_rules()}
-    assert documented == {codes[case.rule] for case in all_cases() if case.safety == "safe"}
+    without_a_fixer = {"JAX002"}  # its fix deletes a comment
+    assert documented - without_a_fixer == {codes[case.rule] for case in all_cases() if case.safety == "safe"}
