@@ -13,13 +13,13 @@ from flake8_jax.cli.running import (
     ask,
     command_parser,
     converted,
-    dimension,
     fail,
     positive,
     show_result,
     size,
 )
 from flake8_jax.cli.said import tell
+from flake8_jax.cli.subjects import add_array_options
 from flake8_jax.runtime_checks.measurements import Tree, TreeNode
 
 _EPILOG = """\
@@ -52,17 +52,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="INPUTS",
         help="call the function with these inputs, such as 'key, f32[64,64]' (default: made up from the signature)",
     )
-    group.add_argument(
-        "--dim",
-        action="append",
-        default=[],
-        type=dimension,
-        metavar="NAME=SIZE",
-        help="set the size of a named dimension, as in n=128 (default: 4 for the first name, 5 for the second …)",
-    )
-    group.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="set the seed for the values of arrays (default: 0)"
-    )
+    add_array_options(group)
     add_run_options(made)
     return made
 

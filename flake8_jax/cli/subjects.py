@@ -65,13 +65,8 @@ def subject_parser(name: str, description: str, epilog: str, note: str = "") -> 
     return made
 
 
-def add_subject_options(parser: argparse.ArgumentParser, *, platform: bool = True) -> None:
-    """Options that say with what TARGET is called, and how its process runs. platform: whether ``--target`` is among them."""
-    group = parser.add_argument_group("inputs")
-    group.add_argument("--case", action="append", default=[], metavar="INPUTS", help=CASE_HELP)
-    group.add_argument(
-        "--cases", metavar="FILE.toml|FILE.py", help="also call the function with the inputs in this file"
-    )
+def add_array_options(group: argparse._ArgumentGroup) -> None:
+    """Options that say which arrays inputs such as ``f32[n]`` stand for."""
     group.add_argument(
         "--dim",
         action="append",
@@ -83,6 +78,16 @@ def add_subject_options(parser: argparse.ArgumentParser, *, platform: bool = Tru
     group.add_argument(
         "--seed", type=int, default=0, metavar="N", help="set the seed for the values of arrays (default: 0)"
     )
+
+
+def add_subject_options(parser: argparse.ArgumentParser, *, platform: bool = True) -> None:
+    """Options that say with what TARGET is called, and how its process runs. platform: whether ``--target`` is among them."""
+    group = parser.add_argument_group("inputs")
+    group.add_argument("--case", action="append", default=[], metavar="INPUTS", help=CASE_HELP)
+    group.add_argument(
+        "--cases", metavar="FILE.toml|FILE.py", help="also call the function with the inputs in this file"
+    )
+    add_array_options(group)
     group.add_argument(
         "--static", type=names_list, default=[], metavar="NAMES",
         help="make these parameters static, separated by commas, if the function is not jitted yet",

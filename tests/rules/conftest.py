@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -134,3 +135,11 @@ def findings(folder: Path, capsys: pytest.CaptureFixture[str], text: str) -> lis
     )
     found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
     return found
+
+
+def check_levels(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
+    """A program has the findings that the ends of its lines say (``# error``, ``# info``), and no others."""
+    rows = enumerate(text.splitlines(), 1)
+    expected = {row: mark[1] for row, line in rows if (mark := re.search(r"# (info|warning|error)$", line))}
+    found = findings(tmp_path, capsys, text)
+    assert {item["location"]["row"]: item["severity"] for item in found} == expected
