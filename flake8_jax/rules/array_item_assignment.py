@@ -23,7 +23,8 @@ def array_item_assignment(event: Store) -> Report | None:
 
     JAX arrays are immutable, traced or not, so an assignment such as `x[i] = v` raises
     `TypeError: JAX arrays are immutable`. The call `x.at[i].set(v)` returns a new array with the changed item. Under
-    `jit`, XLA does not copy the array for this call but updates it in place.
+    `jit`, XLA writes this item into the memory of `x`, without a copy, if the program does not need the old `x`
+    afterwards.
 
     ## Example
 
@@ -79,8 +80,9 @@ def array_item_assignment(event: Store) -> Report | None:
 
     ## Limitations
 
-    The rule misses an assignment to an array inside a pytree (`params["w"][0] = 1`) if jaxlint does not know the
-    structure of the pytree.
+    If jaxlint knows only from an annotation (`x: jax.Array`) that the object is a JAX array, the rule reports the
+    assignment only with `--preview`. The rule misses an assignment to an array inside a pytree (`params["w"][0] = 1`)
+    if jaxlint does not know the structure of the pytree.
 
     ## Fix safety
 
@@ -89,10 +91,10 @@ def array_item_assignment(event: Store) -> Report | None:
     augmented assignment cannot select an item twice. Otherwise it is unsafe: other references keep the old values,
     and a caller may pass a NumPy array.
 
-    If the index is a traced mask, the fix turns `x[x < 0] = 0` into `x = jnp.where(x < 0, 0, x)`. This fix is unsafe,
-    because `jnp.where` of an integer array and a float gives a float array.
+    If the index is a traced array of booleans, the fix turns `x[x < 0] = 0` into `x = jnp.where(x < 0, 0, x)`. This
+    fix is unsafe, because `jnp.where` of an integer array and a float gives a float array.
 
-    jaxlint offers no fix in Pallas kernels, or if nothing reads `x` after the assignment. It offers no fix for
+    jaxlint offers no fix in a Pallas kernel. It offers no fix if no code reads `x` after the assignment, or for
     `del x[i]`, because the new array would have another shape. It also offers no fix for an array that cannot get a
     new value: a transpose (`x.T[0] = 1`), a property, or a field of a NamedTuple or of a frozen class.
 

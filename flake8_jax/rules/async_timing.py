@@ -18,14 +18,18 @@ from flake8_jax.semantics.events.facts import NO_MEASURE
 def async_timing(event: Timed) -> Report | None:
     """A timer stops before the timed work is done.
 
-    The finding is a note (level info) if the line that stops the timer, or one of the next three lines, contains a
-    word such as `compile`, `dispatch` or `warmup`, because the code then measures work that the host does before the
-    call returns. The finding is also a note if the code times a thousand JAX calls or more together: JAX queues only
-    some tens of calls, so the error is small. It is a note, too, if the timed function runs single operations in a
-    loop, without `jit`, because Python then takes most of the time.
+    The finding is a note (level info) in three cases:
 
-    The rule also reports a `with` block that reads the clock when it starts and ends, and a call of
-    `jax.profiler.stop_trace` before the traced work is done.
+    - The finding is a note if the line that stops the timer, or one of the next three lines, contains a word such as
+      `compile`, `dispatch` or `warmup`, because the code then measures work that the host does before the call
+      returns.
+    - The finding is a note if the code times a thousand JAX calls or more together: JAX queues only some tens of
+      calls, so the error is small.
+    - The finding is a note if the timed function runs single operations in a loop, without `jit`, because Python then
+      takes most of the time.
+
+    The rule also reports a `with` block whose context manager reads the clock when the block starts and ends
+    (`with timer(): …`), and a call of `jax.profiler.stop_trace` before the profiled work is done.
 
     ## Why is this bad?
 
@@ -95,9 +99,9 @@ def async_timing(event: Timed) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a timer that stops after the code has read the result on the host, because the result is
-    ready then. It does not report a timer around a training loop in which the host also waits for data, because only
-    a small part of the device's work is unfinished when such a loop ends.
+    jaxlint does not report a timer that stops after the code has read the result on the host (`float(loss)`), because
+    the result is ready then. It does not report a timer around a training loop in which the host also waits for data,
+    because only a small part of the device's work is unfinished when such a loop ends.
 
     ```python
     import time
@@ -129,9 +133,12 @@ def async_timing(event: Timed) -> Report | None:
 
     ## Fix safety
 
-    Unsafe. jaxlint adds `jax.block_until_ready` before the timer stops, or around a call whose result is not used.
-    The measured time then includes the computation. jaxlint offers no fix if a function that the code calls waits
-    itself, or if the code uses the time only under a condition (`if return_time:`), because other runs need not wait.
+    Unsafe. jaxlint adds `jax.block_until_ready` before the timer stops, or around a call whose result is not used. The
+    measured time then includes the computation.
+
+    jaxlint offers no fix if a function of the project that the timed code calls already waits for results (its code
+    contains `block_until_ready` or `device_get`). It also offers no fix if the code uses the time only under a
+    condition (`if return_time:`), because runs in which this condition is False need not wait.
 
     ## How it is verified
 

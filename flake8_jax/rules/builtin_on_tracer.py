@@ -41,8 +41,8 @@ def builtin_on_tracer(event: LibraryCall) -> Report | None:
 
     `max(a, b)` tests `b > a`, and `any(xs)` tests the truth value of each element. Tracers have no truth value at
     trace time, so both raise `TracerBoolConversionError`. The functions of `math` convert their argument to a Python
-    float and raise `ConcretizationTypeError` or `TypeError`, also under `jax.grad` without `jit`. Their equivalents
-    in `jax.numpy` work.
+    float and raise `ConcretizationTypeError` or `TypeError`, also under `jax.grad` without `jit`. The functions of
+    `jax.numpy` that compute the same, such as `jnp.maximum` and `jnp.sqrt`, work with tracers.
 
     ## Example
 

@@ -9,14 +9,14 @@ from flake8_jax.semantics.events.events import CachedCall, Hashing
 
 @rule("JAX508", "error")
 def cached_tracer(event: CachedCall | Hashing) -> Report | None:
-    """Traced code calls a cached function (`lru_cache`) with a traced argument, or a cached function that returns JAX arrays.
+    """Traced code calls a cached function (`lru_cache`) with a traced argument, or one that makes JAX arrays.
 
     ## Why is this bad?
 
-    A cache must hash its arguments, and a tracer has no hash (`TypeError: unhashable type`). If a cached function builds
-    `jnp` arrays from static arguments and its first call happens at trace time, the arrays are tracers. The cache keeps them,
-    so the next trace, or a call outside tracing, gets an invalid tracer (`UnexpectedTracerError`). Build such tables with
-    NumPy or under `jax.ensure_compile_time_eval()`.
+    A cache must hash the arguments of the function, and a tracer has no hash (`TypeError: unhashable type`). If a
+    cached function makes `jnp` arrays from static arguments and its first call happens at trace time, the arrays are
+    tracers. The cache keeps them, so the next trace, or a call outside tracing, gets an invalid tracer
+    (`UnexpectedTracerError`). Make such arrays with NumPy or under `jax.ensure_compile_time_eval()`.
 
     ## Example
 
@@ -107,7 +107,7 @@ def cached_tracer(event: CachedCall | Hashing) -> Report | None:
     ## Limitations
 
     The rule knows only the caches of Python's `functools` (`lru_cache`, `cache`). It misses a cache that the project
-    implements itself, and a cached function that returns arrays inside an object that is not a pytree.
+    implements itself, and a cached function whose result is an object that contains arrays but is not a pytree.
 
     ## Fix safety
 
@@ -115,9 +115,9 @@ def cached_tracer(event: CachedCall | Hashing) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name. It confirms the finding if a traced argument raises `TypeError`,
-    if a cached tracer raises `UnexpectedTracerError` in a later call, or if the line runs at trace time, so that the
-    cache keeps a tracer.
+    `jaxlint verify` runs the program that you name. It confirms the finding in three cases: a traced argument raises
+    `TypeError`, a tracer from the cache raises `UnexpectedTracerError` in a later call, or the cached function is
+    called at trace time, so that the cache keeps a tracer.
 
     ## Since
 

@@ -11,13 +11,14 @@ MIB = 1 << 20
 
 @rule("JAX409", "warning")
 def captured_constant(event: CapturedConstant) -> Report | None:
-    """A jitted function closes over an array of at least one MiB, which becomes a constant of the program.
+    """A jitted function reads a captured array of at least one MiB, which becomes a constant of the program.
 
     ## Why is this bad?
 
-    JAX writes a captured array into the compiled program. The compiler reads the array and tries to compute with it
-    ahead of time, so compilation takes long. The program also keeps a copy of the array for each function and each
-    shape that JAX compiles. Pass the array as an argument.
+    JAX writes a captured array into the compiled program. An array is captured if the function reads it from a
+    variable of the module, of an enclosing function or of an object, instead of an argument. The compiler tries to
+    compute with this array in advance, so compilation takes long. JAX also keeps a copy of the array for each function
+    and each shape that it compiles. Pass the array as an argument.
 
     ## Example
 
@@ -58,9 +59,9 @@ def captured_constant(event: CapturedConstant) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report an array of which the function reads only the shape, or an array that the traced code
-    makes itself, because JAX does not copy these into the program. An array whose elements are all equal, such as
-    `jnp.zeros(n)`, and an array of less than one MiB cost little, so jaxlint does not report them either.
+    jaxlint does not report an array of which the function reads only the shape, or an array that the traced code makes
+    itself, because JAX does not write these arrays into the program. It does not report an array whose elements are
+    all equal, such as `jnp.zeros(n)`, or an array of less than one MiB, because these cost little.
 
     If the body of `scan` or `fori_loop` captures an array, jaxlint reports it only if a jitted function contains the
     loop. Outside `jit`, JAX passes the captured array to the compiled loop as an argument.

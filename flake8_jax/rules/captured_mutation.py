@@ -15,18 +15,23 @@ from flake8_jax.semantics.events.facts import UNDONE
 
 @rule("JAX502", "error")
 def captured_mutation(event: Mutation) -> Report | None:
-    """Traced code stores a tracer in a list, dict or set that was made outside of it, or counts its calls there.
+    """Traced code stores a tracer, or counts its calls, in a list, dict or set that exists before the trace begins.
 
     The finding is a warning if no code in the same file reads the list, dict or set, but code in other files could
-    read it. The finding is a note if the code adds a constant to an item (`stats["traces"] += 1`), because programs
-    count their traces in this way.
+    read it. The finding is a note (level info) in two cases:
+
+    - The finding is a note if a function that the traced code calls gets the list, dict or set as an argument and
+      changes it, because jaxlint does not know whether other code reads it after the trace.
+    - The finding is a note if the code adds a number to an item (`stats["traces"] += 1`), because programs count their
+      traces like this on purpose.
 
     ## Why is this bad?
 
-    Python runs a traced function only while JAX traces it. If the function appends to an outer list, it appends a
-    tracer, which is invalid after tracing (`UnexpectedTracerError`). Later calls append nothing. A body of `scan` and
-    a loss under `grad` have the same problem if they write to a container of the enclosing function. Return the
-    values (`has_aux=True`, or the second result of a `scan` body) or report them with `jax.debug.callback`.
+    Python runs a traced function only while JAX traces it. If the function appends to a list that exists before the
+    trace, it appends a tracer, which is invalid after tracing (`UnexpectedTracerError`). Later calls append nothing. A
+    body of `scan` and a loss under `grad` have the same problem if they write to a container of the enclosing
+    function. Return the values (`has_aux=True`, or the second result of a `scan` body) or report them with
+    `jax.debug.callback`.
 
     ## Example
 
@@ -81,9 +86,10 @@ def captured_mutation(event: Mutation) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a container that the traced function makes itself or gets as an argument, because it
-    belongs to the trace. It does not report a list that no code reads after the trace. It does not report a list used
-    as a stack, if the function removes each new element before the trace ends.
+    jaxlint does not report a list, dict or set that the traced function makes itself, or that it gets as an argument
+    from JAX, because this container exists only during the trace. It does not report a list that no code reads after
+    the trace. It does not report a list used as a stack, if the function removes each new element before the trace
+    ends.
 
     jaxlint does not report a dict to which the function adds only static values, which stay valid after tracing. It
     also does not report a mutable reference (`jax.new_ref`), because the compiled program changes the reference in
@@ -130,7 +136,7 @@ def captured_mutation(event: Mutation) -> Report | None:
 
     ## Limitations
 
-    The rule misses changes of NumPy arrays, queues and objects of other libraries.
+    The rule misses changes of NumPy arrays, of queues, and of objects whose class comes from a library.
 
     ## Fix safety
 

@@ -24,12 +24,12 @@ from flake8_jax.semantics.events.facts import DRAWN
 def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
     """A traced function or a loop makes a PRNG key from a constant seed.
 
-    The finding is a warning if the key is used for a dropout mask, a permutation or a choice of categories, which
-    should usually differ in each call. It is a note (level info) for other draws, such as the noise of an experiment
-    or a start vector.
+    The finding is a warning if the function draws a dropout mask, a permutation or a choice of categories with the
+    key, because these should usually differ in each call. It is a note (level info) for other draws, such as the noise
+    of an experiment or a start vector.
 
-    The finding is also a note (level info) if a comment on the line says that equal numbers are intended, or if the
-    compiled function has no arguments, because it then returns the same result anyway.
+    The finding is also a note if a comment on the line that makes the key says that equal numbers are intended, or if
+    the compiled function has no arguments, because it then returns the same result anyway.
 
     ## Why is this bad?
 
@@ -37,10 +37,10 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
     same units each time, and augmentation never varies. Make the key once, outside the traced function or the loop,
     and pass it in.
 
-    Traced code that reads a key from a variable of the module has the same problem. So does a function that makes its
-    own key (`def noise(x): key = jax.random.key(0) …`), if a loop calls this function. jaxlint reports such a
-    function if the result of the call goes into the next iteration; with `--preview`, it reports the function in
-    other loops, too.
+    Traced code that reads a key from a variable of the module has the same problem, because the key does not change
+    between calls. A function that makes its own key (`def noise(x): key = jax.random.key(0) …`) has this problem if a
+    loop calls the function. jaxlint reports such a function if the result of the call goes into the next iteration of
+    the loop. With `--preview`, jaxlint also reports the function in other loops.
 
     ## Example
 
@@ -124,16 +124,16 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a key that is made in a test, or outside functions and loops if no traced code draws from
-    it, because this code runs once. It does not report a key whose seed is an argument of the function, because the
-    caller can pass another seed. It does not report a key whose seed is a named constant (`jax.random.key(SEED)`) or
-    comes from the command line, because the author probably wants the same numbers in every call.
+    jaxlint does not report a key that a test makes. It does not report a key that the code makes once, outside
+    functions and loops, if no traced code draws from this key. It does not report a key whose seed is an argument of
+    the function, because the caller can pass another seed. It does not report a key whose seed is a named constant
+    (`jax.random.key(SEED)`) or comes from the command line, because the author probably wants the same numbers in
+    every call.
 
-    jaxlint does not report a key that only stands in for a missing argument
-    (`if key is None: key = jax.random.key(0)`), because callers can pass their own. It does not report a key from
-    which the code draws no numbers: a key of which only the shape matters (`jax.eval_shape`), the key of a dropout
-    layer that is switched off (`deterministic=True`), a key that the function only returns, or a draw in a loop whose
-    result no code uses.
+    jaxlint does not report a key that replaces a missing argument (`if key is None: key = jax.random.key(0)`), because
+    callers can pass their own. It does not report a key from which the code draws no numbers: a key in a function of
+    which only the shape of the result matters (`jax.eval_shape`), the key of a dropout layer that is switched off
+    (`deterministic=True`), a key that the function only returns, or a draw in a loop whose result no code uses.
 
     ```python
     import sys
@@ -179,7 +179,7 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
 
     ## Limitations
 
-    The rule misses a key whose seed comes from a configuration (`jax.random.key(config.seed)`), and a draw in a
+    The rule misses a key whose seed is a setting of the program (`jax.random.key(config.seed)`), and a draw in a
     function whose code jaxlint does not see.
 
     ## Fix safety

@@ -12,10 +12,10 @@ def control_flow_signature(event: SignatureMismatch) -> Report | None:
 
     ## Why is this bad?
 
-    Each of these functions needs arguments of a fixed form, and raises `TypeError` at trace time for another form.
-    The body of `scan` takes `(carry, x)` and returns `(carry, y)`. The body of `fori_loop` takes `(i, carry)` and
-    returns the carry. The carry of a loop must keep its pytree structure. The branches of `cond` take the operands
-    and return the same pytree structure.
+    JAX calls each of these functions with fixed arguments and needs a result of a fixed form. If the function does not
+    fit, JAX raises `TypeError` at trace time. The body of `scan` takes `(carry, x)` and returns `(carry, y)`. The body
+    of `fori_loop` takes `(i, carry)` and returns the carry. The carry of a loop must keep its pytree structure. The
+    branches of `cond` take the operands of the call and return the same pytree structure.
 
     ## Example
 
@@ -55,9 +55,9 @@ def control_flow_signature(event: SignatureMismatch) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a function with extra parameters if `functools.partial` or a closure already binds them,
-    as in `jax.lax.scan(partial(step, params), carry, xs)`. It does not report branches of `cond` that return the same
-    pytree structure.
+    jaxlint does not report a function with extra parameters if `functools.partial` already binds them, as in
+    `jax.lax.scan(partial(step, params), carry, xs)`. It does not report branches of `cond` that return the same pytree
+    structure.
 
     ```python
     from functools import partial

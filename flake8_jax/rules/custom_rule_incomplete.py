@@ -11,9 +11,9 @@ from flake8_jax.semantics.events.events import RuleIncomplete
 def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
     """A `custom_vjp` or `custom_jvp` function has no derivative rule, or a rule of the wrong form.
 
-    With `--preview`, jaxlint also warns about a derivative rule that never reads its cotangents or tangents, although
-    it does not return zero. Such a derivative rule gives the right gradient of `f(x)`, but a wrong gradient of
-    everything that the caller computes from the result, such as `2 * f(x)`.
+    With `--preview`, jaxlint also warns about a derivative rule that does not use the cotangent (or the tangents) that
+    JAX passes to it, unless the rule returns zero. Such a derivative rule gives the right gradient of `f(x)`, but a
+    wrong gradient of everything that the caller computes from the result, such as `2 * f(x)`.
 
     ## Why is this bad?
 

@@ -33,17 +33,18 @@ from flake8_jax.semantics.events.events import Indexing, LibraryCall, MethodCall
 def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report | None:
     """Traced code makes an array whose shape depends on the data.
 
-    With `--preview`, the rule also reports functions that the project does not trace but its users probably will:
-    losses, activations and densities that no code of the project calls (jaxlint recognizes them by their names, such
-    as `mse_loss`, `gelu` or `log_prob`, or by the name of their module, such as `losses.py`), and methods of pytree
-    classes that hold arrays.
+    With `--preview`, the rule also reports functions that the project does not trace but its users probably will.
+    These are losses, activations and densities that no code of the project calls, and methods of classes that are
+    registered as pytrees and hold arrays. jaxlint recognizes losses, activations and densities by the name of the
+    function (`mse_loss`, `gelu`, `log_prob`) or of its module (`losses.py`).
 
     ## Why is this bad?
 
     XLA compiles for static shapes, but `x[mask]` has one element for each True in the mask. `jnp.nonzero`,
     `jnp.unique`, `jnp.where` with one argument, and `jnp.repeat` with traced counts also return a shape that depends
-    on the data. Under `jax.jit` they raise `NonConcreteBooleanIndexError` or `ConcretizationTypeError`, unless the
-    argument `size=` (or `total_repeat_length=` for `jnp.repeat`) fixes the length.
+    on the data. Under `jax.jit`, `x[mask]` and these functions raise `NonConcreteBooleanIndexError` or
+    `ConcretizationTypeError`. The functions do not raise if an argument fixes the length: `total_repeat_length=` for
+    `jnp.repeat`, and `size=` for the others.
 
     ## Example
 
@@ -100,8 +101,8 @@ def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report |
     ## Not reported
 
     jaxlint does not report an integer index (`x[i]`) or `jnp.where` with three arguments, because the shape of the
-    result does not depend on the data. It does not report a mask that is known at trace time, or code outside
-    tracing, because JAX can compute the shape there.
+    result does not depend on the data. It does not report a mask that is known at trace time, or code outside tracing,
+    because JAX knows the elements of the mask there and can compute the shape.
 
     ```python
     import jax

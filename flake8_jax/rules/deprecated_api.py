@@ -10,16 +10,16 @@ from flake8_jax.semantics.events.events import ApiUse, Span
 
 @rule("JAX802", "info", fixable="sometimes")
 def deprecated_api(event: ApiUse) -> Report | None:
-    """The code uses a name or an argument that JAX, or a library around it, has deprecated.
+    """The code uses a name or an argument that is deprecated in JAX or in a library for JAX, such as Flax.
 
     For Flax, optax, Orbax, Haiku and NumPyro, jaxlint reports only names that the code or the documentation of the
-    library calls deprecated. If an attribute of objects is deprecated, such as `value` of an `nnx.Param`, jaxlint
-    reports only its first use in each file.
+    library calls deprecated. If an attribute of an object is deprecated, such as `value` of an `nnx.Param`, jaxlint
+    reports only the first use of this attribute in each file.
 
     ## Why is this bad?
 
-    A deprecated name works, perhaps with a `DeprecationWarning`, until a release of JAX removes it. JAX promises to
-    keep a deprecated name for three months.
+    A deprecated name works, with or without a `DeprecationWarning`, until a release removes it. JAX promises to keep a
+    deprecated name for three months.
 
     ## Example
 
@@ -85,7 +85,7 @@ def deprecated_api(event: ApiUse) -> Report | None:
     has the new name. The fix is safe except in the cases below, in which the program may behave differently:
 
     - The fix of `pjit` is unsafe: it writes `jax.jit`, which ignores a surrounding `with mesh:`. The arrays may then
-      get other shardings, which jaxlint cannot check.
+      get other shardings, and jaxlint cannot check whether they do.
     - The fix of `use_mesh` outside a `with` statement is unsafe: it writes `jax.set_mesh`, which sets the mesh when
       it is called. `use_mesh` sets the mesh only when a `with` block is entered.
     - A fix is unsafe if the project does not say which releases of the library it supports: an older release may lack
@@ -94,13 +94,14 @@ def deprecated_api(event: ApiUse) -> Report | None:
     - A fix is unsafe if a test replaces the function under its old name (`monkeypatch.setattr`): the replacement
       would have no effect on the new name.
 
-    jaxlint offers no fix for `pjit` if the call contains a `PartitionSpec`, which needs the mesh context, or passes
-    its options by position, because `jax.jit` takes them only by name.
+    jaxlint offers no fix for `pjit` if the call contains a `PartitionSpec`, because `jax.jit` ignores the mesh of a
+    `with mesh:` block and so does not know the axes of the `PartitionSpec`. It offers no fix if the call passes its
+    options by position, because `jax.jit` takes them only by name.
 
     ## How it is verified
 
     `jaxlint verify` runs the program that you name and confirms the finding if JAX or the library emits a
-    `DeprecationWarning` at the line.
+    `DeprecationWarning` at the line of the finding.
 
     ## Since
 
