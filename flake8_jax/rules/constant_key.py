@@ -131,9 +131,9 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
     every call.
 
     jaxlint does not report a key that replaces a missing argument (`if key is None: key = jax.random.key(0)`), because
-    callers can pass their own. It does not report a key from which the code draws no numbers: a key in a function of
-    which only the shape of the result matters (`jax.eval_shape`), the key of a dropout layer that is switched off
-    (`deterministic=True`), a key that the function only returns, or a draw in a loop whose result no code uses.
+    callers can pass their own. It does not report a key from which the code draws no numbers that matter: a key in
+    code of which only the shape of the result matters (`jax.eval_shape`), the key of a dropout layer that is switched
+    off (`deterministic=True`), a key that the function only returns, or a draw in a loop whose result no code uses.
 
     ```python
     import sys

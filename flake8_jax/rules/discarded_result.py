@@ -37,14 +37,14 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
     """A statement calls a function without side effects, or computes a value, and does not use the result.
 
     The finding is a note (level info) in tests, where a call may only have to run without an error. It is also a note
-    for a reduction such as `x.max()`, and for code outside functions, where the author may have looked at the value
-    in a notebook or debugger.
+    for a reduction such as `x.max()`, and for a statement outside functions, because the author may have looked at the
+    value in a notebook or debugger.
 
     ## Why is this bad?
 
     Functions of `jax.numpy` and `jax.lax` and methods of JAX arrays change nothing in place, unlike NumPy's `x.sort()`
     or PyTorch's `x.clamp_()`. A statement that drops their result does nothing. Likewise, `fast = jax.jit(f)` does not
-    change `f`: if the code then calls `f`, `f` runs without jit.
+    change `f`: code that then calls `f` instead of `fast` runs without jit.
 
     ## Example
 
@@ -121,8 +121,8 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
 
     ## Limitations
 
-    The rule misses a result that the code assigns to a name but never reads. It reports such a name only for a jitted
-    function (`fast = jax.jit(f)`).
+    The rule misses a result that the code assigns to a name but never reads, with one exception: it reports a jitted
+    function (`fast = jax.jit(f)`) whose name no code reads, if the code calls `f` afterwards.
 
     ## Fix safety
 

@@ -16,7 +16,8 @@ def discarded_split(event: Discarded) -> Report | None:
     ## Why is this bad?
 
     `split`, `fold_in` and `clone` are pure functions: they return new keys and do not change the key that they get. A
-    statement that drops the new keys does nothing, so later draws from the old key repeat.
+    statement that drops the new keys does nothing: later draws from the old key give the same numbers as without this
+    statement.
 
     ## Example
 
@@ -47,7 +48,7 @@ def discarded_split(event: Discarded) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report functions of other libraries whose name is `split`, `fold_in` or `clone`, such as
+    jaxlint does not report functions and methods with these names that do not belong to `jax.random`, such as
     `jnp.split`.
 
     ```python

@@ -50,8 +50,8 @@ def discarded_update(event: Discarded) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a call on an object whose class in the project defines its own `at`, because this `at` may
-    modify the object.
+    jaxlint does not report `x.at[i].set(v)` if the class of `x` is a class of the project that defines its own `at`,
+    because this `at` may modify the object.
 
     ```python
     class Cell:

@@ -16,17 +16,17 @@ from flake8_jax.semantics.events.events import DonatedUse
 def donated_reuse(event: DonatedUse) -> Report | None:
     """The code uses an array after it was donated.
 
-    The finding is a warning if the array is an argument of a function with unknown callers: they may pass a NumPy
-    array, which JAX copies before it donates. It is also a warning if the code donates the array only on some of the
-    paths that lead to the use.
+    The finding is a warning if the array is an argument of a function whose callers jaxlint does not see: they may
+    pass a NumPy array, which JAX copies before it donates. It is also a warning if the code donates the array only on
+    some of the paths that lead to the use.
 
     ## Why is this bad?
 
-    If `donate_argnums` or `donate_argnames` names an argument, the compiled call may write its results into the
-    memory of this argument. JAX then deletes the array. Reading the array raises `RuntimeError`; passing it to
-    another compiled call raises `ValueError`. Some devices delete the array only if they can reuse its memory, so the
-    same code may work on one device and raise on another. Bind the result to the name of the argument, or donate a
-    copy.
+    If `donate_argnums` or `donate_argnames` names an argument, the compiled call may write its results into the memory
+    of this argument. JAX then deletes the array. Code that reads the array raises `RuntimeError`; code that passes it
+    to another compiled call raises `ValueError`. Some devices delete the array only if they can reuse its memory, so
+    the same code may work on one device and raise on another. Assign the result to the name of the argument
+    (`w = step(w, x)`), or donate a copy.
 
     ## Example
 
@@ -92,9 +92,9 @@ def donated_reuse(event: DonatedUse) -> Report | None:
     ## Not reported
 
     jaxlint does not report code that reads only the shape or dtype of a donated array, because these stay available.
-    It does not report a NumPy array, which JAX copies before it donates, or an array that JAX keeps because no result
-    of the call has its shape. It does not report an array that one jitted function donates inside another, because
-    JAX ignores this donation.
+    It does not report a NumPy array, which JAX copies before it donates. It does not report an array that JAX does not
+    delete because no result of the call has its shape. It does not report an array that one jitted function donates
+    inside another, because JAX ignores this donation.
 
     ```python
     import jax

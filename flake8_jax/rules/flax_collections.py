@@ -20,14 +20,14 @@ from flake8_jax.semantics.events.pools import POOLS, sliding_window
 def flax_collections(event: LibraryCall) -> Report | None:
     """A training step drops the batch statistics of a Flax model, or a pooling call has no strides.
 
-    The rule is on only with `--preview`. It reports nothing in 282 public repositories, so it is not tested on real
+    The rule is on only with `--preview`: it reports nothing in 282 public repositories, so it is not tested on real
     mistakes.
 
     ## Why is this bad?
 
     `model.apply(variables, x, mutable=["batch_stats"])` returns the output and the updated batch statistics. If the
-    code does not pass these to the next step, they keep their initial values 0 and 1, and the model normalizes with
-    these values at evaluation.
+    code does not pass the updated statistics to the next step, the statistics keep their initial values 0 and 1, and
+    the model normalizes with these values at evaluation.
 
     The functions `max_pool` and `avg_pool` of Flax and the pooling layers of Equinox move their window by 1 unless
     the call passes strides: `max_pool(x, (2, 2))` turns an 8 × 8 array into a 7 × 7 array. jaxlint does not report
@@ -119,7 +119,7 @@ def flax_collections(event: LibraryCall) -> Report | None:
     The rule misses batch statistics that a loss function returns if the caller of the loss function drops them.
 
     The rule reports nothing for a model whose class jaxlint does not find, for values that a Flax module stores with
-    `sow`, or for a program in which an optimizer updates all variables, the batch statistics included.
+    `sow`, or for a program in which an optimizer updates all variables, including the batch statistics.
 
     ## Fix safety
 
@@ -129,8 +129,8 @@ def flax_collections(event: LibraryCall) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name and confirms the finding as soon as the line runs. It checks no
-    value, because the source code already shows the mistake.
+    `jaxlint verify` runs the program that you name and confirms the finding as soon as the reported call runs. It
+    checks no value, because the source code already shows the mistake.
 
     ## Since
 

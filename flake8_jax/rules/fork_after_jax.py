@@ -13,6 +13,8 @@ from flake8_jax.semantics.events.facts import OTHER_START_METHOD
 def fork_after_jax(event: Fork) -> Report | None:
     """The program forks worker processes after JAX has computed something.
 
+    The rule is on only with `--preview`.
+
     ## Why is this bad?
 
     The first JAX computation starts threads. A forked process has no copy of these threads, but it has copies of
@@ -90,9 +92,9 @@ def fork_after_jax(event: Fork) -> Report | None:
 
     ## Limitations
 
-    The rule misses classes of the project that are derived from `Process` or `DataLoader`. If jaxlint cannot infer
-    the number of workers, the rule reports nothing, because zero workers fork no process. The rule does not check
-    which Python versions the project supports, so it also reports a project that needs Python 3.14.
+    The rule misses classes of the project that are derived from `Process` or `DataLoader`. If jaxlint cannot infer the
+    number of worker processes, the rule reports nothing, because zero worker processes mean no fork. The rule does not
+    check which Python versions the project supports, so it also reports a project that needs Python 3.14.
 
     ## Fix safety
 
@@ -100,8 +102,8 @@ def fork_after_jax(event: Fork) -> Report | None:
 
     ## How it is verified
 
-    jaxlint cannot confirm the finding, because a forked program hangs only sometimes, and because jaxlint does not
-    fork the process that it observes. JAX itself prints a warning about `os.fork()`.
+    jaxlint cannot confirm the finding by a run, because a forked process hangs only sometimes, and because jaxlint
+    does not fork the process that it observes. JAX itself prints a warning about `os.fork()`.
 
     ## Since
 

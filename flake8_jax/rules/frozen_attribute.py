@@ -16,17 +16,19 @@ _KINDS = {
 
 @rule("JAX517", "error", raises="another error")
 def frozen_attribute(event: FrozenStore) -> Report | None:
-    """The code assigns to an attribute of an Equinox module, a Flax module or a `flax.struct` object, which is frozen.
+    """The code assigns to an attribute of a frozen Equinox module, `flax.linen` module or `flax.struct` object.
 
     ## Why is this bad?
 
-    Equinox modules, Flax modules and `flax.struct` objects are frozen: an assignment to an attribute raises an error,
-    so that no attribute changes while JAX traces.
+    Equinox modules, `flax.linen` modules (not `flax.nnx` modules) and `flax.struct` objects are frozen: an assignment
+    to an attribute raises an error, so that no attribute changes while JAX traces.
 
-    An Equinox module accepts values only in its constructor, and only for the fields that its class declares. A Flax
-    module may set new attributes in `setup`, but not the fields that its class declares, because these are the
-    arguments of its constructor. Build a changed copy instead: with `eqx.tree_at` for Equinox, with
-    `state.replace(…)` for `flax.struct` and `TrainState`, and with `module.clone(field=…)` for a Flax module.
+    An Equinox module accepts values only in its constructor, and only for the fields that its class declares. A
+    `flax.linen` module may set new attributes in `setup`, but not the fields that its class declares, because these
+    are the arguments of its constructor.
+
+    Make a changed copy instead: with `eqx.tree_at` for Equinox, with `state.replace(…)` for `flax.struct` objects such
+    as `TrainState`, and with `module.clone(field=…)` for a `flax.linen` module.
 
     ## Example
 
@@ -128,8 +130,8 @@ def frozen_attribute(event: FrozenStore) -> Report | None:
 
     ## Limitations
 
-    The rule misses an assignment with `setattr(module, name, value)`. In Flax modules, it checks only the methods
-    `setup` and `__call__`.
+    The rule misses an assignment with `setattr(module, name, value)`. In `flax.linen` modules, it checks only `setup`,
+    `__call__` and the methods that `__call__` calls.
 
     ## Fix safety
 
@@ -137,8 +139,9 @@ def frozen_attribute(event: FrozenStore) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name and confirms the finding if the assignment raises
-    `FrozenInstanceError`, or `AttributeError` in older versions of Equinox.
+    `jaxlint verify` runs the program that you name and confirms the finding if the assignment raises the error of the
+    library: `FrozenInstanceError` or `AttributeError` for Equinox and `flax.struct`, `SetAttributeFrozenModuleError`
+    or `SetAttributeInModuleSetupError` for `flax.linen`.
 
     ## Since
 

@@ -20,8 +20,9 @@ def generator_in_jit(event: RootMet) -> Report | None:
 
     ## Why is this bad?
 
-    A call of a generator function or of an `async def` runs no code: it returns a generator or a coroutine. JAX
-    traces functions that return arrays, so the call raises `TypeError`.
+    A call of a generator function or of an `async def` function runs no code of the function: it returns a generator
+    or a coroutine. JAX traces only functions that return arrays, so the call of the transformed function raises
+    `TypeError`.
 
     ## Example
 
@@ -57,8 +58,8 @@ def generator_in_jit(event: RootMet) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a generator or a coroutine that calls a jitted function, because JAX traces only the
-    jitted function. It does not report a generator that the traced function uses inside (`sum(f(x) for x in xs)`),
+    jaxlint does not report a generator function or an `async def` function that calls a jitted function, because JAX
+    traces only the jitted function. It does not report a generator inside a traced function (`sum(f(x) for x in xs)`),
     because its elements are values that JAX can trace.
 
     ```python

@@ -12,15 +12,15 @@ from flake8_jax.semantics.events.facts import UNDONE
 def global_write(event: Mutation) -> Report | None:
     """Traced code assigns a `global` or `nonlocal` variable that exists before the trace begins.
 
-    The finding is a note if the code adds a constant to the variable (`n_traces += 1`), because programs count their
-    traces in this way.
+    The finding is a note (level info) if the code adds a number to the variable (`n_traces += 1`), because programs
+    count their traces like this on purpose.
 
     ## Why is this bad?
 
-    Python runs a traced function only while JAX traces it. An assignment to a `global` or `nonlocal` variable leaves
-    a tracer in the variable, which is invalid after tracing (`UnexpectedTracerError`). A counter in such a variable
-    increases in the first call, but not in later calls. Return the value. If a loop such as `fori_loop` computes it,
-    make it a part of the carry.
+    Python runs a traced function only while JAX traces it. An assignment to a `global` or `nonlocal` variable leaves a
+    tracer in the variable, which is invalid after tracing (`UnexpectedTracerError`). A counter in such a variable
+    increases in the first call, but not in later calls. Return the value instead. In the body of a loop such as
+    `fori_loop`, make the value a part of the carry.
 
     ## Example
 
@@ -87,9 +87,9 @@ def global_write(event: Mutation) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a variable that belongs to the traced function itself, or a variable to which the function
-    assigns its old value again before it returns. It does not report a variable that the host function of
-    `jax.debug.callback` sets, because this function runs in every call.
+    jaxlint does not report a variable that the traced function itself makes, or a variable to which the function
+    assigns its old value again before it returns. It does not report a variable that a callback sets (a function that
+    `jax.debug.callback` calls), because a callback runs in every call.
 
     ```python
     import jax

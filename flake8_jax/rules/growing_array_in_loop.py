@@ -20,7 +20,8 @@ def growing_array_in_loop(event: LoopCopy) -> Report | None:
 
     JAX arrays are immutable, so outside `jit` each `jnp.append`, `jnp.concatenate` and `x.at[i].set(v)` copies the
     whole array. A growing array also has a new shape in every iteration, and JAX compiles each operation for each
-    shape: 200 calls of `jnp.append` took 12.5 s in the first run, but 200 calls of `list.append` took 0.3 ms.
+    shape. In a measurement, 200 calls of `jnp.append` took 12.5 s in the first run, but 200 calls of `list.append`
+    took 0.3 ms.
 
     Collect the parts in a list and stack the list once after the loop. To change elements of an array, use a NumPy
     array, or update the JAX array in a jitted function that donates it.
@@ -89,9 +90,9 @@ def growing_array_in_loop(event: LoopCopy) -> Report | None:
     ## Not reported
 
     jaxlint does not report an update in a jitted function that donates the array, because XLA then writes into the
-    same memory. It does not report a loop that is known to have fewer than 16 iterations, because it costs little. It
-    does not report an array that each iteration creates again, because this array does not grow from one iteration to
-    the next.
+    same memory. It does not report a loop that is known to have fewer than 16 iterations, because such a loop costs
+    little. It does not report an array that each iteration makes from scratch, because this array does not grow from
+    one iteration to the next.
 
     ```python
     from functools import partial
@@ -122,7 +123,8 @@ def growing_array_in_loop(event: LoopCopy) -> Report | None:
 
     ## Limitations
 
-    The rule does not know how large the array is. It also reports small arrays, although they are cheap to copy.
+    The rule does not know how large the array is. It also reports arrays that are cheap to copy because they are
+    small.
 
     ## Fix safety
 
@@ -130,8 +132,8 @@ def growing_array_in_loop(event: LoopCopy) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name. It confirms the finding if JAX compiles the line again for a new
-    length, or if the line runs at least 16 times outside tracing.
+    `jaxlint verify` runs the program that you name. It confirms the finding if JAX compiles the reported operation
+    again for a new length, or if this operation runs at least 16 times outside tracing.
 
     ## Since
 

@@ -22,14 +22,15 @@ _CASTS = _NEVER_CONCRETE | {"builtins.int", "builtins.bool"}
 def host_cast(event: LibraryCall) -> Report | None:
     """`float()`, `int()`, `bool()` or `complex()` is called on a traced value.
 
-    With `--preview`, the rule also reports casts in methods and properties of pytree classes that hold arrays, unless
-    the name of the method says that it prints, checks or stores something.
+    With `--preview`, the rule also reports casts in methods and properties of classes that are registered as pytrees
+    and hold arrays, unless the name of the method says that it prints, checks or stores something (`print_summary`,
+    `validate`, `save`).
 
     ## Why is this bad?
 
     `float(x)` needs the number at trace time, but a traced value exists only when the compiled program runs, so the
-    call raises `ConcretizationTypeError`. Under `jax.grad` without `jit`, `float()` and `complex()` raise too, but
-    `int()` and `bool()` work, so jaxlint does not report them there.
+    call raises `ConcretizationTypeError`. Under `jax.grad` without `jit`, `float()` and `complex()` raise this error,
+    too. `int()` and `bool()` work there, so jaxlint does not report them.
 
     ## Example
 
@@ -92,8 +93,8 @@ def host_cast(event: LibraryCall) -> Report | None:
     ## Fix safety
 
     Unsafe. `float(x)` becomes `x.astype(float)`; `int`, `bool` and `complex` change in the same way. The result is an
-    array, whose dtype decides how it is promoted and when it overflows. For NaN, `int(x)` raises an error in Python,
-    but `x.astype(int)` gives some number.
+    array with JAX's rules for promotion and overflow instead of a Python number. For NaN, `int(x)` raises an error in
+    Python, but `x.astype(int)` gives some number.
 
     ## How it is verified
 

@@ -19,13 +19,14 @@ from flake8_jax.semantics.events.events import MethodCall
 def host_item(event: MethodCall) -> Report | None:
     """`.item()` or `.tolist()` is called on a traced array.
 
-    With `--preview`, the rule also reports calls in methods and properties of pytree classes that hold arrays, unless
-    the name of the method says that it prints, checks or stores something.
+    With `--preview`, the rule also reports calls in methods and properties of classes that are registered as pytrees
+    and hold arrays, unless the name of the method says that it prints, checks or stores something (`print_summary`,
+    `validate`, `save`).
 
     ## Why is this bad?
 
     `.item()` and `.tolist()` copy the value of the array to the host, but a tracer has no value, so they raise
-    `ConcretizationTypeError`. Under `jax.grad` without `jit`, `.tolist()` raises too, but `.item()` works.
+    `ConcretizationTypeError`. Under `jax.grad` without `jit`, `.tolist()` raises this error, too, but `.item()` works.
 
     ## Example
 
@@ -60,8 +61,9 @@ def host_item(event: MethodCall) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report an array outside tracing or in the host function of a callback, because its value is known
-    there. It does not report `.item()` under `jax.grad` without `jit`, because this call works.
+    jaxlint does not report an array outside tracing or in a callback (a function that `jax.debug.callback` or a
+    similar function calls on the host), because the value of the array is known there. It does not report `.item()`
+    under `jax.grad` without `jit`, because this call works.
 
     ```python
     import jax
@@ -87,13 +89,14 @@ def host_item(event: MethodCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not check a class of the project that defines its own `item` or `tolist`.
+    The rule does not report `item` and `tolist` of objects whose class is a class of the project that defines these
+    methods itself.
 
     ## Fix safety
 
-    Unsafe. jaxlint removes `.item()`. The result is an array instead of a number: its dtype decides when it
-    overflows. For an array with several elements, `.item()` raises an error, but the fixed code does not. `.tolist()`
-    has no fix, because the code around it needs a list.
+    Unsafe. jaxlint removes `.item()`. The result is then an array instead of a Python number, so it may overflow. For
+    an array with several elements, `.item()` raises an error, but the fixed code does not. `.tolist()` has no fix,
+    because the code that uses the result needs a list.
 
     ## How it is verified
 

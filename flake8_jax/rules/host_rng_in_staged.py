@@ -16,8 +16,8 @@ from flake8_jax.semantics.events.facts import SEEDED
 def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     """Traced code uses `numpy.random`, `random`, `secrets` or `os.urandom`.
 
-    Under `vmap` without `jit`, the finding is a warning: JAX traces the function again in every call, but all batch
-    elements get the same number.
+    The finding is an error under `jit`. Under `vmap` without `jit`, it is a warning: JAX traces the function again in
+    every call, but all batch elements get the same number.
 
     ## Why is this bad?
 
@@ -56,13 +56,14 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report random numbers outside tracing or in the host function of a callback, because Python draws
-    new numbers there each time. For the same reason, it does not report a function under `jax.grad` without `jit`.
+    jaxlint does not report random numbers outside tracing, in a callback (a function that `jax.debug.callback` or a
+    similar function calls on the host), or in a function under `jax.grad` without `jit`, because Python draws new
+    numbers there each time.
 
-    jaxlint does not report a generator with a seed (`np.random.default_rng(0)`), or code after `np.random.seed(seed)`
-    in the same traced function, because equal numbers are then intended. For the same reason, it does not report
-    random numbers in a `with jax.ensure_compile_time_eval()` block. It does not report `uuid.uuid4()` or
-    `secrets.token_hex()`, because their text usually only names an object.
+    jaxlint does not report a generator with a seed (`np.random.default_rng(0)`), code after `np.random.seed(seed)` in
+    the same traced function, or random numbers in a `with jax.ensure_compile_time_eval()` block, because equal numbers
+    are intended there. It does not report `uuid.uuid4()` or `secrets.token_hex()`, because their text usually only
+    names an object.
 
     ```python
     import random

@@ -39,17 +39,17 @@ _INSTEAD = {
 
 @rule("JAX504", "info", only=Subscription(where=frozenset({"staged"}), effects=_EFFECTS, names=frozenset({_ENVIRON})))
 def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report | None:
-    """Traced code reads the clock, a file or the environment, or takes the next element of an outer iterator.
+    """Traced code reads the clock, a file or the environment, or calls `next` on an iterator made before the trace.
 
-    The finding is a warning if traced code takes the next element of an iterator. It is a note (level info) if traced
-    code reads the clock, a file or the environment: in public repositories, 6 of 24 such findings were worth a
-    change, and the other 18 were preparations that should run only once.
+    The finding is a warning for `next` of an iterator. It is a note (level info) if traced code reads the clock, a
+    file or an environment variable: in public repositories, 6 of 24 such findings were worth a change, and the other
+    18 were preparations that should run only once.
 
     ## Why is this bad?
 
-    Python runs a traced function only while JAX traces it. A call that reads the clock, a file or the environment
-    therefore runs once per compilation, and its result becomes a constant of the compiled program. Every later call
-    uses the same time or the same batch.
+    Python runs a traced function only while JAX traces it. A call that reads the clock, a file or an environment
+    variable therefore runs once per compilation, and its result becomes a constant of the compiled program. Every
+    later call uses the same time, or the same element of the iterator.
 
     ## Example
 
@@ -98,9 +98,10 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
 
     ## Not reported
 
-    jaxlint does not report a call in the host function of a callback, or under `grad` or `vmap` without `jit`,
-    because Python runs this code in every call. It does not report `next(it)` if the traced function makes the
-    iterator `it` itself, because each trace then starts with the first element.
+    jaxlint does not report a call in a callback (a function that `jax.debug.callback` or a similar function calls on
+    the host), or under `grad` or `vmap` without `jit`, because Python runs this code in every call. It does not report
+    `next(it)` if the traced function makes the iterator `it` itself, because each trace then starts with the first
+    element.
 
     ```python
     import time
@@ -125,8 +126,9 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
 
     ## Limitations
 
-    The rule misses a call that reads a clock or a file through an object of another library. It does not report
-    random numbers or printing, because JAX305 (`host-rng-in-staged`) and JAX205 (`print-in-staged`) report them.
+    The rule misses a clock or a file that the code reads through an object of a library, such as a data loader. It
+    does not report random numbers or printing, because JAX305 (`host-rng-in-staged`) and JAX205 (`print-in-staged`)
+    report them.
 
     ## Fix safety
 

@@ -12,7 +12,7 @@ from flake8_jax.semantics.events.masks import NORMALIZERS, emptied_by, makes_nan
 
 @rule("JAX710", "error")
 def inf_mask_softmax(event: Computation) -> Report | None:
-    """A mask computes zero times infinity, or masks every element of a row before `softmax`, so the result is NaN.
+    """A mask makes zero times infinity, or masks every element of a row before `softmax`, so the result is NaN.
 
     The rule is on only with `--preview`, because there were no findings to judge: none of 17 public repositories with
     attention models makes the mistake.
@@ -20,8 +20,9 @@ def inf_mask_softmax(event: Computation) -> Report | None:
     ## Why is this bad?
 
     Zero times infinity is NaN. If `mask` contains floats, the expression `(1 - mask) * -jnp.inf` is therefore NaN at
-    every place where the mask is 1. `softmax` and `log_softmax` divide zero by zero in a row that holds only `-inf`.
-    A causal mask without its diagonal has such a row, because nothing comes before the first position.
+    every place where the mask is 1. In a row that holds only `-inf`, `softmax` and `log_softmax` compute
+    `-inf - (-inf)`, so their result is NaN, too. A causal mask without its diagonal has such a row, because nothing
+    comes before the first position.
 
     ## Example
 
@@ -86,12 +87,12 @@ def inf_mask_softmax(event: Computation) -> Report | None:
     ## Not reported
 
     jaxlint does not report a boolean mask times infinity (`~mask * -jnp.inf`): XLA compiles it like
-    `jnp.where(~mask, -jnp.inf, 0)`, so the result contains no NaN. It does not report an array of ones times
-    infinity, which contains no zeros.
+    `jnp.where(~mask, -jnp.inf, 0)`, so the result contains no NaN. It does not report an array of ones times infinity,
+    because this product contains no zero.
 
     jaxlint does not report a mask that the code passes as `jax.nn.softmax(x, where=mask)`, because `softmax` then
     ignores the masked elements. It does not report a mask that is data, such as an argument of the function, because
-    jaxlint does not know its rows.
+    jaxlint does not know the values of its rows.
 
     jaxlint does not report a result whose NaN the code replaces with `nan_to_num` or `where`. It also does not report
     `-inf` in the logarithm of a density, where it is a valid result.
@@ -120,9 +121,9 @@ def inf_mask_softmax(event: Computation) -> Report | None:
 
     ## Limitations
 
-    The rule misses a mask that the code computes from data, such as the lengths of sequences, because it does not
-    know the rows of the mask. For the same reason, it misses a mask that `jax.lax.broadcasted_iota` makes, and a
-    comparison of two ranges whose lengths are different variables (`jnp.arange(n)` and `jnp.arange(m)`).
+    The rule misses a mask that the code computes from data, such as the lengths of sequences, because it does not know
+    the values in the rows of the mask. For the same reason, it misses a mask that `jax.lax.broadcasted_iota` makes,
+    and a comparison of two ranges whose lengths are different variables (`jnp.arange(n)` and `jnp.arange(m)`).
 
     ## Fix safety
 

@@ -20,13 +20,13 @@ from flake8_jax.semantics.events.events import TransformCall
 
 @rule("JAX708", "error", fixable="sometimes", raises="another error")
 def integer_grad(event: TransformCall) -> Report | None:
-    """`jax.grad` or a similar transform differentiates by an integer or boolean argument.
+    """`jax.grad` or a similar transform differentiates with respect to an integer or boolean argument.
 
     ## Why is this bad?
 
-    The derivative by an integer does not exist, so `jax.grad(f)(3)` raises
-    `TypeError: grad requires real- or complex-valued inputs`. Pass a float, differentiate by another argument with
-    `argnums`, or set `allow_int=True` to get gradients of dtype `float0`.
+    An integer has no derivative, so `jax.grad(f)(3)` raises `TypeError: grad requires real- or complex-valued inputs`.
+    Pass a float, differentiate with respect to another argument (`argnums`), or set `allow_int=True` to get gradients
+    of dtype `float0`.
 
     ## Example
 
@@ -67,12 +67,13 @@ def integer_grad(event: TransformCall) -> Report | None:
 
     ## Fix safety
 
-    Unsafe. A literal such as `3` becomes `3.0`. The function may need an integer, for example as a shape.
+    Unsafe. An integer in the call, such as `3`, becomes a float (`3.0`). The function may need an integer, for example
+    as a shape.
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name and confirms the finding if the call of the function that
-    `jax.grad` returns raises `TypeError`.
+    `jaxlint verify` runs the program that you name and confirms the finding if the differentiated function
+    (`jax.grad(f)`) raises `TypeError` when the program calls it.
 
     ## Since
 

@@ -22,15 +22,15 @@ def jit_in_loop(event: Repetition) -> Report | None:
     loop passes a result of the compiled function to the next call of this function.
 
     In other loops, the finding is a note (level info), because such a loop is often a benchmark, which compiles one
-    program for each array size on purpose. The finding is also a note if the function reads a variable that the loop
-    assigns, because the author would first have to make this variable an argument.
+    program for each array size on purpose. The finding is a note in all loops if the function reads a variable that
+    the loop assigns, because the author would first have to make this variable an argument.
 
     ## Why is this bad?
 
-    JAX caches compiled code by function identity. A lambda, a local `def`, a `partial`, a bound method or the result
-    of `grad` or `vmap` is a new object in each iteration, so every iteration traces and compiles again. Tracing and
-    compiling take about a thousand times as long as a call. Apply `jit` before the loop, and pass the values that
-    differ between iterations as arguments.
+    JAX caches compiled code by function identity: it finds the code only for the same function object. A lambda, a
+    local `def`, a `partial`, a bound method or the result of `grad` or `vmap` is a new object in each iteration, so
+    every iteration traces and compiles again. Tracing and compiling take about a thousand times as long as a call.
+    Apply `jit` before the loop, and pass the values that differ between iterations as arguments.
 
     ## Example
 

@@ -19,8 +19,9 @@ def jit_of_pmap(event: RootMet | Repetition) -> Report | None:
     ## Why is this bad?
 
     `pmap` already compiles its function for every device. A `jit` around it makes XLA gather all arguments on one
-    device and scatter them again in every call, and JAX warns that this is slow. Remove the `jit`. `pmap` also caches
-    by function identity, so apply `pmap` once, before the loop.
+    device and scatter them again in every call, and JAX warns that this is slow. Remove the `jit`. In a loop, `pmap`
+    of a new function compiles again in every iteration, because JAX finds compiled code only for the same function
+    object. Apply `pmap` once, before the loop.
 
     ## Example
 
@@ -67,7 +68,7 @@ def jit_of_pmap(event: RootMet | Repetition) -> Report | None:
 
     ## Limitations
 
-    The rule misses a `pmap` inside a function of another library.
+    The rule misses a `pmap` in the code of a library that the project calls.
 
     ## Fix safety
 
@@ -76,8 +77,8 @@ def jit_of_pmap(event: RootMet | Repetition) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name and confirms the finding as soon as the line runs, because the
-    source code shows that a `pmap` is inside the `jit` or the loop.
+    `jaxlint verify` runs the program that you name and confirms the finding as soon as the line of the finding runs,
+    because the source code shows that a `pmap` is inside the `jit` or the loop.
 
     ## Since
 

@@ -67,7 +67,7 @@ def jit_on_method(event: JittedMethod) -> Report | None:
     ## Not reported
 
     jaxlint does not report a static method, or a method whose `self` is a static argument (`static_argnums=0`),
-    because JAX does not trace `self` there. It does not report a method that each object jits for itself
+    because JAX does not trace `self` there. It does not report a bound method that the constructor jits
     (`self.step = jax.jit(self._step)`), because `self` is then not an argument.
 
     ```python
@@ -96,8 +96,8 @@ def jit_on_method(event: JittedMethod) -> Report | None:
 
     ## Limitations
 
-    The rule reports nothing for a class that has a base class from another package, because that base may register
-    it as a pytree.
+    The rule reports nothing for a class that has a base class from another package, because the base class may
+    register it as a pytree.
 
     ## Fix safety
 

@@ -15,16 +15,16 @@ def jit_per_call(event: Repetition) -> Report | None:
     The level of the rule is info: of 26 findings in public repositories, 8 were worth a change. In the others, the
     function captured values that differ from call to call, or each call did far more work than the compilation.
 
-    With `--preview`, the rule also reports a call that a loop makes only once in many iterations
-    (`if step % evaluate_every == 0`), and a `pmap` of a function that only calls a collective such as
-    `jax.lax.pmean`. Both cost less than the other findings: the first compiles less often, and the second compiles a
-    tiny program.
+    With `--preview`, the rule also reports two cases that cost less than the other findings: a function that a loop
+    calls only once in many iterations (`if step % evaluate_every == 0`), because it compiles less often, and a `pmap`
+    of a function that only calls a collective such as `jax.lax.pmean`, because it compiles a tiny program.
 
     ## Why is this bad?
 
-    JAX caches compiled code by function identity. If a function makes a lambda, a local `def`, a `partial` or the
-    result of `grad` or `vmap`, each call of the function makes a new object, so `jit` traces and compiles it again.
-    Apply `jit` at module level, in the constructor or in a cached function.
+    JAX caches compiled code by function identity: it finds the code only for the same function object. If a function
+    makes a lambda, a local `def`, a `partial` or the result of `grad` or `vmap`, each call of the function makes a new
+    object, so `jit` traces and compiles it again. Apply `jit` at module level, in the constructor or in a cached
+    function.
 
     ## Example
 
@@ -71,8 +71,8 @@ def jit_per_call(event: Repetition) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report code that runs once. It does not report a function that returns the jitted function to a
-    caller that keeps it (`step = make_step(model)` before a loop), because the caller compiles only once.
+    jaxlint does not report code that runs once. It does not report a function that returns the jitted function, if the
+    caller keeps the result (`step = make_step(model)` before a loop), because the function is then compiled only once.
 
     ```python
     import functools

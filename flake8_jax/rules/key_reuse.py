@@ -31,21 +31,28 @@ from flake8_jax.semantics.events.facts import draws_from
 def key_reuse(event: KeyUse) -> Report | None:
     """Two random draws on one path through the program use the same PRNG key.
 
-    The finding is a warning for two calls of `choice` with one key, which may be meant to pick the same elements of
-    two arrays.
+    The finding is a warning for two calls of `choice` with one key, because they may be meant to pick the same
+    elements of two arrays.
 
-    The finding is a note (level info) if both draws happen only on some paths, or if equal draws may be intended.
-    jaxlint assumes this, for example, if a function makes the key from a constant seed of its own, if one function
-    changes an image and its mask with the same key, if the code compares the two results, or if no result depends on
-    both draws. The finding is also a note if one key is used for two collections of Flax
-    (`rngs={"params": key, "dropout": key}`).
+    The finding is a note (level info) if only some paths through the program make both draws, or if equal draws may be
+    intended. For example, jaxlint assumes that equal draws are intended:
+
+    - Equal draws may be intended if a function makes the key itself from a constant seed.
+    - Equal draws may be intended if one function changes an image and its mask with the same key.
+    - Equal draws may be intended if the code compares the results of the two draws, or if no result depends on both
+      draws.
+    - Equal draws may be intended if one key is used for two collections of Flax
+      (`rngs={"params": key, "dropout": key}`).
 
     With `--preview`, the rule also counts a call of a function whose code jaxlint does not see (`env.reset(key)`,
-    `dist.sample(seed=key)`, `model(key, x)`) as a use of the key. It does not count a function whose name says that
-    it stores a key or copies it to a device, or `init` and `apply` of Flax, which make new keys from names. With
-    `--preview`, the rule also counts `fold_in` next to `split`, because `fold_in` may return a key that `split` also
-    returned. In public repositories, 22 of 30 such findings of JAX301 (`key-reuse`), JAX302 (`key-reuse-in-loop`) and
-    JAX303 (`key-used-after-split`) with `--preview` were worth a change.
+    `dist.sample(seed=key)`, `model(key, x)`) as a use of the key. It does not count a function whose name says that it
+    stores a key or copies it to a device, or `init` and `apply` of Flax, which make new keys from names.
+
+    With `--preview`, the rule also reports a `split` of a key after a `fold_in` of this key, because `fold_in` may
+    return a key that `split` returns, too.
+
+    In public repositories, 22 of 30 findings that JAX301 (`key-reuse`), JAX302 (`key-reuse-in-loop`) and JAX303
+    (`key-used-after-split`) make only with `--preview` were worth a change.
 
     ## Why is this bad?
 
@@ -53,12 +60,12 @@ def key_reuse(event: KeyUse) -> Report | None:
     often equal. Nothing raises, so the result is silently wrong. Split the key and use each new key once.
 
     A draw in a called function counts like a draw in the calling function. If a function draws from a key and then
-    returns the same key, or if a loop draws from a key and carries it into the next iteration, the next draw from
-    this key is a reuse, too.
+    returns the same key, the next draw from the returned key is a reuse. The same holds for a loop that draws from a
+    key and carries it into the next iteration.
 
-    `normal`, `uniform` and most other samplers use the same random bits of the key. Other pairs, such as `randint`
-    and `normal`, or a draw and `split`, show no repeated numbers, but JAX guarantees independence only for different
-    keys. jaxlint therefore reports these pairs as well.
+    `normal`, `uniform` and most other samplers use the same random bits of the key, so their numbers repeat. Other
+    pairs of uses, such as `randint` and `normal`, or a draw and a `split`, show no repeated numbers, but JAX
+    guarantees independence only for different keys. jaxlint therefore reports these pairs as well.
 
     ## Example
 
@@ -131,9 +138,9 @@ def key_reuse(event: KeyUse) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report two draws if only one of them runs (in the two branches of an `if`), or if the key gets a
-    new value between them. It does not report two calls of `fold_in` with different data, or two different elements
-    of an array of keys, because the keys differ.
+    jaxlint does not report two draws if only one of them runs (in the two branches of an `if`), or if the code assigns
+    a new key to the variable between them. It does not report two calls of `fold_in` with different data, or two
+    different elements of an array of keys, because the keys differ.
 
     jaxlint does not report code that reads a key but draws no numbers, such as `key.shape`. It does not report a draw
     from `jax.random.clone(key)`, because this call says that equal numbers are intended. It does not report two calls
@@ -170,21 +177,21 @@ def key_reuse(event: KeyUse) -> Report | None:
 
     ## Limitations
 
-    The rule misses a key that the code makes again from its data (`jax.random.wrap_key_data`), and two calls of
-    `fold_in` with equal data, which return equal keys.
+    The rule misses a key that the code makes again from the numbers of an old key (`jax.random.wrap_key_data`), and
+    two calls of `fold_in` with equal data, which return equal keys.
 
     ## Fix safety
 
     Unsafe. jaxlint splits the key before its first use and passes a new key to each use, so the draws change.
 
-    jaxlint offers no fix if equal draws seem intended: if the code subtracts or compares two calls of one function,
-    if the second draw is the first with the opposite sign, or if a name or comment says that the draws are equal. It
+    jaxlint offers no fix if equal draws seem intended: if the code subtracts or compares two calls of one function, if
+    the second draw is the first with the opposite sign, or if a name or comment says that the draws are equal. jaxlint
     never splits an array of keys, or an object that holds a key.
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name and confirms the finding if the line uses a key that the same
-    function has already used.
+    `jaxlint verify` runs the program that you name and confirms the finding if the line of the finding uses a key that
+    the program has already used.
 
     ## Since
 

@@ -44,14 +44,17 @@ TREE_MAP = "tree_map"
 def key_reuse_in_loop(event: KeyUse) -> Report | None:
     """A loop draws from a PRNG key that does not change in the loop.
 
-    The finding is a note (level info) if equal draws may be intended. jaxlint assumes this in three cases: the code
-    compares the results of the iterations; each iteration evaluates a value that the loop changes, such as the
-    parameters, and does not need the result for the next iteration; or the name of the key (`eval_key`, `fixed_rng`)
-    or a comment (`# the same key`) says that the key is fixed.
+    The finding is a note (level info) if equal draws may be intended. jaxlint assumes this in three cases:
+
+    - Equal draws may be intended if the code compares the results of the iterations.
+    - Equal draws may be intended if each iteration evaluates a value that the loop changes, such as the parameters,
+      and the next iteration does not need the result.
+    - Equal draws may be intended if the name of the key (`eval_key`, `fixed_rng`) or a comment (`# the same key`) says
+      that the key is fixed.
 
     With `--preview`, the rule also reports a key that each iteration passes to a function whose code jaxlint does not
-    see (`env.reset(key)`), unless the loop also calls `split` or `fold_in`: it then has new keys, and probably keeps
-    this one on purpose.
+    see (`env.reset(key)`). It does not report this key if the loop also calls `split` or `fold_in`: the loop then has
+    new keys, so the code probably keeps the old key on purpose.
 
     ## Why is this bad?
 
@@ -157,13 +160,13 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
 
     Unsafe, because the draws change. In a Python loop, jaxlint adds `key, subkey = jax.random.split(key)` at the top
     of the body. In the body of `fori_loop`, it passes `jax.random.fold_in(key, i)` with the loop index `i`. jaxlint
-    offers no fix if the code ranks the results of the iterations, or if a comment mentions common random numbers:
-    equal draws may then be intended.
+    offers no fix if equal draws may be intended: if the code ranks the results of the iterations, or if a comment
+    mentions common random numbers.
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name and confirms the finding if the line uses the same key in at least
-    two iterations.
+    `jaxlint verify` runs the program that you name and confirms the finding if the line of the finding uses the same
+    key in at least two iterations.
 
     ## Since
 

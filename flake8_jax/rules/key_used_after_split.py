@@ -28,16 +28,16 @@ from flake8_jax.semantics.events.events import KeyUse
 def key_used_after_split(event: KeyUse) -> Report | None:
     """The code draws from a PRNG key, or splits the key again, after an earlier `split` of this key.
 
-    With `--preview`, the rule also reports a key that the code splits and then passes to a function whose code
-    jaxlint does not see (`env.reset(key)`). It also reports `fold_in(key, i)` beside `split(key, n)`, because
-    `fold_in(key, i)` returns the same key as `split(key, n)[i]`.
+    With `--preview`, the rule also reports two other uses of a key after a `split` of this key. The first is a call of
+    a function whose code jaxlint does not see (`env.reset(key)`). The second is `fold_in(key, i)`, because it returns
+    the same key as `split(key, n)[i]`. JAX301 (`key-reuse`) reports a `fold_in` that comes before the `split`.
 
     ## Why is this bad?
 
     Do not use a key again after `split(key)`. A second `split` of the key returns the same new keys again, even with
-    another number: `split(key, 5)[0]` equals `split(key, 2)[0]`. This does no harm only if no new key is used twice.
-    A draw from the old key gives numbers that may be correlated with the draws from the new keys. Neither raises an
-    error, unless `jax_debug_key_reuse` is on.
+    another number of keys: `split(key, 5)[0]` equals `split(key, 2)[0]`. The second `split` does no harm only if the
+    code uses none of these keys twice. A draw from the old key gives numbers that may be correlated with the draws
+    from the new keys. Neither use raises an error, unless `jax_debug_key_reuse` is on.
 
     ## Example
 
@@ -112,7 +112,7 @@ def key_used_after_split(event: KeyUse) -> Report | None:
     ## Limitations
 
     If the code passes the new keys to another function, the rule does not know whether that function draws with them.
-    It may then report an old key although no draw uses the new keys.
+    The rule may then report a later use of the old key although no draw uses the new keys.
 
     ## Fix safety
 
@@ -120,8 +120,8 @@ def key_used_after_split(event: KeyUse) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name and confirms the finding if the line uses a key that the same
-    function has already used or split.
+    `jaxlint verify` runs the program that you name and confirms the finding if the line of the finding uses a key that
+    the program has already used or split.
 
     ## Since
 

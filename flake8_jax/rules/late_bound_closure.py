@@ -10,13 +10,15 @@ from flake8_jax.semantics.events.events import LateBinding
 def late_bound_closure(event: LateBinding) -> Report | None:
     """A function made in a loop reads the loop variable after the loop has continued.
 
+    The rule is on only with `--preview`.
+
     ## Why is this bad?
 
-    Python looks up a variable of an enclosing function when the inner function runs, not when it is made. JAX runs
-    the branches of `lax.switch` when it traces them, after the loop that made them has ended. The loop variable then
-    holds its last value, so all branches compute the same, and nothing raises. Jitted functions that a loop stores in
-    a dict have the same problem. Bind the value with a default argument, with `functools.partial` or in a function
-    that makes the inner function.
+    Python looks up a variable of an enclosing function when the inner function runs, not when it is made. JAX runs the
+    branches of `lax.switch` when it traces the `switch`, after the loop that made the branches has ended. The loop
+    variable then holds its last value, so all branches compute the same, and nothing raises. Jitted functions that a
+    loop stores in a dict have the same problem. Bind the value with a default argument, with `functools.partial` or in
+    a function that makes the inner function.
 
     ## Example
 
@@ -80,7 +82,7 @@ def late_bound_closure(event: LateBinding) -> Report | None:
     ## Fix safety
 
     Unsafe. The fix makes the loop variable the default value of a new last parameter: `lambda x: x * i` becomes
-    `lambda x, i=i: x * i`. A caller that passes one more argument would replace the value. jaxlint offers no fix if a
+    `lambda x, i=i: x * i`. A call with one more argument would replace this value. jaxlint offers no fix if a
     parameter cannot be added at the end, for example after `**options`.
 
     ## How it is verified

@@ -18,15 +18,17 @@ def late_configuration(event: Setting) -> Report | None:
     """The code changes a setting of JAX after JAX has read it.
 
     The finding is an error for `jax.distributed.initialize()` and `jax_num_cpu_devices`, because JAX raises
-    `RuntimeError` there. It is a note (level info) for a setting that depends on JAX's devices
-    (`if jax.devices()[0].platform == "cpu": …`), because such a setting usually equals the one that JAX already uses.
+    `RuntimeError` there. It is a note (level info) if the program asks for JAX's devices first and makes the setting
+    depend on the answer (`if jax.devices()[0].platform == "cpu": …`), because the setting then usually equals the one
+    that JAX already uses.
 
     ## Why is this bad?
 
-    JAX reads the environment variables `JAX_…` once, when the program imports JAX. The first array, the first
-    compiled call or the first query for devices fixes `XLA_FLAGS`, `XLA_PYTHON_CLIENT_…` and the platform. JAX stores
-    a later setting but ignores it: the program silently runs in 32 bits, on the wrong platform or with one device.
-    Set the variable before the import, or call `jax.config.update` right after the import.
+    JAX reads the environment variables `JAX_…` once, when the program imports JAX. It reads `XLA_FLAGS`,
+    `XLA_PYTHON_CLIENT_…` and the platform when the program makes the first array, calls the first compiled function or
+    asks for the devices. JAX ignores a setting that comes later: the program silently runs in 32 bits, on the wrong
+    platform or with one device. Set the variable before the import, or call `jax.config.update` right after the
+    import.
 
     ## Example
 
@@ -63,9 +65,9 @@ def late_configuration(event: Setting) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report an option that JAX reads again each time, such as `jax_default_matmul_precision`, because
-    a later setting has an effect. It does not report an environment variable that JAX does not read, or a variable
-    that the code sets for another process before `subprocess.run(…)`.
+    jaxlint does not report an option that JAX reads again each time, such as `jax_default_matmul_precision`, because a
+    later setting has an effect. It does not report an environment variable that JAX does not read (`RUN_NAME`), or a
+    variable that the code sets for another process before `subprocess.run(…)`.
 
     ```python
     import os
@@ -92,14 +94,15 @@ def late_configuration(event: Setting) -> Report | None:
 
     ## Fix safety
 
-    Unsafe. jaxlint moves the statement before the import or the computation, if both are in the same block and the
-    statement needs no name that is defined between them. The setting then has an effect, so results may change. jaxlint
-    does not move a setting that demands a platform other than the CPU, because JAX then raises on machines without it.
+    Unsafe. jaxlint moves the setting before the import or the computation that comes too early, if both are in the
+    same block and the setting needs no name that is defined between them. The setting then has an effect, so results
+    may change. jaxlint does not move a setting that demands a platform other than the CPU, because JAX then raises on
+    machines without this platform.
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name. It confirms the finding if JAX is already imported, or has
-    already chosen its devices, when the statement runs.
+    `jaxlint verify` runs the program that you name. It confirms the finding if JAX is already imported, or has already
+    chosen its devices, when the setting runs.
 
     ## Since
 

@@ -113,8 +113,8 @@ def leftover_debug(event: Setting) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name and confirms the finding as soon as the line runs, because the
-    source code already shows the mistake.
+    `jaxlint verify` runs the program that you name and confirms the finding as soon as the line of the finding runs,
+    because the source code already shows the mistake.
 
     ## Since
 

@@ -63,7 +63,7 @@ def legacy_prng_key(event: NameUse) -> Report | None:
 
     ## Limitations
 
-    The rule misses raw keys that other libraries make.
+    The rule misses raw keys that the code of a library makes.
 
     ## Fix safety
 
@@ -72,8 +72,8 @@ def legacy_prng_key(event: NameUse) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name and confirms the finding as soon as the line runs, because the
-    source code already shows that the key is raw.
+    `jaxlint verify` runs the program that you name and confirms the finding as soon as the line of the finding runs,
+    because the source code already shows that the key is raw.
 
     ## Since
 

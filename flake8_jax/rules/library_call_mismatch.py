@@ -23,14 +23,15 @@ def library_call_mismatch(event: CallMismatch) -> Report | None:
 
     ## Why is this bad?
 
-    If the arguments of a call do not fit the function, Python raises `TypeError` at the call. This has one of three
+    If the arguments of a call do not fit the function, Python raises `TypeError` at the call, for one of three
     reasons:
 
     - A required argument is missing, such as the `key` of an Equinox layer or the `rngs` of a `flax.nnx` layer.
     - The call has too many positional arguments.
     - The function has no parameter with the name of a keyword argument.
 
-    jaxlint reports a call only if none of the releases that it knows (from JAX 0.4.30 on) accepts the call.
+    jaxlint knows the parameters in the releases of each library, for JAX from 0.4.30 on. It reports a call only if the
+    call fits none of these releases.
 
     ## Example
 

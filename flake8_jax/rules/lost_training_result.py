@@ -20,7 +20,7 @@ def lost_training_result(event: LostResult) -> Report | None:
     JAX functions do not change their arguments; they return new values. If the loop drops the new state, every
     iteration starts from the same state. If the code after the loop reads a variable that holds the state from before
     the loop, the training has no effect. If the loop does not pass the new optimizer state to the next step, an
-    optimizer such as adam uses its initial moments in each step. Nothing raises.
+    optimizer such as adam uses its initial moments in each step. JAX raises no error in these cases.
 
     ## Example
 
@@ -88,8 +88,8 @@ def lost_training_result(event: LostResult) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report code that compares the values from before and after the loop, because it needs both. It
-    does not report a loop that only evaluates a model, because the model does not change.
+    jaxlint does not report code that compares the values from before and after the loop, because such code needs both.
+    It does not report a loop that only evaluates a model, because the model does not change.
 
     ```python
     import jax
@@ -114,7 +114,7 @@ def lost_training_result(event: LostResult) -> Report | None:
 
     ## Limitations
 
-    The rule knows only new values that a function returns, as in `params = step(params)`. It misses a loop that
+    The rule reports only new values that a function returns, as in `params = step(params)`. It misses a loop that
     computes the new value with operators, as in `new = params - 0.1 * grads`.
 
     ## Fix safety

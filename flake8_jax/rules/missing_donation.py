@@ -11,14 +11,14 @@ from flake8_jax.semantics.events.events import UndonatedStep
 
 @rule("JAX412", "warning", fixable="sometimes", opt_in=True)
 def missing_donation(event: UndonatedStep) -> Report | None:
-    """In a loop, the result of a compiled step replaces an argument of the step, but the step does not donate it.
+    """In a loop, the result of a compiled function replaces one of its arguments, which the function does not donate.
 
     ## Why is this bad?
 
     While `state = step(state, batch)` runs, the old and the new state both use memory. If the state holds parameters
-    and optimizer state, the two copies can fill most of the device memory. `jax.jit(step, donate_argnames=("state",))`
-    (for `pmap`: `donate_argnums=0`) lets XLA write the results over the arguments. The call deletes the old array, so
-    no code may use it afterwards, including the caller that passed it in before the loop.
+    and optimizer state, the two copies can fill most of the device memory. With donation, XLA writes the results over
+    the old arrays: `jax.jit(step, donate_argnames=("state",))`, or `donate_argnums=0` for `pmap`. The call deletes the
+    old arrays, so no code may use them afterwards, including the code that passed them to the loop.
 
     ## Example
 
@@ -108,7 +108,7 @@ def missing_donation(event: UndonatedStep) -> Report | None:
     ## Limitations
 
     The rule does not know how large the argument is. It also reports small arguments, although donation saves little
-    memory there.
+    memory for them.
 
     ## Fix safety
 
@@ -120,7 +120,7 @@ def missing_donation(event: UndonatedStep) -> Report | None:
     ## How it is verified
 
     `jaxlint verify` runs the program that you name and confirms the finding if the old array is still in memory after
-    a new array of the same size has replaced it. To see how much memory a compiled step reuses, read
+    the loop has replaced it by a new array of the same size. To see how much memory a compiled step reuses, read
     `step.lower(state, batch).compile().memory_analysis().alias_size_in_bytes`.
 
     ## Since

@@ -11,9 +11,9 @@ from flake8_jax.semantics.events.events import MissingSync
 def missing_gradient_sync(event: MissingSync) -> Report | None:
     """A step that runs on every device updates parameters with gradients that are not averaged over the devices.
 
-    With `--preview`, the rule also reports a `vmap` with a named axis inside a `pmap`, if the step averages gradients
-    only over the axis of the `pmap`, and no collective uses the axis of the `vmap`. Average over both:
-    `pmean(grads, ("batch", "device"))`.
+    With `--preview`, the rule also reports a step under a `vmap` with a named axis inside a `pmap`, if the step
+    averages gradients only over the axis of the `pmap`, and no collective uses the axis of the `vmap`. Average the
+    gradients over both axes: `pmean(grads, ("batch", "device"))`.
 
     ## Why is this bad?
 
@@ -77,9 +77,9 @@ def missing_gradient_sync(event: MissingSync) -> Report | None:
 
     ## Limitations
 
-    If the step averages some value over the devices, the rule reports nothing, because it does not know whether the
-    gradients are a part of this value, as in `pmean((loss, grads), axis)`. It therefore misses a step that averages
-    only the loss.
+    If the step averages any value over the devices, the rule reports nothing, because it does not know whether this
+    value contains the gradients, as in `pmean((loss, grads), axis)`. It therefore misses a step that averages only the
+    loss.
 
     ## Fix safety
 

@@ -10,7 +10,7 @@ from flake8_jax.semantics.events.events import NanComparison
 
 @rule("JAX704", "error", fixable="sometimes")
 def nan_comparison(event: NanComparison) -> Report | None:
-    """The code compares a value with NaN, which is not equal to anything, not even to itself.
+    """The code compares a value with NaN, but no value equals NaN, not even NaN itself.
 
     ## Why is this bad?
 
@@ -63,12 +63,13 @@ def nan_comparison(event: NanComparison) -> Report | None:
 
     ## Limitations
 
-    The rule misses a comparison with an expression that is NaN but does not name it, such as `x == 0.0 / 0.0`.
+    The rule misses a comparison with an expression whose value is NaN, such as `x == 0.0 / 0.0`. It knows only names
+    and calls that mean NaN, such as `jnp.nan` and `float("nan")`.
 
     ## Fix safety
 
     Unsafe. `x == jnp.nan` becomes `jnp.isnan(x)`, and `x != jnp.nan` becomes `~jnp.isnan(x)`. The result of the old
-    comparison did not depend on `x`, but the result of the new one does, so the program computes something else.
+    comparison did not depend on `x`, but the result of `jnp.isnan(x)` does, so the program computes something else.
     `jnp.isnan(x)` also raises an error if `x` is None or a string.
 
     ## How it is verified

@@ -48,12 +48,13 @@ def non_array_argument(event: TransformCall | LibraryCall | RootMet) -> Report |
     them; other values raise `TypeError`. Name the parameter in `static_argnames`, or bind the argument beforehand
     with `functools.partial`.
 
-    Functions of `jax.numpy` and `jax.random` also need arrays. A function or a module that the code forgets to call
-    raises, as in `jnp.tanh(network)` instead of `jnp.tanh(network(x))`. A number or a shape in place of a key raises
-    in `jax.random`. A list raises in `jax.numpy`, which, unlike NumPy, does not convert lists.
+    Functions of `jax.numpy` and `jax.random` also need arrays. They raise `TypeError` for a function or a module that
+    the code forgets to call, as in `jnp.tanh(network)` instead of `jnp.tanh(network(x))`. Functions of `jax.random`
+    raise it for a number or a shape in place of a key. Functions of `jax.numpy` raise it for a list, which, unlike
+    NumPy, they do not convert.
 
-    The finding is a warning if jaxlint knows only from the annotation of a parameter that the argument is an object
-    of a class of the project.
+    The finding is a warning if jaxlint knows only from the annotation of a parameter (`model: Model`) that the
+    argument is an object of a class of the project.
 
     ## Example
 
@@ -204,8 +205,7 @@ def non_array_argument(event: TransformCall | LibraryCall | RootMet) -> Report |
 
     ## Limitations
 
-    The rule misses objects of classes of other libraries. It knows only the neural-network modules of Flax and
-    Equinox.
+    The rule misses objects whose class comes from a library, except the neural-network modules of Flax and Equinox.
 
     ## Fix safety
 

@@ -41,9 +41,10 @@ _SIZED = frozenset({
 def numpy_on_tracer(event: LibraryCall) -> Report | None:
     """A NumPy or SciPy function is called on a traced value.
 
-    With `--preview`, the rule also looks at functions that nothing in the project traces. If a parameter is annotated
-    as a JAX array, it reports a NumPy call on this parameter whose result becomes an argument of a JAX function, as
-    in `jnp.stack([np.roll(x, k) for k in ks])`. Outside tracing, such code copies the data to the host and back.
+    With `--preview`, the rule also looks at functions that no code of the project traces. If a parameter of such a
+    function is annotated as a JAX array, the rule reports a NumPy call on this parameter whose result becomes an
+    argument of a JAX function, as in `jnp.stack([np.roll(x, k) for k in ks])`. Outside tracing, such code copies the
+    data to the host and back.
 
     ## Why is this bad?
 
@@ -109,8 +110,8 @@ def numpy_on_tracer(event: LibraryCall) -> Report | None:
     jaxlint does not report NumPy functions of shapes and constants (`np.prod(x.shape)`), or a dtype such as
     `np.float32` as an argument, because these are not traced. It does not report code outside tracing.
 
-    jaxlint does not report a NumPy function that calls the method of its argument, such as `np.sum`, `np.mean`,
-    `np.argmax`, `np.reshape` and `np.shape`, because this method works on tracers.
+    jaxlint does not report `np.sum`, `np.mean`, `np.argmax`, `np.reshape`, `np.shape` and similar functions if their
+    first argument is a tracer: NumPy then calls the method of the tracer with the same name (`x.sum()`), which works.
 
     ```python
     import jax
@@ -140,10 +141,10 @@ def numpy_on_tracer(event: LibraryCall) -> Report | None:
 
     ## Fix safety
 
-    `np.f(x)` becomes `jnp.f(x)` if `jax.numpy` has the function `f`. jaxlint adds the import and converts lists,
-    which `jax.numpy` does not accept. The fix is safe if `jnp.f` accepts the arguments and every run passes a tracer,
-    because the old call then always raises an error. Otherwise it is unsafe: a caller outside tracing gets a JAX
-    array in JAX's default precision.
+    `np.f(x)` becomes `jnp.f(x)` if `jax.numpy` has the function `f`. jaxlint adds the import and converts lists, which
+    `jax.numpy` does not accept. The fix is safe if `jnp.f` accepts the arguments and every run passes a tracer,
+    because the NumPy call then always raises an error. Otherwise it is unsafe: a caller outside tracing gets a JAX
+    array in JAX's default precision instead of a NumPy array.
 
     jaxlint offers no fix if `jnp.f` rejects an option of the call, such as `out=`, `order="F"` or `where=`.
 

@@ -17,8 +17,8 @@ def overwritten_host_buffer(event: OverwrittenBuffer) -> Report | None:
 
     A JAX call returns before the computation is done. On the CPU, JAX reads the memory of a NumPy argument during the
     computation, and `jax.device_put(buf)` may use the memory of `buf` for the new array. If the code then writes to
-    `buf`, JAX sometimes computes with the new values. `jnp.array(buf)` does not help, because JAX may make this copy
-    later, too. Pass `buf.copy()`, or wait for the result before the write.
+    `buf`, JAX sometimes computes with the new values. `jnp.array(buf)` does not help, because JAX may copy `buf` after
+    the write, too. Pass `buf.copy()`, or wait for the result before the write.
 
     ## Example
 
@@ -102,9 +102,9 @@ def overwritten_host_buffer(event: OverwrittenBuffer) -> Report | None:
 
     ## Limitations
 
-    The rule misses arrays whose dtype jaxlint cannot infer, and arrays that other code passes to the project. If the
-    code calls an unknown function before the write, the rule reports nothing, because that function may wait for the
-    result.
+    The rule misses NumPy arrays whose dtype jaxlint cannot infer, and arrays that the project does not make itself. If
+    the code calls a function that jaxlint does not know before the write, the rule reports nothing, because this
+    function may wait for the result.
 
     ## Fix safety
 
@@ -114,8 +114,8 @@ def overwritten_host_buffer(event: OverwrittenBuffer) -> Report | None:
 
     ## How it is verified
 
-    jaxlint cannot confirm the finding, because the result depends on whether JAX reads the array before or after the
-    write, and observing the program changes this.
+    jaxlint cannot confirm the finding by a run, because the result depends on whether JAX reads the array before or
+    after the write, and a run that jaxlint observes has another timing.
 
     ## Since
 

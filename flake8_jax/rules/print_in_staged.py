@@ -99,14 +99,14 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Fix safety
 
-    `print(f"loss {x}")` becomes `jax.debug.print("loss {x}", x=x)` if the text is a plain string or an f-string.
-    Calls of `logging` and `warnings.warn` have no fix, because `jax.debug.print` has no log level. The fix of `print`
-    is safe if every printed value is traced whenever the line runs. Otherwise it is unsafe: `jax.debug.print` first
+    `print(f"loss {x}")` becomes `jax.debug.print("loss {x}", x=x)` if the text is a plain string or an f-string. Calls
+    of `logging` and `warnings.warn` have no fix, because `jax.debug.print` has no log level. The fix of `print` is
+    safe if all printed values are tracers each time the `print` runs. Otherwise it is unsafe: `jax.debug.print` first
     converts a Python number to an array, so it prints a float in single precision.
 
     The fix is also unsafe if the project uses `jax.export`, which rejects functions that print, or traces functions
-    without running them (`jax.eval_shape`), because `jax.debug.print` then prints nothing. jaxlint offers no fix if a
-    printed value is a shape, a class or an integer that needs 64 bits.
+    without running them (`jax.eval_shape`), because `jax.debug.print` then prints nothing. jaxlint offers no fix if
+    one of the printed values is a shape, a class or an integer that needs 64 bits.
 
     ## How it is verified
 

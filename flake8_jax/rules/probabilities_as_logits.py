@@ -35,10 +35,10 @@ def probabilities_as_logits(event: LibraryCall) -> Report | None:
 
     ## Why is this bad?
 
-    Logits are the logarithms of probabilities, up to a constant. All probabilities lie between 0 and 1, so if a
-    function takes them for logits, they differ by at most 1. `jax.random.categorical` then draws almost uniformly,
-    and even an element of probability 0 is drawn. A loss that applies `softmax` to the result of `softmax` cannot
-    become small, and its gradients are small from the first step on. Nothing raises.
+    Logits are the logarithms of probabilities, up to a constant. All probabilities lie between 0 and 1, so as logits
+    they differ by at most 1. If the code passes probabilities to `jax.random.categorical`, the function draws almost
+    uniformly, and draws even an element of probability 0. A loss that applies `softmax` to the result of `softmax`
+    cannot become small, and its gradients are small from the first step on. JAX raises no error.
 
     ## Example
 
@@ -96,9 +96,9 @@ def probabilities_as_logits(event: LibraryCall) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report logarithms of probabilities, which are logits. It does not report probabilities that the
-    code scales, as in `softmax(p / temperature)`, because the author then chooses on purpose how random the draws
-    are.
+    jaxlint does not report logarithms of probabilities, because these are logits. It does not report probabilities
+    that the code scales, as in `softmax(p / temperature)`, because the author then chooses on purpose how random the
+    draws are.
 
     ```python
     import jax
@@ -122,8 +122,9 @@ def probabilities_as_logits(event: LibraryCall) -> Report | None:
 
     ## Limitations
 
-    The rule misses probabilities that the code computes without `softmax` (`exp(x) / exp(x).sum()`), that a loop
-    carries from one iteration to the next, or that a model of another library returns.
+    The rule misses probabilities that the code computes without `softmax` (`exp(x) / exp(x).sum()`), probabilities
+    that a loop carries from one iteration to the next, and probabilities that a model returns whose code jaxlint does
+    not see.
 
     ## Fix safety
 

@@ -13,24 +13,28 @@ from flake8_jax.semantics.events.events import ApiUse, Span
 def removed_api(event: ApiUse) -> Report | None:
     """The code uses a name or an argument that JAX or a library has removed, or omits an argument that is now required.
 
-    jaxlint also reports a name that never existed in the module from which the code takes it, if another module of
-    JAX has this name: `jax.lax.einsum`, for example, because `jax.numpy` has `einsum`. If no module of JAX has the
-    name, jaxlint reports it only with `--preview`, because a release of JAX that is newer than jaxlint may have it.
+    jaxlint also reports a name that never existed in the module from which the code takes it, if another module of JAX
+    has this name. For example, it reports `jax.lax.einsum`, because `jax.numpy` has `einsum`. If no module of JAX has
+    the name, jaxlint reports it only with `--preview`, because a release of JAX that is newer than jaxlint may have
+    it.
 
-    The finding is a note (level info) if the name is in an annotation that Python does not evaluate, because no error
-    follows.
+    The finding is a note (level info) if the name is in an annotation that Python does not evaluate (with
+    `from __future__ import annotations`), because no error follows.
 
     ## Why is this bad?
 
-    If the code imports or calls a removed name, Python raises an error when it reaches the line, perhaps long after
-    an upgrade and deep in a run. jaxlint checks names against one release of JAX: the newest that the setting
-    `target-jax` of jaxlint, or the requirements of the project (such as `jax<0.6` in `pyproject.toml`), allow.
-    Without an upper bound, this is the newest release that jaxlint knows.
+    If the code imports or calls a removed name, Python raises an error when it reaches this line, perhaps long after
+    an upgrade and deep in a run.
+
+    jaxlint checks names against one release of JAX: the newest release that your project allows. The upper bound comes
+    from jaxlint's setting `target-jax` or, without this setting, from the requirements of the project, such as
+    `jax<0.6` in `pyproject.toml`. Without an upper bound, jaxlint checks names against the newest release that it
+    knows.
 
     jaxlint also checks the names of Flax, optax, Orbax, chex, Haiku and NumPyro. It ignores releases of these
     libraries that require a newer JAX than the project allows. If the project has an upper bound for JAX but no
-    requirement for the library, jaxlint does not know which release of the library the project uses. It then reports
-    nothing about this library.
+    requirement for one of these libraries, jaxlint does not know which release of this library the project uses, and
+    reports nothing about it.
 
     ## Example
 
@@ -74,7 +78,7 @@ def removed_api(event: ApiUse) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a removed name that the code uses only if the new name is missing
+    jaxlint does not report a removed name that the code uses only in releases of JAX without the new name
     (`if hasattr(jax, "tree"): … else: jax.tree_map`).
 
     ```python
@@ -95,19 +99,19 @@ def removed_api(event: ApiUse) -> Report | None:
 
     The rule misses removed attributes of arrays (`x.device_buffer`), and names that the program builds at run time
     (`getattr(jax, name)`). If the project supports only releases of JAX before 0.4.20, the rule misses most removed
-    names: it knows only 13 of the names that were removed before this release.
+    names: it knows only 13 of the names that JAX removed before 0.4.20.
 
     ## Fix safety
 
     jaxlint offers a fix if another name does the same and if every supported release of the library has this name:
     `jax.tree_map` becomes `jax.tree.map`. The fix is safe, except in two cases. It is unsafe if a test replaces the
-    function under its old name (`monkeypatch.setattr`), because the replacement would have no effect. It is also
-    unsafe if it replaces the import of a module, because the new module may lack a name that the code uses.
+    function under its old name (`monkeypatch.setattr`), because the replacement would have no effect on the new name.
+    It is also unsafe if it replaces the import of a module, because the new module may lack a name that the code uses.
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name. It confirms the finding if the line raises `AttributeError` or
-    `ImportError` for the removed name, or `TypeError` for a removed argument.
+    `jaxlint verify` runs the program that you name. It confirms the finding if the line of the finding raises
+    `AttributeError` or `ImportError` for the removed name, or `TypeError` for a removed argument.
 
     ## Since
 

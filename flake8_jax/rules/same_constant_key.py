@@ -18,11 +18,11 @@ def same_constant_key(event: EqualKeys) -> Report | None:
 
     ## Why is this bad?
 
-    `jax.random.key(0)` is the same key everywhere. If two layers use it, they start with equal weights; if noise and
-    signal use it, the noise copies the signal. A shorter draw equals the start of a longer one, and `normal` and
+    `jax.random.key(0)` is the same key everywhere. If two layers use this key, they start with equal weights; if noise
+    and signal use it, the noise copies the signal. A shorter draw equals the start of a longer one, and `normal` and
     `uniform` use the same random bits of the key. JAX's own check for reused keys (`jax_debug_key_reuse`) reports
-    nothing, because the code makes the key twice and uses each of the two once. Make one key, split it, and use each
-    new key once.
+    nothing, because the code makes two keys and uses each of them once. Make one key, split it, and use each new key
+    once.
 
     ## Example
 
@@ -62,9 +62,9 @@ def same_constant_key(event: EqualKeys) -> Report | None:
     jaxlint does not report keys with different seeds, or the results of `fold_in` with different data, because these
     keys differ. It does not report two keys in the two branches of an `if`, because only one of them is made.
 
-    jaxlint does not report two draws that the code compares (`jnp.array_equal(first, second)`), because they should
-    be equal. It does not report draws that the code never combines in one result, or draws of which it reads only the
-    shape, because equal numbers do no harm there.
+    jaxlint does not report two draws that the code compares (`jnp.array_equal(first, second)`), because they should be
+    equal. It does not report draws that the code never combines in one result, or draws of which the code reads only
+    the shape, because equal numbers do no harm there.
 
     ```python
     import jax
@@ -99,9 +99,9 @@ def same_constant_key(event: EqualKeys) -> Report | None:
 
     ## Limitations
 
-    The rule misses seeds that the code computes (`jax.random.key(2 * n)`), and two calls of `fold_in` with equal
-    data. It also misses two functions that each draw from a key of their own, unless one statement uses the results
-    of both.
+    The rule misses seeds that the code computes (`jax.random.key(2 * n)`), and two calls of `fold_in` with equal data.
+    If two functions each make a key from the same seed, the rule reports this only if one statement uses the results
+    of both functions.
 
     ## Fix safety
 

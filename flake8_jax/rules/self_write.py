@@ -15,15 +15,16 @@ from flake8_jax.semantics.events.facts import READ_LATER, UNDONE
 def self_write(event: Mutation) -> Report | None:
     """A traced method stores a traced value in `self`, or in another object that exists before the trace begins.
 
-    The finding is an error if the attribute is computed from its old value or read after the trace. It is a note
-    (level info) if the project reads the attribute only in the same trace, where the tracer is still valid.
+    The finding is an error if the code computes the new value of the attribute from the old one, or reads the
+    attribute after the trace. It is a note (level info) if the project reads the attribute only in the same trace,
+    where the tracer is still valid.
 
     ## Why is this bad?
 
     Python runs a traced method only while JAX traces it. An assignment to an attribute then stores a tracer, which is
-    invalid after tracing: code that reads the attribute raises `UnexpectedTracerError`. Later calls do not set the
-    attribute again. Return the new value and assign it outside, or make the object a pytree and return a changed
-    object.
+    invalid after tracing: code that reads the attribute raises `UnexpectedTracerError`. Later calls of the compiled
+    method do not set the attribute again. Return the new value and assign it outside the method, or make the object a
+    pytree and return a changed object.
 
     ## Example
 
@@ -78,11 +79,11 @@ def self_write(event: Mutation) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report an object that the traced function makes itself, because the object belongs to the trace.
-    It does not report an object that is a pytree and an argument of the traced function: the function changes a copy
-    of it, which it can return. It does not report a static value (`self.shape = x.shape`), which stays valid after
-    tracing. It does not report an attribute to which the function assigns its old value again, because no tracer is
-    left in it.
+    jaxlint does not report an assignment to an attribute of an object that the traced function makes itself, because
+    the object exists only during the trace. It does not report an object that is a pytree and an argument of the
+    traced function: the function changes a copy of this object, and can return the copy. It does not report a static
+    value (`self.shape = x.shape`), which stays valid after tracing. It does not report an attribute to which the
+    function assigns its old value again, because no tracer is left in it.
 
     ```python
     import copy
@@ -136,9 +137,10 @@ def self_write(event: Mutation) -> Report | None:
 
     ## Limitations
 
-    The rule misses counters of static values (`self.calls += 1`), property setters, `__setattr__`, and objects of
-    other libraries. It reports nothing for modules of Flax and Haiku, because these libraries carry the state of a
-    module through the trace.
+    The rule misses an attribute that counts calls with a Python number (`self.calls += 1`), although it counts only
+    traces. It also misses assignments through a property setter or `__setattr__`, and objects whose class comes from a
+    library. It reports nothing for modules of Flax and Haiku, because these libraries carry the state of a module
+    through the trace.
 
     ## Fix safety
 

@@ -12,9 +12,9 @@ from flake8_jax.semantics.events.events import SharedKey
 def shared_key_in_vmap(event: SharedKey) -> Report | None:
     """A function under `vmap` or `pmap` draws from a PRNG key that all batch elements share.
 
-    The rule is off by default: in the findings in public repositories that were checked, the shared key was always
-    intended, because it is a common way to compare the members of a population under equal conditions. Select the
-    rule if each batch element of your program should draw its own numbers.
+    The rule is off by default: in all findings that we checked in public repositories, the shared key was intended,
+    because it is a common way to compare the members of a population under equal conditions. Select the rule if each
+    batch element of your program should draw its own numbers.
 
     With `--preview`, the rule also counts a call of a function whose code jaxlint does not see (`env.reset(key)`) as
     a draw.
@@ -22,9 +22,9 @@ def shared_key_in_vmap(event: SharedKey) -> Report | None:
     ## Why is this bad?
 
     If a mapped function captures a key or gets it with `in_axes=None`, the key is equal for every batch element, so
-    all of them draw the same numbers. An ensemble then has equal members, and parallel environments see equal noise.
-    JAX raises no error, so the mistake is easy to miss. Split the key and map over the new keys, or fold in the index
-    of the batch element.
+    all batch elements draw the same numbers. An ensemble then has equal members, and parallel environments see equal
+    noise. JAX raises no error, so the mistake is easy to miss. Split the key and map over the new keys, or fold the
+    index of the batch element into the key.
 
     ## Example
 
@@ -95,7 +95,7 @@ def shared_key_in_vmap(event: SharedKey) -> Report | None:
     ## Limitations
 
     The rule does not know whether equal draws are intended, for example to compare several models under equal
-    conditions. It also reports such a shared key.
+    conditions. It reports the shared key in this case, too.
 
     ## Fix safety
 

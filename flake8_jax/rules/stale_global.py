@@ -64,9 +64,9 @@ def stale_global(event: GlobalRead) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a constant, a table that a function fills at its first call, or a dict of functions that
-    decorators fill at import, because traced code sees their final value. It does not report a variable that only
-    code outside tracing reads.
+    jaxlint does not report a variable that never changes, a table that a function fills at its first call, or a dict
+    in which decorators register functions at import, because traced code sees the final value of these. It does not
+    report a variable that only code outside tracing reads.
 
     jaxlint does not report a notebook that changes a variable and calls the same function again a few cells later,
     because such a notebook often explains this mistake.
@@ -116,7 +116,7 @@ def stale_global(event: GlobalRead) -> Report | None:
 
     ## Limitations
 
-    The rule misses an attribute of an object (`config.scale`), a dict of functions, and a change that code outside
+    The rule misses changes of an attribute (`config.scale`) or of a dict of functions, and changes that code outside
     the project makes.
 
     ## Fix safety
@@ -126,7 +126,7 @@ def stale_global(event: GlobalRead) -> Report | None:
     ## How it is verified
 
     `jaxlint verify` runs the program that you name and confirms the finding if the line that reads the variable runs
-    while JAX traces.
+    while JAX traces. It does not check whether the variable changes afterwards.
 
     ## Since
 

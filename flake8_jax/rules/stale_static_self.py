@@ -12,15 +12,16 @@ from flake8_jax.semantics.events.events import StaleRead
 def stale_static_self(event: StaleRead) -> Report | None:
     """Compiled code reads an attribute or a captured variable that other code assigns again after the trace.
 
-    jaxlint reports a read of an attribute or variable only if the project assigns it a new value and then calls the
-    same compiled function again, on the same object.
+    The rule is on only with `--preview`. It reports an attribute or variable only if the project assigns it a new
+    value and then calls the same compiled function again, on the same object.
 
     ## Why is this bad?
 
-    In a jitted method, `self` is usually static, and a captured variable is not an argument. JAX therefore reads an
-    attribute or a captured variable once, at trace time, and makes its value a constant of the compiled program. If
-    the program changes the value later, calls with arguments of the same shapes still use the old value. In
-    reinforcement learning, for example, a target network that is an attribute keeps its first weights.
+    A jitted method usually makes `self` static, and a captured variable (a variable of an enclosing function) is not
+    an argument. JAX therefore reads an attribute or a captured variable once, at trace time, and makes its value a
+    constant of the compiled program. If the program changes the value later, calls with arguments of the same shapes
+    still use the old value. In reinforcement learning, for example, a target network that is an attribute keeps its
+    first weights.
 
     ## Example
 
@@ -80,9 +81,8 @@ def stale_static_self(event: StaleRead) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a function that the code compiles again after the change (`self.predict = jax.jit(…)`),
-    because JAX then reads the new value. It does not report an attribute that the code sets only before the first
-    call.
+    jaxlint does not report a function that the code jits again after the change (`self.predict = jax.jit(…)`), because
+    JAX then reads the new value. It does not report an attribute that the code sets only before the first call.
 
     ```python
     import jax
@@ -123,7 +123,7 @@ def stale_static_self(event: StaleRead) -> Report | None:
     ## How it is verified
 
     `jaxlint verify` runs the program that you name and confirms the finding if the line that reads the value runs
-    while JAX traces.
+    while JAX traces. It does not check whether the value changes afterwards.
 
     ## Since
 

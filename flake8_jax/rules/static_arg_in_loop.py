@@ -17,15 +17,15 @@ from flake8_jax.semantics.events.facts import iterates
 def static_arg_in_loop(event: TransformCall) -> Report | None:
     """A loop passes a different value of a static argument to a jitted function in every iteration.
 
-    The level of the rule is info: none of three findings in public repositories was worth a change. In these, the
-    function used the static argument to index a Python list, or the argument took few values.
+    The level of the rule is info: none of three findings in public repositories was worth a change. In these programs,
+    the function used the static argument to index a Python list, or the argument took few values.
 
     ## Why is this bad?
 
     `jit` compiles one program for each value of a static argument and keeps all these programs. If the argument is a
-    step counter, or a learning rate that depends on it, every iteration traces and compiles again, which takes far
-    longer than the step itself. Pass the value as an ordinary argument. If the function branches on it, use
-    `jnp.where` or `jax.lax.cond`. If the argument is a length, pad to a fixed length.
+    step counter, or a learning rate that depends on the step, every iteration traces and compiles again, which takes
+    far longer than the step itself. Pass the value as an ordinary argument. If the function has an `if` on this
+    argument, use `jnp.where` or `jax.lax.cond` there. If the argument is a length, pad to a fixed length.
 
     ## Example
 
@@ -72,7 +72,7 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a loop over at most 4 values that stand in the source code, such as
+    jaxlint does not report a loop over at most 4 values that are written in the source code, such as
     `for order in (1, 2, 3)`. It does not report a remainder, such as `step % 2`, which takes only a few values. In
     both cases, JAX compiles only a few programs.
 
@@ -97,9 +97,9 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
 
     ## Limitations
 
-    The rule reports a loop over `range(…)` or `enumerate(…)`. It reports nothing for a loop over values that it does
-    not know, such as `for rate in config.rates`, because there may be few of them. It also misses jitted functions
-    that a library calls, as in `library.run(jitted_step)`.
+    The rule does not report a loop whose number of values it does not know, such as `for rate in config.rates`,
+    because there may be few values. It reports loops over `range(n)` and `enumerate(…)` even if it does not know how
+    long they are. It misses jitted functions that a library calls, as in `library.run(jitted_step)`.
 
     ## Fix safety
 

@@ -14,9 +14,9 @@ def static_arg_mismatch(event: RootMet) -> Report | None:
 
     ## Why is this bad?
 
-    `jax.jit` checks the positions and names in `static_argnums`, `static_argnames` and `donate_argnums` against the
-    signature of the function. It raises `ValueError` for a parameter that the function does not have, and for an
-    argument that is both static and donated.
+    `jax.jit` checks the positions and names in `static_argnums`, `static_argnames`, `donate_argnums` and
+    `donate_argnames` against the signature of the function. It raises `ValueError` for a parameter that the function
+    does not have, and for an argument that is both static and donated.
 
     ## Example
 
@@ -61,8 +61,8 @@ def static_arg_mismatch(event: RootMet) -> Report | None:
 
     ## Limitations
 
-    The rule does not check positions for a function with `*args`, such as `scaled` above, because it accepts any
-    position. For the same reason, it does not check names for a function with `**kwargs`.
+    A function with `*args` accepts any position, and a function with `**kwargs` accepts any name, such as `scaled`
+    above. The rule therefore does not check positions for the first, or names for the second.
 
     ## Fix safety
 
@@ -72,7 +72,7 @@ def static_arg_mismatch(event: RootMet) -> Report | None:
     ## How it is verified
 
     `jaxlint verify` runs the program that you name and confirms the finding if `jax.jit` raises an error such as
-    `ValueError`, or warns.
+    `ValueError`, or emits a warning.
 
     ## Since
 

@@ -28,21 +28,25 @@ _READING_METHODS = frozenset({"item", "tolist"})
 def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Indexing) -> Report | None:
     """A loop that calls a compiled function reads a result on the host in every iteration.
 
-    jaxlint reports a read only in a loop in which each iteration passes a state to the next one, and only if the loop
-    adds up, stores, prints or logs the value and does nothing else with it. In each iteration, it reports only the
-    first read after the last compiled call, because later reads find their values ready. The level of the rule is
+    jaxlint reports a read only if each iteration of the loop passes a state to the next iteration, and only if the
+    loop adds up, stores, prints or logs the value and does nothing else with it. In each iteration, it reports only
+    the first read after the last compiled call, because later reads find their values ready. The level of the rule is
     info: of 12 findings in public repositories, 4 were worth a change.
 
-    With `--preview`, the rule also reports reads of the results of functions whose code jaxlint does not see, and
-    calls of `jax.device_get` on a scalar or on a dict of scalars. It also reports a loop that indexes a NumPy array
-    by a JAX array, which copies the index to the host each time. Of 16 findings with `--preview` in public
-    repositories, 6 were worth a change.
+    With `--preview`, the rule also reports three kinds of reads; of 16 such findings in public repositories, 6 were
+    worth a change:
+
+    - With `--preview`, the rule reports reads of the results of functions whose code jaxlint does not see.
+    - With `--preview`, the rule reports calls of `jax.device_get` on a scalar or on a dict of scalars.
+    - With `--preview`, the rule reports a loop that indexes a NumPy array by a JAX array, which copies the index to
+      the host each time.
 
     ## Why is this bad?
 
     A compiled call returns at once, and the device works while Python prepares the next call. If the code reads the
-    result (`float(loss)`, `loss.item()`, `np.asarray(loss)` or `print(loss)`), Python waits for the device, and the
-    device then waits for Python. Read the value every N steps or after the loop.
+    result (`float(loss)`, `loss.item()`, `np.asarray(loss)` or `print(loss)`), Python waits until the device has
+    computed it. The device then has no work until Python makes the next call. Read the value every N steps or after
+    the loop.
 
     ## Example
 
@@ -125,12 +129,12 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
       wait for it.
     - jaxlint does not report a value that decides how the loop continues (`while float(error) > 1e-3`) or that the
       loop passes to another function, because the loop needs this value at once.
-    - jaxlint does not report a read in an iteration that has to wait anyway: for `jax.block_until_ready`, for the
-      step of an environment (`env.step(action)`), for an assertion on a result, or for a read of a value that the
-      loop needs. It does not report a read in an iteration that contains a whole epoch or a compiled loop, because
-      the wait is then short compared with the iteration.
-    - jaxlint does not report a loop of at most 100 iterations, or 1,000 iterations if the code prints the value,
-      because the waits take little time in total.
+    - jaxlint does not report a read in an iteration that waits anyway: for `jax.block_until_ready`, for the step of an
+      environment (`env.step(action)`), for an assertion on a result, or for a read of a value that the loop needs. It
+      does not report a read in an iteration that contains a whole epoch or a compiled loop, because the wait is then
+      short compared with the iteration.
+    - jaxlint does not report a loop that is known to have at most 100 iterations (at most 1,000 if the code prints the
+      value), because the waits take little time in total.
     - jaxlint does not report the printing of one or two results on a line that `print(…, end=…)` overwrites in the
       terminal, because the user watches this line. It does not report a read in `__init__`, because this code runs
       once for each object.
@@ -172,8 +176,8 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
 
     ## Limitations
 
-    The rule does not know how long an iteration takes. If an iteration takes far longer than the wait, the read costs
-    little, but the rule reports it all the same.
+    The rule does not know how long an iteration takes. It also reports a read in a loop whose iterations take far
+    longer than the wait, although such a read costs little.
 
     ## Fix safety
 
@@ -181,8 +185,8 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name and confirms the finding if the line waits for the device at least
-    twice in one run of the loop.
+    `jaxlint verify` runs the program that you name and confirms the finding if the line of the finding waits for the
+    device at least twice in one run of the loop.
 
     ## Since
 

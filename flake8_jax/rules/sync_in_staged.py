@@ -30,8 +30,9 @@ def _once_in_a_function(candidates: list[Candidate]) -> list[Candidate]:
 def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     """`jax.device_get`, `block_until_ready` or `copy_to_host_async` is used on a traced value.
 
-    The finding is a note (level info) for the functions `jax.device_get` and `jax.block_until_ready`, which do nothing
-    here, and a warning for the methods, which raise an error.
+    The finding is a note (level info) for the functions `jax.device_get` and `jax.block_until_ready`, which have no
+    effect on a tracer. It is a warning for the methods `x.block_until_ready()` and `x.copy_to_host_async()`, which
+    raise an error.
 
     ## Why is this bad?
 
@@ -86,9 +87,10 @@ def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report these calls in the host function of a callback, or on a value that is known at trace time,
-    because the value is a real array there. It does not report a call whose result goes directly to `np.asarray`,
-    `float` or `.item()`, because JAX203 (`numpy-on-tracer`), JAX201 (`host-cast`) or JAX202 (`host-item`) reports it.
+    jaxlint does not report these calls in a callback (a function that `jax.debug.callback` or a similar function calls
+    on the host), or on a value that is known at trace time, because the value is not a tracer there. It does not
+    report a call whose result goes directly to `np.asarray`, `float` or `.item()`, because JAX203 (`numpy-on-tracer`),
+    JAX201 (`host-cast`) or JAX202 (`host-item`) reports it.
 
     ```python
     import jax
@@ -105,13 +107,14 @@ def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Limitations
 
-    The rule misses a call on a value of which jaxlint does not know whether it is traced, such as the result of an
-    unknown library.
+    The rule misses a call if jaxlint does not know whether the value is traced, for example because a library of which
+    jaxlint knows nothing returned it.
 
     ## Fix safety
 
-    jaxlint removes the call: `jax.device_get(x)` becomes `x`. The fix is safe if every run of the function is traced.
-    Otherwise it is unsafe, because a caller outside tracing may need the NumPy array or rely on the wait.
+    jaxlint removes the call: `jax.device_get(x)` becomes `x`. The fix is safe if every call of the function is traced.
+    Otherwise it is unsafe, because a caller outside tracing may need the NumPy array, or may need the function to wait
+    for the result.
 
     ## How it is verified
 

@@ -13,10 +13,10 @@ from flake8_jax.semantics.events.facts import WARM
 
 @rule("JAX902", "info")
 def timing_compile(event: Timed) -> list[Report] | None:
-    """A timer includes the first call of a jitted function, and so its compilation.
+    """A timer includes the first call of a jitted function, which also compiles the function.
 
-    The level of the rule is info: none of 6 findings in public repositories was worth a change. These timers measured
-    one long run, or the compilation itself.
+    The level of the rule is info: none of 6 findings in public repositories was worth a change. The timers in these
+    programs measured one long run, or the compilation itself.
 
     ## Why is this bad?
 
@@ -79,8 +79,9 @@ def timing_compile(event: Timed) -> list[Report] | None:
 
     ## Not reported
 
-    jaxlint does not report a timer around only the first call if the program also measures later calls, or if a name
-    calls the result the compile time (`compile_time`), because the program then measures the compilation on purpose.
+    jaxlint does not report a timer around only the first call if the program also measures later calls, or if the name
+    of the result says that it is the compile time (`compile_time`), because the program then measures the compilation
+    on purpose.
 
     jaxlint does not report a timer around a long training run, because compiling once is a small part of it. It does
     not report a timer at the top level of a script or notebook, because such code often runs only once.
@@ -123,9 +124,9 @@ def timing_compile(event: Timed) -> list[Report] | None:
 
     ## Limitations
 
-    The rule does not know whether JAX's compilation cache on disk already contains the function. It also does not
-    know whether code outside the project has called the function before. In both cases the call does not compile, but
-    the rule may report it.
+    The rule does not know whether JAX's compilation cache on disk already contains the function, or whether code
+    outside the project has called the function before. In both cases the call does not compile, but the rule may
+    report it.
 
     ## Fix safety
 
@@ -133,8 +134,8 @@ def timing_compile(event: Timed) -> list[Report] | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name and confirms the finding if JAX compiles something in the timed
-    code.
+    `jaxlint verify` runs the program that you name and confirms the finding if JAX compiles something during a run of
+    the function that contains the timer.
 
     ## Since
 

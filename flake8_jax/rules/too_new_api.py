@@ -52,18 +52,21 @@ _SCRIPT = "# /// script"
 
 @rule("JAX803", "warning", fixable="sometimes", settle=report_once)
 def too_new_api(event: ApiUse) -> Report | None:
-    """A name, an argument or a form of call is newer than the oldest JAX that the project supports.
+    """The code uses a name, an argument or a form of call that the oldest JAX of the project does not have.
 
-    If the oldest supported release of JAX lacks several names that the project uses, jaxlint makes only one finding
-    for the project. The finding is at the first use of the name that needs the newest release, and says how many
-    other uses there are.
+    If the oldest release of JAX that the project supports lacks several names that the project uses, jaxlint makes
+    only one finding for the project. The finding is at the first use of the name that needs the newest release, and
+    says how many other uses there are.
 
     ## Why is this bad?
 
     If the project allows a release of JAX that lacks the name, users with this release get `ImportError`,
-    `AttributeError` or `TypeError`. jaxlint takes the oldest release that the project supports from the lower bound
-    of its setting `target-jax`, or of the requirement `jax>=…` in `pyproject.toml` or in the header of the script. It
-    compares this release with the first release of JAX that has the name. Without a lower bound, jaxlint reports
+    `AttributeError` or `TypeError`.
+
+    jaxlint reports names that are newer than the oldest release of JAX that the project supports. It takes this
+    release from the first of these sources that exists: the requirement for JAX in the `# /// script` comment at the
+    top of the file, jaxlint's setting `target-jax` (the releases of JAX that the code supports), and the requirements
+    of the project (such as `jax>=0.4.30` in `pyproject.toml`). If this source sets no lower bound, jaxlint reports
     nothing.
 
     ## Example
@@ -106,7 +109,7 @@ def too_new_api(event: ApiUse) -> Report | None:
     ## Not reported
 
     jaxlint does not report a new name if the code first tests that the name exists (`if hasattr(jax, "shard_map")`),
-    or tests the version of JAX, because older releases then do not reach it.
+    or tests the version of JAX, because the code then does not use the name with older releases.
 
     ```python
     # /// script
@@ -129,9 +132,9 @@ def too_new_api(event: ApiUse) -> Report | None:
 
     `@jax.jit(…)` becomes `@functools.partial(jax.jit, …)`. This fix is safe, because both do the same.
 
-    If an older function does almost the same as the new one, and every supported release of JAX has it, jaxlint
-    writes the name of the older function. This fix is unsafe, because the older function may behave differently. For
-    other names and arguments there is no fix: the project has to require a newer JAX.
+    If an older function does almost the same as the new one, and every supported release of JAX has the older
+    function, jaxlint writes its name. This fix is unsafe, because the older function may behave differently. For other
+    names and arguments there is no fix: the project has to require a newer JAX.
 
     ## How it is verified
 

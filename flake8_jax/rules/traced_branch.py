@@ -32,18 +32,18 @@ _ADVICE = {
 def traced_branch(event: TruthTest) -> Report | None:
     """Python tests the truth value of a tracer.
 
-    With `--preview`, the rule also reports functions that the project does not trace but its users probably will:
-    losses, activations and densities that no code of the project calls (jaxlint recognizes them by their names, such
-    as `mse_loss`, `gelu` or `log_prob`, or by the name of their module, such as `losses.py`), and methods of pytree
-    classes that hold arrays. There, it does not report a test that only checks an argument (`if n <= 0: raise …`).
+    With `--preview`, the rule also reports functions that the project does not trace but its users probably will.
+    These are losses, activations and densities that no code of the project calls, and methods of classes that are
+    registered as pytrees and hold arrays. jaxlint recognizes losses, activations and densities by the name of the
+    function (`mse_loss`, `gelu`, `log_prob`) or of its module (`losses.py`). In these functions and methods, it does
+    not report a test that only checks an argument (`if n <= 0: raise …`).
 
     ## Why is this bad?
 
     While JAX traces a function, its arrays are tracers: they have a shape and a dtype, but no value. Python calls
     `bool()` on the condition of an `if`, a conditional expression, an `assert`, `and`, `or`, `not`, a chained
     comparison (`0 < x < 1`), a `match` or `x in (1, 2)`. If the condition is a tracer, `bool()` raises
-    `TracerBoolConversionError`. The function with the `if` needs no decorator: it is enough that JAX traces one of
-    its callers.
+    `TracerBoolConversionError`. This also happens in a function without a decorator, if JAX traces one of its callers.
 
     ## Example
 
@@ -159,13 +159,13 @@ def traced_branch(event: TruthTest) -> Report | None:
     ## Fix safety
 
     Unsafe. A conditional expression, or an `if`/`else` that assigns values, becomes `jnp.where` if both values and
-    their gradients are always finite, because `jnp.where` computes both. Otherwise, for example if a value contains a
-    quotient, a root, a logarithm or a call of unknown code, or is not an array, it becomes `jax.lax.cond`, which
-    computes only the chosen value.
+    their gradients are always finite, because `jnp.where` computes both values. Otherwise it becomes `jax.lax.cond`,
+    which computes only the chosen value. Examples are values that contain a quotient, a root, a logarithm or a call of
+    unknown code, and values that are not arrays.
 
-    `and`, `or` and `not` become `jnp.logical_and`, `jnp.logical_or` and `jnp.logical_not`, which compute all
-    operands. The result is an array of booleans, although Python's `a or b` returns `a` or `b` itself. jaxlint offers
-    no fix for values that are functions, that may be None, or that have different shapes.
+    `and`, `or` and `not` become `jnp.logical_and`, `jnp.logical_or` and `jnp.logical_not`. These functions compute all
+    operands, and their result is an array of booleans, although Python's `a or b` returns `a` or `b` itself. jaxlint
+    offers no fix for values that are functions, that may be None, or that have different shapes.
 
     ## How it is verified
 

@@ -12,16 +12,17 @@ from flake8_jax.semantics.events.events import Indexing
 def traced_container_index(event: Indexing) -> Report | None:
     """A Python list, tuple or string, or a NumPy array, is indexed by a traced value.
 
-    The finding is a note (level info) if jaxlint takes the container for a NumPy array, because jaxlint is often
-    wrong about this: in all 7 such findings in public repositories, the container was a tracer when the code ran, so
-    JAX raised no error.
+    The finding is a note (level info) if the container is a NumPy array, because jaxlint is often wrong about this: in
+    all 7 such findings in public repositories, the container was a tracer when the code ran, so JAX raised no error.
+    If jaxlint knows only from an annotation (`table: list[int]`) what the container is, the rule reports the index
+    only with `--preview`.
 
     ## Why is this bad?
 
     The index of a Python list or of a NumPy array must be an integer that is known at trace time, but a traced index
-    has a value only when the compiled program runs. A list raises `TracerIntegerConversionError`, a NumPy array
-    `TracerArrayConversionError`. A typical case is a NumPy table that the body of `jax.lax.fori_loop` indexes by the
-    loop index: `table[i]`.
+    has a value only when the compiled program runs. A list raises `TracerIntegerConversionError`; a NumPy array raises
+    `TracerArrayConversionError`. A typical case is the body of `jax.lax.fori_loop` that indexes a NumPy array by the
+    loop index (`table[i]`).
 
     ## Example
 
@@ -107,10 +108,10 @@ def traced_container_index(event: Indexing) -> Report | None:
 
     ## Fix safety
 
-    Unsafe. If `table` is a NumPy array, or a list or tuple of numbers, `table[i]` becomes `jnp.asarray(table)[i]`.
-    The new code raises no error if the index is out of range: JAX then returns the first or the last item. The item
-    has the dtype of the array, which may change the dtype of the result. Strings and sequences of other objects have
-    no fix.
+    Unsafe. If `table` is a NumPy array, or a list or tuple of numbers, `table[i]` becomes `jnp.asarray(table)[i]`. The
+    new code raises no error if the index is out of range: JAX then returns the first or the last item. The result has
+    the dtype of `jnp.asarray(table)`, so expressions that use it may have another dtype. Strings and sequences of
+    other objects have no fix.
 
     ## How it is verified
 

@@ -77,9 +77,10 @@ def traced_format(event: Formatting) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a formatted shape or another static value (`f"{x.shape[-1]:04d}"`), because Python knows
-    it at trace time. It does not report a tracer without a format spec (`f"{x}"`), or with a format spec after `!r`
-    or `!s` (`f"{x!r:>20}"`), which formats the text of the tracer, because this raises no error.
+    jaxlint does not report a formatted shape or another static value (`f"{x.shape[-1]:04d}"`), because Python knows it
+    at trace time. It does not report a tracer without a format spec (`f"{x}"`), because this raises no error. For the
+    same reason, it does not report a format spec after `!r` or `!s` (`f"{x!r:>20}"`), which formats the text of the
+    tracer.
 
     ```python
     import jax

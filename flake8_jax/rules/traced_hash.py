@@ -58,8 +58,8 @@ def traced_hash(event: Hashing) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a tracer that is the value of a dict (`{"loss": x}`), or a shape or dtype that is a key,
-    because Python does not hash a tracer there.
+    jaxlint does not report a tracer that is a value of a dict (`{"loss": x}`), or a shape or dtype that is a key of a
+    dict, because Python does not hash a tracer there.
 
     ```python
     import jax
@@ -80,14 +80,14 @@ def traced_hash(event: Hashing) -> Report | None:
 
     ## Fix safety
 
-    No fix. The replacement depends on what the dict or set is for. To find equal elements, compare them; for the
-    distinct values, use `jnp.unique(x, size=n)`; to count, sum a one-hot array; and to look something up, make the
-    key a static argument.
+    No fix. The replacement depends on what the dict or set is for. To test whether two elements are equal, compare
+    them with `==`. For the distinct values of an array, use `jnp.unique(x, size=n)`. To count equal values, sum a
+    one-hot array. To look up a value in a dict, make the key a static argument.
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name and confirms the finding if the line raises `TypeError` while JAX
-    traces.
+    `jaxlint verify` runs the program that you name and confirms the finding if the line of the finding raises
+    `TypeError` while JAX traces.
 
     ## Since
 

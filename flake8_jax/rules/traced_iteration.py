@@ -82,8 +82,7 @@ def traced_iteration(event: Iteration) -> Report | None:
 
     ## Limitations
 
-    If the code does not show the length of an axis, the rule does not know it, so it may report an axis of at most 32
-    elements.
+    The rule also reports an axis whose length jaxlint cannot infer, although the axis may have at most 32 elements.
 
     ## Fix safety
 
@@ -92,7 +91,7 @@ def traced_iteration(event: Iteration) -> Report | None:
     ## How it is verified
 
     `jaxlint verify` runs the program that you name and confirms the finding if Python iterates over a tracer at the
-    line, or runs the body at least twice in one trace.
+    line of the finding, or runs the body of the loop at least twice in one trace.
 
     ## Since
 

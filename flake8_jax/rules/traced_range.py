@@ -24,7 +24,7 @@ def traced_range(event: LibraryCall) -> Report | None:
     ## Why is this bad?
 
     `range(n)` needs a Python integer, but a tracer has no value, so the call raises `TracerIntegerConversionError`.
-    Unless it is static, every argument of a jitted function is traced, even if the caller passes a Python integer.
+    JAX traces every argument of a jitted function that is not static, even if the caller passes a Python integer.
 
     ## Example
 

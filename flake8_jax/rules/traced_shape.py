@@ -37,11 +37,11 @@ _COUNT_OR_ARRAY = frozenset({("jax.random.choice", "a"), ("jax.random.permutatio
 def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
     """A traced value is used as a shape, a size, a length or an axis.
 
-    With `--preview`, the rule also looks at code that the project itself does not trace, but that users of a library
-    probably will: methods of pytree classes with array fields, and functions that jaxlint takes for losses,
-    activations or densities by their names (`mse_loss`, `gelu`, `log_prob`) or the name of their module
-    (`losses.py`). It reports a size there that the code computes with `jax.numpy`, as in
-    `jnp.zeros(jnp.prod(jnp.array(x.shape)))`.
+    With `--preview`, the rule also looks at functions that the project does not trace but its users probably will.
+    These are losses, activations and densities that no code of the project calls, and methods of classes that are
+    registered as pytrees and hold arrays. jaxlint recognizes losses, activations and densities by the name of the
+    function (`mse_loss`, `gelu`, `log_prob`) or of its module (`losses.py`). In these functions and methods, the rule
+    reports only a size that the code computes with `jax.numpy`, as in `jnp.zeros(jnp.prod(jnp.array(x.shape)))`.
 
     ## Why is this bad?
 
@@ -131,14 +131,14 @@ def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
     If the size is a parameter of a function that is jitted in the same file, jaxlint adds the parameter to
     `static_argnames`. This fix is unsafe, because JAX then compiles the function again for every value.
 
-    If the size is computed from a shape, jaxlint uses `math`: `jnp.prod(jnp.array(x.shape))` becomes
-    `math.prod(x.shape)`. This fix is safe if every caller is traced. Otherwise it is unsafe, because a caller outside
-    tracing gets a Python int instead of an array.
+    If the code computes the size from a shape, jaxlint uses `math`: `jnp.prod(jnp.array(x.shape))` becomes
+    `math.prod(x.shape)`. This fix is safe if every call of the function is traced. Otherwise it is unsafe, because a
+    caller outside tracing gets a Python int instead of an array.
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name and confirms the finding if the line raises an error such as
-    `TypeError` or `ConcretizationTypeError` while JAX traces.
+    `jaxlint verify` runs the program that you name and confirms the finding if the line of the finding raises an error
+    such as `TypeError` or `ConcretizationTypeError` while JAX traces.
 
     ## Since
 

@@ -74,12 +74,13 @@ def traced_slice(event: Slicing) -> Report | None:
 
     ## Limitations
 
-    The rule misses a `slice` object that other code makes and passes to the function (`x[window]`).
+    The rule misses a `slice` object that the function gets as an argument (`x[window]`).
 
     ## Fix safety
 
-    Unsafe. If `n` is static, `x[i : i + n]` becomes `jax.lax.dynamic_slice_in_dim(x, i, n)`. If the slice would go
-    beyond the end of `x`, the fixed code moves its start back, but the old code shortens the result.
+    Unsafe. If `n` is static, `x[i : i + n]` becomes `jax.lax.dynamic_slice_in_dim(x, i, n)`. For an `i + n` beyond the
+    end of `x`, the old code returns a shorter result, but the fixed code starts earlier and returns the last `n`
+    elements.
 
     An update `x.at[i : i + n]` becomes `x.at[i + jnp.arange(n)]`. jaxlint offers no fix for an update whose start may
     become negative, as in `x.at[i - 1 : i + 1]`: for `i = 0`, this slice is empty, but the index -1 is the last

@@ -79,7 +79,8 @@ def traced_while(event: TruthTest) -> Report | None:
 
     ## Limitations
 
-    The rule misses a loop that only a `break` ends (`while True`).
+    The rule misses a `while True` loop with a `break`. JAX101 (`traced-branch`) reports the `if` around this `break`,
+    if its condition is traced.
 
     ## Fix safety
 

@@ -14,10 +14,11 @@ def transform_argument_mismatch(event: TransformMismatch) -> Report | None:
 
     ## Why is this bad?
 
-    The options of a transform must fit the function. `jax.grad(f, argnums=2)` needs an `f` with at least three
-    positional arguments, and `jax.vmap(f, in_axes=(0, None))` needs a call with two. With `has_aux=True`, the
-    function must return a pair, and `jax.value_and_grad(f, has_aux=True)` returns `((value, aux), gradients)`. If the
-    options do not fit, JAX or Python raises an error when the program calls the transformed function.
+    The options of a transform must fit the function that it gets. `jax.grad(f, argnums=2)` needs a function `f` with
+    at least three positional arguments. The function `jax.vmap(f, in_axes=(0, None))` must be called with two
+    arguments. With `has_aux=True`, `f` must return a pair, and `jax.value_and_grad(f, has_aux=True)` returns
+    `((value, aux), gradients)`. If the options do not fit, JAX or Python raises an error when the program calls the
+    transformed function.
 
     ## Example
 
@@ -59,8 +60,8 @@ def transform_argument_mismatch(event: TransformMismatch) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report an `in_axes` that gives one axis for a whole pytree
-    (`in_axes=({"w": 0, "b": None}, None)`), because JAX allows it. It does not report keyword arguments that
+    jaxlint does not report an `in_axes` that contains one axis for a whole pytree or a pytree of axes
+    (`in_axes=({"w": 0, "b": None}, None)`), because JAX allows both. It does not report keyword arguments that
     `in_axes` does not name, because `vmap` maps them over axis 0.
 
     ```python

@@ -17,18 +17,18 @@ from flake8_jax.semantics.events.events import Repetition
 
 @rule("JAX410", "warning", settle=report_gradients_first)
 def transform_in_loop(event: Repetition) -> Report | None:
-    """A loop outside tracing runs `scan` or `cond` on a new function, or `grad` or `vmap` without `jit`, in every iteration.
+    """Each iteration of a loop outside tracing runs `grad` or `vmap` without `jit`, or `scan` on a new function.
 
-    The finding is a warning for a loop with `grad`, because such a loop trains a model and has many iterations. It is
-    a note (level info) for a loop with `vmap`, or with a new body of `scan` or a similar function, because such loops
-    are often short.
+    The finding is a warning for a loop with `grad`, because such a loop usually trains a model and has many
+    iterations. It is a note (level info) for a loop with `vmap`, or with a new body of `scan` or a similar function,
+    because such loops are often short.
 
     ## Why is this bad?
 
-    `scan`, `cond`, `while_loop` and `fori_loop` compile their bodies and cache them by function identity. If each
-    iteration passes a new lambda or a new local `def`, JAX compiles it in each iteration. `grad` and `vmap` compile
-    nothing: outside `jit`, every call runs the Python function again and sends its operations to the device one by
-    one. Jit the whole step of the loop.
+    `scan`, `cond`, `while_loop` and `fori_loop` compile the functions that they get, and JAX finds the compiled code
+    only for the same function object. If each iteration passes a new lambda or a new local `def`, JAX compiles the
+    function in each iteration. `grad` and `vmap` compile nothing: outside `jit`, every call runs the Python function
+    again and sends its operations to the device one by one. Jit a function that does the whole work of one iteration.
 
     ## Example
 
@@ -101,11 +101,11 @@ def transform_in_loop(event: Repetition) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a body of `scan` that the code defines once, before the loop, because JAX finds it in its
-    cache. It does not report code that runs once, or a loop of at most 100 iterations, because such a loop costs
-    little.
+    jaxlint does not report a body of `scan` that the code defines once, before the loop, because JAX finds the
+    compiled body in its cache. It does not report code that runs once, or a loop that is known to have at most 100
+    iterations, because such a loop costs little.
 
-    If a loop calls `vmap` and each iteration depends on the one before, as in `x = step(x)` or
+    There is one exception: if a loop calls `vmap` and each iteration depends on the one before, as in `x = step(x)` or
     `solver.tell(x, f(x))`, jaxlint reports the loop from 21 iterations on.
 
     ```python

@@ -17,8 +17,8 @@ def unbound_axis_name(event: UnboundAxis) -> Report | None:
     ## Why is this bad?
 
     `jax.lax.pmean(x, "batch")` must run inside a `vmap`, `pmap` or `shard_map` that gives an axis the name `"batch"`.
-    If only `jit` encloses it, tracing raises `NameError: unbound axis name`. If you use `jax.jit` on sharded arrays,
-    remove the collective, because the compiler inserts it.
+    If only `jit` encloses the collective, tracing raises `NameError: unbound axis name`. If you use `jax.jit` on
+    sharded arrays, remove the collective, because the compiler inserts the communication between the devices.
 
     ## Example
 

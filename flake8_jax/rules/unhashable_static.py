@@ -16,19 +16,20 @@ from flake8_jax.semantics.events.events import TransformCall
 def unhashable_static(event: TransformCall) -> Report | None:
     """A static argument of a jitted function gets a list, a dict, an array or another value without a hash.
 
-    The finding is a warning if jaxlint knows only from an annotation that the argument has no hash. With `--preview`,
-    the rule also warns if the argument is an object of a class whose fields are annotated as arrays, because such an
-    object has no hash. The same holds for an argument that is annotated with a base class, if most subclasses of this
-    base class have such fields.
+    The finding is a warning if jaxlint knows only from an annotation that the argument has no hash.
+
+    With `--preview`, the rule also warns if the argument is an object of a class whose fields are annotated as arrays,
+    because such an object has no hash. With `--preview`, it also warns if the argument is annotated with a base class
+    and most subclasses of this base class have such fields.
 
     ## Why is this bad?
 
-    `jit` uses the values of the static arguments to find the compiled program in its cache, so they need a hash. A
-    list, a dict or an array has no hash, so the call raises `ValueError: Non-hashable static arguments`. Pass a tuple
-    or a frozen dataclass.
+    `jit` uses the values of the static arguments to find the compiled program in its cache, so these values need a
+    hash. A list, a dict or an array has no hash, so the call raises `ValueError: Non-hashable static arguments`. Pass
+    a tuple or a frozen dataclass.
 
-    An object has no hash if its class defines only `__eq__`, as a dataclass that is not frozen does. The hash of a
-    frozen dataclass is made from its fields, so these need a hash, too.
+    An object has no hash if its class defines `__eq__` but not `__hash__`, as a dataclass that is not frozen does.
+    Python computes the hash of a frozen dataclass from its fields, so the fields need a hash, too.
 
     ## Example
 
@@ -124,9 +125,9 @@ def unhashable_static(event: TransformCall) -> Report | None:
     ## Not reported
 
     jaxlint does not report a list that is a traced argument, because JAX traces its elements. It does not report a
-    static object that Python compares by identity, that defines its own `__hash__`, or whose fields all have a hash,
-    because such an object has a hash. A field with `compare=False` may be a list, because a dataclass does not hash
-    this field.
+    static object whose class defines no `__eq__`, whose class defines its own `__hash__`, or whose fields all have a
+    hash, because such an object has a hash. A field with `compare=False` may be a list, because a dataclass does not
+    hash this field.
 
     ```python
     import jax

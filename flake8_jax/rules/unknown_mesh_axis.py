@@ -14,8 +14,9 @@ def unknown_mesh_axis(event: MeshMismatch) -> Report | None:
 
     ## Why is this bad?
 
-    JAX looks up the axis names of a `PartitionSpec` in the mesh when the program makes the sharding. A name that the
-    mesh does not have raises `ValueError`. One name for two dimensions of an array raises `DuplicateSpecError`.
+    JAX looks up the axis names of a `PartitionSpec` in the mesh when the program makes the sharding
+    (`NamedSharding(mesh, spec)`). A name that the mesh does not have raises `ValueError`. One name for two dimensions
+    of an array raises `DuplicateSpecError`.
 
     ## Example
 
@@ -75,8 +76,8 @@ def unknown_mesh_axis(event: MeshMismatch) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name and confirms the finding if the line raises an error such as
-    `ValueError` or `DuplicateSpecError`.
+    `jaxlint verify` runs the program that you name and confirms the finding if the line of the finding raises an error
+    such as `ValueError` or `DuplicateSpecError`.
 
     ## Since
 

@@ -14,17 +14,18 @@ from flake8_jax.semantics.events.facts import IN_NEST
 
 @rule("JAX408", "warning", fixable="sometimes")
 def unrolled_loop(event: UnrolledLoop) -> Report | None:
-    """A Python loop in compiled code runs 32 times or more, and JAX compiles a copy of its body for each iteration.
+    """A Python loop in compiled code runs many times, and JAX compiles a copy of its body for each iteration.
 
-    For nested loops, jaxlint multiplies the numbers of iterations and reports the outermost loop. The setting
-    `unroll-threshold` in the table `[tool.jaxlint]` of `pyproject.toml` sets the number of iterations from which
-    jaxlint reports a loop (default: 32).
+    jaxlint reports loops with at least 32 iterations. To change this number, set `unroll-threshold` in the table
+    `[tool.jaxlint]` of `pyproject.toml`. For nested loops, jaxlint multiplies the numbers of iterations and reports
+    the outermost loop.
 
     ## Why is this bad?
 
     JAX unrolls Python loops at trace time: the compiled program contains one copy of the body for each iteration. The
     time to trace and compile grows faster than the number of iterations. `jax.lax.fori_loop` and `jax.lax.scan` trace
-    the body once. If the iterations do not depend on each other, `jax.vmap` traces it once, too.
+    the body only once. If the iterations do not depend on each other, you can also use `jax.vmap`, which traces the
+    body once, too.
 
     ## Example
 
@@ -122,8 +123,8 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name and confirms the finding if one trace runs the body of the loop at
-    least 32 times.
+    `jaxlint verify` runs the program that you name and confirms the finding if one trace runs the body of the loop (of
+    nested loops: the body of the innermost loop) at least 32 times. This number does not depend on `unroll-threshold`.
 
     ## Since
 

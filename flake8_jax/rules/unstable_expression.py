@@ -60,8 +60,8 @@ def unstable_expression(event: Computation) -> Report | None:
       such findings in public repositories were worth a change.
     - The finding is a note for a formula with an `exp` whose exponent is never positive, because `exp` cannot
       overflow there.
-    - The finding is a note for a softmax written by hand, or its logarithm, if jaxlint finds no code that
-      differentiates it: only 2 of 10 such findings in public repositories were worth a change.
+    - The finding is a note for a softmax written by hand, or the logarithm of a softmax, if jaxlint finds no code that
+      differentiates the formula: only 2 of 10 such findings in public repositories were worth a change.
 
     With `--preview`, the rule also reports these formulas, which few public repositories contain:
 
@@ -69,18 +69,19 @@ def unstable_expression(event: Computation) -> Report | None:
       `log(1 - exp(x))`, `x * (log(x) - log(y))` and `x * (log(x) - y)`. For some values, they overflow, lose digits
       or are NaN.
     - With `--preview`, the rule reports `1 / (1 + exp(-x))` in code that the project differentiates, because the
-      gradient is NaN for an `x` below -88. It also reports the `arccos` of a computed cosine in such code, even if it
-      is clipped to the range from -1 to 1, because the gradient is infinite for parallel vectors.
-    - With `--preview`, the rule reports `v / (norm(v) + eps)` if the project differentiates by `v`, because the
-      gradient is NaN at zero.
-    - With `--preview`, the rule reports a loss with a floor, such as `log(softmax(x) + eps)` or
-      `log(clip(sigmoid(x), eps, 1 - eps))`. The loss is finite, but its gradient becomes zero if the probability is
-      far below `eps`, so training does not correct the worst predictions.
+      gradient is NaN for an `x` below -88.
+    - With `--preview`, the rule reports the `arccos` of a computed cosine in code that the project differentiates, even
+      if the code clips the cosine to the range from -1 to 1, because the gradient is infinite for parallel vectors.
+    - With `--preview`, the rule reports `v / (norm(v) + eps)` if the project differentiates with respect to `v`,
+      because the gradient is NaN at zero.
+    - With `--preview`, the rule reports a loss that keeps a probability above a small number `eps`, such as
+      `log(softmax(x) + eps)` or `log(clip(sigmoid(x), eps, 1 - eps))`. The loss is finite, but its gradient becomes
+      zero if the probability is far below `eps`, so training does not correct the worst predictions.
 
     ## Why is this bad?
 
-    In `float32`, the formulas of this table fail for some values. The stable functions compute the same, and their
-    results and gradients stay exact:
+    In `float32`, the formulas in the first column of this table fail for some values. The functions in the last column
+    compute the same, and their results and gradients stay exact:
 
     | formula | where it fails | stable function |
     |---|---|---|
@@ -92,9 +93,9 @@ def unstable_expression(event: Computation) -> Report | None:
     | `log(1 - sigmoid(x))` | `-inf` above 17 | `jax.nn.log_sigmoid(-x)` |
 
     `log(1 - tanh(x)**2)` is `-inf` for an `x` above 9; write `2 * (log(2) - x - jax.nn.softplus(-2 * x))`.
-    `log(prod(p))` is `-inf` if the product is below 1e-45; write `sum(log(p))`. If code computes the cosine of two
-    vectors as their dot product over their lengths, the cosine of some parallel vectors is 1.0000001, and `arccos` of
-    this number is NaN; clip the cosine to the range from -1 to 1.
+    `log(prod(p))` is `-inf` if the product is below 1e-45; write `sum(log(p))`. If the code divides the dot product of
+    two vectors by their lengths, the resulting cosine of some parallel vectors is 1.0000001, and `arccos` of this
+    number is NaN; clip the cosine to the range from -1 to 1.
 
     ## Example
 
@@ -168,10 +169,11 @@ def unstable_expression(event: Computation) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report an entropy with a floor (`p * log(p + eps)`), because it is finite at zero and rarely
-    needs its gradient there. It does not report a formula whose argument is known to stay away from the values at
-    which the formula fails, for example because it is a small constant or an integer. It does not report a formula if
-    a comment beside it names the stable function, because the author has then decided against this function.
+    jaxlint does not report an entropy with a small number in the logarithm (`p * log(p + eps)`), because it is finite
+    at zero and rarely needs its gradient there. It does not report a formula whose argument is known to stay away from
+    the values at which the formula fails, for example because it is a small constant or an integer. It does not report
+    a formula if a comment on the same line or on the line above names the stable function, because the author has then
+    decided against this function.
 
     ```python
     import jax
@@ -210,7 +212,8 @@ def unstable_expression(event: Computation) -> Report | None:
     ## How it is verified
 
     `jaxlint verify` runs the program that you name. It confirms the finding if the formula and the stable function
-    give different results for the values of the run, or if the function returns infinity or NaN.
+    give different results for the values in this run, or if the function that contains the formula returns infinity or
+    NaN.
 
     ## Since
 

@@ -15,18 +15,23 @@ from flake8_jax.semantics.events.facts import iterates
 def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
     """A loop calls a jitted function with shapes that depend on the iteration.
 
-    With `--preview`, the rule also reports batches of PyTorch's `DataLoader` without `drop_last`, because the last
-    batch may be smaller. It also reports an index by a boolean mask outside compiled code (`x[mask]`), because JAX
-    compiles the operation for each number of elements. In public repositories, 2 of 3 findings with `--preview` were
-    worth a change.
+    With `--preview`, the rule also reports two more cases; in public repositories, 2 of 3 such findings were worth a
+    change:
+
+    - With `--preview`, the rule reports batches of PyTorch's `DataLoader` without `drop_last`, because the last batch
+      may be smaller.
+    - With `--preview`, the rule reports an index by a boolean mask outside compiled code (`x[mask]`), because JAX
+      compiles the operation again for each number of selected elements.
 
     ## Why is this bad?
 
     JAX compiles a program for one set of shapes. If a loop calls `f(x[:i])`, or passes an array or a list that grows
-    in each iteration, the shape differs each time. JAX then traces and compiles `f` again, which takes far longer
-    than running it. If the jitted function returns a longer array for the next call (`cache = step(cache, x)`), it
-    compiles again, too. If only the last batch is smaller, as with `range(0, 100, 32)`, it compiles twice; jaxlint
-    reports this, too, if it knows the length of the sliced array.
+    in each iteration, the shape differs each time. JAX then traces and compiles `f` again, which takes far longer than
+    running it. JAX also compiles again if the jitted function returns a longer array for the next call
+    (`cache = step(cache, x)`).
+
+    If only the last batch is smaller, as with `range(0, 100, 32)`, JAX compiles the function twice. jaxlint reports
+    this only if it knows the length of the sliced array.
 
     Pad to a fixed size and mask the rest, write into an array of fixed size with `x.at[i].set(…)`, or round the sizes
     up to multiples of a fixed number, so that JAX compiles only for these multiples.
@@ -143,8 +148,8 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
     ## Limitations
 
     The rule misses arrays whose number of dimensions changes, and batches of data loaders other than PyTorch's. It
-    also misses a slice of which both ends vary (`x[i : 2 * i]`), unless jaxlint can compute the ends, as for `i` in
-    `range(10)`.
+    also misses a slice with a start and an end that both vary (`x[i : 2 * i]`), unless jaxlint can compute their
+    values, as for `i` in `range(10)`.
 
     ## Fix safety
 

@@ -23,26 +23,27 @@ def where_nan_grad(event: Computation) -> Report | None:
 
     With `--preview`, the rule also reports code that few public repositories contain:
 
-    - With `--preview`, the rule reports a test of the result, such as `where(isnan(y), 0, y)`, because the gradient
-      of `y` is still NaN.
-    - With `--preview`, the rule warns about a value that overflows in the branch of `where` that is not chosen.
+    - With `--preview`, the rule reports code that replaces a NaN in the result, such as `where(isnan(y), 0, y)`,
+      because the gradient of `y` is still NaN.
+    - With `--preview`, the rule warns about a value that overflows for the elements for which `where` does not choose
+      it.
     - With `--preview`, the rule reports a product with a logarithm, such as `where(p == 0, 0, p * log_q)`: if `log_q`
       is `-inf` where `p` is zero, the gradient with respect to `p` is `0 * -inf` there.
-    - With `--preview`, the rule looks for this mistake in a loss, an activation or a density that the project does
-      not differentiate, because its users probably will. jaxlint recognizes such functions by their names, such as
+    - With `--preview`, the rule also reports losses, activations and densities that the project does not
+      differentiate, because its users probably will. jaxlint recognizes such functions by their names, such as
       `mse_loss`, `gelu` or `log_prob`.
 
     ## Why is this bad?
 
-    JAX computes and differentiates both branches of `where`, and multiplies the derivative of the branch that is not
-    chosen by zero. At a singular point of `sqrt`, `log` or a division, this product is `0 * inf`. The gradient is
-    then NaN, although the value is right. Mask the operand, too:
-    `jnp.where(x > 0, jnp.sqrt(jnp.where(x > 0, x, 1.0)), 0)`.
+    JAX computes and differentiates both values of `where` for every element, and multiplies the derivative of the
+    value that is not chosen by zero. Where `sqrt`, `log` or a division has no finite derivative, this product is zero
+    times infinity. The gradient is then NaN, although the result is right. Replace the operand for these elements,
+    too: `jnp.where(x > 0, jnp.sqrt(jnp.where(x > 0, x, 1.0)), 0)`.
 
-    A test of the result does not help. `where(isnan(y), 0, y)`, `nan_to_num(y)` and `nansum(y)` hide the NaN of
-    `sqrt(x)` or `0 / 0`, but the gradient is still NaN.
+    Code that replaces a NaN in the result does not help. `where(isnan(y), 0, y)`, `nan_to_num(y)` and `nansum(y)` hide
+    the NaN of `sqrt(x)` or `0 / 0`, but the gradient is still NaN.
 
-    A branch that is not chosen may also overflow: the gradient of `where(x > 0, x, expm1(x))` is NaN for an `x` above
+    A value that is not chosen may also overflow: the gradient of `where(x > 0, x, expm1(x))` is NaN for an `x` above
     88, because `exp(x)` is infinite there.
 
     ## Example
@@ -107,8 +108,8 @@ def where_nan_grad(event: Computation) -> Report | None:
     ## Not reported
 
     jaxlint does not report operations that are finite for every argument (`1 / (1 + x * x)`). It does not report an
-    operand that a bound keeps away from the singular point (`jnp.log(jnp.maximum(x, 0.1))`). It does not report
-    values that the project does not differentiate, because only the gradient is wrong.
+    operand that a bound keeps away from values without a finite derivative (`jnp.log(jnp.maximum(x, 0.1))`). It does
+    not report code that the project does not differentiate, because only the gradient is wrong.
 
     ```python
     import jax
@@ -126,20 +127,20 @@ def where_nan_grad(event: Computation) -> Report | None:
 
     ## Limitations
 
-    The rule misses a mask that is an argument of the function, because jaxlint does not see the test that makes the
-    mask.
+    The rule misses a `where` whose mask is an argument of the function, because jaxlint does not see the test that
+    makes the mask.
 
     ## Fix safety
 
     Unsafe. jaxlint also masks the operand: `jnp.where(guard, jnp.sqrt(x), 0)` becomes
-    `jnp.where(guard, jnp.sqrt(jnp.where(guard, x, 1.0)), 0)`. Gradients that were NaN become finite, so training
-    gives other results. jaxlint offers no fix if an earlier statement computes the operand by a function with the same
-    problem, as in `r = jnp.sqrt(x)` before `jnp.where(r > 0, 1 / r, 0)`: both need a mask.
+    `jnp.where(guard, jnp.sqrt(jnp.where(guard, x, 1.0)), 0)`. Gradients that were NaN become finite, so training gives
+    other results. jaxlint offers no fix if an earlier statement computes the operand by a function with the same
+    problem, as in `r = jnp.sqrt(x)` before `jnp.where(r > 0, 1 / r, 0)`: both statements need a mask.
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name with `jax_debug_nans`, with which JAX checks every result and
-    gradient, and confirms the finding if JAX finds a NaN.
+    `jaxlint verify` runs the program that you name with JAX's option `jax_debug_nans`, and confirms the finding if JAX
+    finds a NaN in a result or a gradient.
 
     ## Since
 

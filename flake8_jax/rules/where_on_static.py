@@ -27,8 +27,8 @@ def where_on_static(event: LibraryCall) -> Report | None:
 
     A condition such as `scale is None`, a flag or a comparison of strings is a Python bool. Python computes both
     values before it calls `where`, and if the gradient of the value that is not chosen is NaN, the gradient of the
-    whole call is NaN. The result has the promoted dtype and the broadcast shape of both values. If one value is None,
-    the call raises `TypeError`. A Python `if` computes only the value that it chooses.
+    whole call is NaN. The result has a dtype and a shape that fit both values (`where` promotes and broadcasts them).
+    If one value is None, the call raises `TypeError`. A Python `if` computes only the value that it chooses.
 
     ## Example
 
@@ -104,9 +104,9 @@ def where_on_static(event: LibraryCall) -> Report | None:
 
     ## Limitations
 
-    If an earlier statement computes a value, as in `y = f(x)` before `jnp.where(flag, y, x)`, the rule does not
-    report it. The rule also misses a condition that compares a parameter with a number (`n > 0`), because a caller
-    may pass an array for `n`.
+    The rule does not report a value that an earlier statement computes, as in `y = f(x)` before
+    `jnp.where(flag, y, x)`. It also misses a condition that compares a parameter with a number (`n > 0`), because a
+    caller may pass an array for `n`.
 
     ## Fix safety
 
@@ -116,7 +116,7 @@ def where_on_static(event: LibraryCall) -> Report | None:
     ## How it is verified
 
     `jaxlint verify` runs the program that you name. It confirms the finding if the call of `jnp.where` runs, because
-    Python computes both values of a call before the call, or if the call raises `TypeError`.
+    Python computes both values before the call, or if the call raises `TypeError`.
 
     ## Since
 

@@ -53,14 +53,15 @@ def x64_disabled(event: WideDtype) -> Report | None:
     """The code asks for a 64-bit dtype, but the project does not enable 64-bit dtypes.
 
     If one function asks for 64-bit dtypes several times, jaxlint reports only the first place. The finding is a note
-    (level info) for the string `"float"`, and for integers, unless a shift (`x << 42`) shows that 32 bits are too
-    few: in public repositories, 32 bits were enough for these numbers.
+    (level info) for the string `"float"`, and for integer dtypes, because 32 bits were enough for these in public
+    repositories. It is a warning for an integer that the code shifts by 32 bits or more (`x << 42`), because 32 bits
+    are then too few.
 
     ## Why is this bad?
 
     By default, JAX computes in 32 bits: it makes a 32-bit array if the code asks for `float64` or `int64`, and warns
-    at most once. Ask for 32 bits, or enable 64 bits before the program makes the first array, with
-    `jax.config.update("jax_enable_x64", True)` or the environment variable `JAX_ENABLE_X64=1`.
+    at most once. Ask for a 32-bit dtype, or enable 64-bit dtypes before the program makes the first array: call
+    `jax.config.update("jax_enable_x64", True)` or set the environment variable `JAX_ENABLE_X64=1`.
 
     ## Example
 
@@ -95,10 +96,10 @@ def x64_disabled(event: WideDtype) -> Report | None:
     ## Not reported
 
     jaxlint does not report the dtype of a NumPy array, which keeps its 64 bits on the host, or a dtype that the code
-    takes from an argument (`jnp.zeros(3, dtype=x.dtype)`). It does not report `dtype=float`, because this means JAX's
-    default dtype, but it reports the string `"float"`, because this means `float64`.
+    takes from an argument (`jnp.zeros(3, dtype=x.dtype)`). It does not report the type `float` (`dtype=float`), which
+    means JAX's default dtype, but it reports the string `"float"`, which means `float64`.
 
-    jaxlint does not report a dtype if 32 bits are enough: for a number that 32 bits hold exactly
+    jaxlint does not report a 64-bit dtype if 32 bits are enough: for a number that 32 bits hold exactly
     (`jnp.float64(0.5)`), for integers that only index other arrays, for the dtype of a mean or a variance
     (`jnp.mean(x, dtype=jnp.float64)`), and in a function that only plots.
 
@@ -133,7 +134,7 @@ def x64_disabled(event: WideDtype) -> Report | None:
     ## How it is verified
 
     `jaxlint verify` runs the program that you name and confirms the finding if 64-bit dtypes are disabled when the
-    line runs.
+    line of the finding runs.
 
     ## Since
 

@@ -13,18 +13,18 @@ from flake8_jax.semantics.events.events import TransformCall
 
 @rule("JAX709", "error")
 def zero_gradient_argument(event: TransformCall) -> Report | None:
-    """`jax.grad` or a similar transform differentiates by an argument whose gradient is always zero.
+    """`jax.grad` or a similar transform differentiates with respect to an argument whose gradient is always zero.
 
     The rule is on only with `--preview`, because it reports only 2 places in 282 public repositories, which is too
     few to judge the rule. Both are mistakes.
 
     ## Why is this bad?
 
-    If the gradient with respect to an argument is zero for every input, the optimizer never improves this argument:
-    it leaves the argument as it is, or, with weight decay (`optax.adamw`), only shrinks it. JAX raises no error.
-    There are two causes. The function may not use the argument at all, for example because it reads `self.weights`
-    instead. Or the function uses the argument only in `argmax`, `round`, a comparison or `stop_gradient`, whose
-    derivatives are zero.
+    If the gradient with respect to an argument is zero for every input, the optimizer never improves this argument: it
+    does not change the argument or, with weight decay (`optax.adamw`), only shrinks it. JAX raises no error. There are
+    two causes. Either the function does not use the argument at all, for example because it reads `self.weights`
+    instead, or it uses the argument only in `argmax`, `round`, a comparison or `stop_gradient`, whose derivatives are
+    zero.
 
     ## Example
 
@@ -123,8 +123,8 @@ def zero_gradient_argument(event: TransformCall) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name and confirms the finding as soon as the line runs, because the
-    source code shows that no derivative reaches the argument.
+    `jaxlint verify` runs the program that you name and confirms the finding as soon as the line of the finding runs,
+    because the source code shows that no derivative reaches the argument.
 
     ## Since
 
