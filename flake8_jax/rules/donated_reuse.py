@@ -93,8 +93,8 @@ def donated_reuse(event: DonatedUse) -> Report | None:
 
     jaxlint does not report code that reads only the shape or dtype of a donated array, because these stay available.
     It does not report a NumPy array, which JAX copies before it donates. It does not report an array that JAX does not
-    delete because no result of the call has its shape. It does not report an array that one jitted function donates
-    inside another, because JAX ignores this donation.
+    delete because no result of the call has its shape. It does not report a donation by a jitted function that another
+    jitted function calls, because JAX ignores this donation.
 
     ```python
     import jax

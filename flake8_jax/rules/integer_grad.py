@@ -67,8 +67,8 @@ def integer_grad(event: TransformCall) -> Report | None:
 
     ## Fix safety
 
-    Unsafe. An integer in the call, such as `3`, becomes a float (`3.0`). The function may need an integer, for example
-    as a shape.
+    Unsafe. An integer literal in the call, such as `3`, becomes a float (`3.0`). The function may need an integer, for
+    example as a shape.
 
     ## How it is verified
 

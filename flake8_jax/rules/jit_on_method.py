@@ -106,8 +106,8 @@ def jit_on_method(event: JittedMethod) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name and confirms the finding if a call of the method raises
-    `TypeError`.
+    `jaxlint verify` runs the program that you name and confirms the finding if a call of the method raises `TypeError`
+    or `ValueError` because of `self`.
 
     ## Since
 

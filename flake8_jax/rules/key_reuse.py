@@ -35,7 +35,7 @@ def key_reuse(event: KeyUse) -> Report | None:
     elements of two arrays.
 
     The finding is a note (level info) if only some paths through the program make both draws, or if equal draws may be
-    intended. For example, jaxlint assumes that equal draws are intended:
+    intended, for example in these cases:
 
     - Equal draws may be intended if a function makes the key itself from a constant seed.
     - Equal draws may be intended if one function changes an image and its mask with the same key.

@@ -89,8 +89,8 @@ def late_configuration(event: Setting) -> Report | None:
 
     ## Limitations
 
-    The rule misses environment variables and options that only other libraries read. It also misses variables that
-    one file sets for a process that another file starts.
+    The rule misses environment variables and options that JAX does not read but another library does. It also misses
+    variables that one file sets for a process that another file starts.
 
     ## Fix safety
 

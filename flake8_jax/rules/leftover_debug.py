@@ -24,8 +24,9 @@ def leftover_debug(event: Setting) -> Report | None:
     ## Why is this bad?
 
     `jax.debug.breakpoint()` stops the program and waits for input in the terminal. The option `jax_debug_nans` makes
-    JAX wait for every result, to check it for NaN. The option `jax_disable_jit` makes JAX compile nothing. Both print
-    nothing, but they make the program slow. Enable them only if the user passes a command-line flag, or remove them.
+    JAX wait for every result, to check it for NaN. The option `jax_disable_jit` makes JAX compile nothing. Both
+    options print nothing, but they make the program slow. Remove the breakpoint and the options, or enable them only
+    if the user passes a command-line flag.
 
     ## Example
 

@@ -115,7 +115,8 @@ def missing_donation(event: UndonatedStep) -> Report | None:
     Unsafe. jaxlint adds `donate_argnames` (or `donate_argnums` for `pmap`) where the function is compiled. JAX then
     deletes the donated array, so a later use raises an error. jaxlint therefore offers the fix only if each caller
     passes a value that the caller made itself and that only one name refers to. It offers no fix for a parameter of
-    the caller, for an attribute, or for an array that a list, an object or a reshaped copy may share.
+    the caller, for an attribute, for an array to which a list or an object refers, or for an array that may share its
+    memory with a reshaped array.
 
     ## How it is verified
 

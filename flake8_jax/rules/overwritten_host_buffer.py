@@ -13,6 +13,8 @@ from flake8_jax.semantics.events.events import OverwrittenBuffer
 def overwritten_host_buffer(event: OverwrittenBuffer) -> Report | None:
     """The code writes to a NumPy array that JAX may still read.
 
+    The rule is on only with `--preview`.
+
     ## Why is this bad?
 
     A JAX call returns before the computation is done. On the CPU, JAX reads the memory of a NumPy argument during the

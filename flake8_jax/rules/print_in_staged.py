@@ -68,8 +68,8 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     jaxlint does not report a printed shape or another static value, because the text is right and shows when JAX
     compiles the function. It does not report code outside tracing.
 
-    jaxlint does not report a notebook, or a log message of a constructor (`__init__`), because such code often shows
-    a tracer on purpose.
+    jaxlint does not report code in a notebook, or a log message of a constructor (`__init__`), because such code often
+    shows a tracer on purpose.
 
     ```python
     import logging

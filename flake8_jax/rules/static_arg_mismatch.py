@@ -61,8 +61,8 @@ def static_arg_mismatch(event: RootMet) -> Report | None:
 
     ## Limitations
 
-    A function with `*args` accepts any position, and a function with `**kwargs` accepts any name, such as `scaled`
-    above. The rule therefore does not check positions for the first, or names for the second.
+    The rule does not check positions if the function has `*args`, because `*args` accepts any position. It does not
+    check names if the function has `**kwargs`, because `**kwargs` accepts any name.
 
     ## Fix safety
 

@@ -56,7 +56,8 @@ def too_new_api(event: ApiUse) -> Report | None:
 
     If the oldest release of JAX that the project supports lacks several names that the project uses, jaxlint makes
     only one finding for the project. The finding is at the first use of the name that needs the newest release, and
-    says how many other uses there are.
+    says how many other uses there are. In a script that contains its own requirements (a `# /// script` comment at the
+    top), jaxlint reports each use.
 
     ## Why is this bad?
 

@@ -191,8 +191,8 @@ def unhashable_static(event: TransformCall) -> Report | None:
     length, reads one element, or passes the list on as a shape or an axis. Otherwise it is unsafe, because the
     function may treat a list and a tuple differently.
 
-    jaxlint offers no fix if an element of the list has no hash, or if the function needs a list, because the function
-    compares it with another list, adds a list to it or calls a list method.
+    jaxlint offers no fix if an element of the list has no hash. It also offers no fix if the function compares the
+    list with another list, adds a list to it or calls a list method, because a tuple does not work there.
 
     ## How it is verified
 

@@ -20,8 +20,8 @@ from flake8_jax.semantics.events.facts import CHOSEN_BY_DATA
 def where_on_static(event: LibraryCall) -> Report | None:
     """`jnp.where` has a condition that is a Python bool at trace time.
 
-    The rule is on only with `--preview`, because it reports only 5 places in 282 public repositories. All 5 are
-    right: Python computes a value that the program does not need.
+    The rule is on only with `--preview`, because it reports only 5 places in 282 public repositories. All 5 findings
+    are right: Python computes a value that the program does not need.
 
     ## Why is this bad?
 
