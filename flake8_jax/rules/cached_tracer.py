@@ -9,7 +9,7 @@ from flake8_jax.semantics.events.events import CachedCall, Hashing
 
 @rule("JAX508", "error")
 def cached_tracer(event: CachedCall | Hashing) -> Report | None:
-    """Traced code calls a cached function (`lru_cache`) with a traced argument, or one that makes JAX arrays.
+    """Traced code calls a cached function (`lru_cache`) that gets a traced argument or makes JAX arrays.
 
     ## Why is this bad?
 

@@ -144,8 +144,8 @@ def captured_mutation(event: Mutation) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name and confirms the finding if the line that changes the container
-    runs while JAX traces.
+    `jaxlint verify` runs the program that you name and confirms the finding if the line that changes the list, dict or
+    set runs while JAX traces.
 
     ## Since
 

@@ -13,8 +13,8 @@ from flake8_jax.semantics.events.events import LoopCopy
 def growing_array_in_loop(event: LoopCopy) -> Report | None:
     """A loop outside tracing makes an array longer, or changes a few of its elements, in every iteration.
 
-    The rule is on only with `--preview`: of 10 findings in public repositories, 5 were worth a change. The others
-    were loops with few iterations, or small arrays that a program fills once.
+    The rule is on only with `--preview`: of 10 findings in public repositories, 5 were worth a change. The other
+    findings were loops with few iterations, or small arrays that a program fills once.
 
     ## Why is this bad?
 

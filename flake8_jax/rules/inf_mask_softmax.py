@@ -132,7 +132,8 @@ def inf_mask_softmax(event: Computation) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name and confirms the finding if the function returns NaN or infinity.
+    `jaxlint verify` runs the program that you name and confirms the finding if the function that contains the mask
+    returns NaN or infinity.
 
     ## Since
 

@@ -12,8 +12,8 @@ from flake8_jax.semantics.events.events import Repetition
 def jit_per_call(event: Repetition) -> Report | None:
     """A function that a loop calls applies `jit` to a new function object and calls the result.
 
-    The level of the rule is info: of 26 findings in public repositories, 8 were worth a change. In the others, the
-    function captured values that differ from call to call, or each call did far more work than the compilation.
+    The level of the rule is info: of 26 findings in public repositories, 8 were worth a change. In the other findings,
+    the function captured values that differ from call to call, or each call did far more work than the compilation.
 
     With `--preview`, the rule also reports two cases that cost less than the other findings: a function that a loop
     calls only once in many iterations (`if step % evaluate_every == 0`), because it compiles less often, and a `pmap`

@@ -57,7 +57,7 @@ def key_reuse(event: KeyUse) -> Report | None:
     ## Why is this bad?
 
     JAX's random functions are pure: the same key gives the same numbers. Two draws with one key are correlated and
-    often equal. Nothing raises, so the result is silently wrong. Split the key and use each new key once.
+    often equal. JAX raises no error, so the result is silently wrong. Split the key and use each new key once.
 
     A draw in a called function counts like a draw in the calling function. If a function draws from a key and then
     returns the same key, the next draw from the returned key is a reuse. The same holds for a loop that draws from a

@@ -58,9 +58,9 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
 
     ## Why is this bad?
 
-    The same key gives the same numbers, so every iteration draws the same numbers: a random walk repeats one step,
-    and dropout removes the same units. Nothing raises. If the body of `jax.lax.scan`, `jax.lax.fori_loop` or
-    `jax.lax.while_loop` captures a key, every iteration draws the same numbers, too.
+    The same key gives the same numbers, so every iteration draws the same numbers: a random walk repeats one step, and
+    dropout removes the same units. JAX raises no error. The same happens if the body of `jax.lax.scan`,
+    `jax.lax.fori_loop` or `jax.lax.while_loop` captures a key.
 
     ## Example
 

@@ -16,9 +16,9 @@ def late_bound_closure(event: LateBinding) -> Report | None:
 
     Python looks up a variable of an enclosing function when the inner function runs, not when it is made. JAX runs the
     branches of `lax.switch` when it traces the `switch`, after the loop that made the branches has ended. The loop
-    variable then holds its last value, so all branches compute the same, and nothing raises. Jitted functions that a
-    loop stores in a dict have the same problem. Bind the value with a default argument, with `functools.partial` or in
-    a function that makes the inner function.
+    variable then holds its last value, so all branches compute the same, and JAX raises no error. Jitted functions
+    that a loop stores in a dict have the same problem. Bind the value with a default argument, with
+    `functools.partial` or in a function that makes the inner function.
 
     ## Example
 
