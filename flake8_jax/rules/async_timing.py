@@ -31,6 +31,10 @@ def async_timing(event: Timed) -> Report | None:
     The rule also reports a `with` block whose context manager reads the clock when the block starts and ends
     (`with timer(): …`), and a call of `jax.profiler.stop_trace` before the profiled work is done.
 
+    With `--preview`, the rule also reports a timer around a training loop in which the host also waits for data
+    (`for x in loader`). Only a small part of the device's work is unfinished when such a loop ends, so this finding is
+    a note.
+
     ## Why is this bad?
 
     A JAX call returns as soon as the work is queued on the device, and Python continues. If the code reads the clock
@@ -100,8 +104,7 @@ def async_timing(event: Timed) -> Report | None:
     ## Not reported
 
     jaxlint does not report a timer that stops after the code has read the result on the host (`float(loss)`), because
-    the result is ready then. It does not report a timer around a training loop in which the host also waits for data,
-    because only a small part of the device's work is unfinished when such a loop ends.
+    the result is ready then.
 
     ```python
     import time
@@ -177,6 +180,7 @@ def async_timing(event: Timed) -> Report | None:
         event.at,
         f"{clock} may {verb} before {subject} is ready, because JAX is asynchronous; {advice}",
         "info" if _is_shown(event) or _is_of_compiling(event) or _is_slight(event) else None,
+        preview=event.fed,
         unless=NO_MEASURE,
     )
 
@@ -199,7 +203,7 @@ def _is_slight(event: Timed) -> bool:
     """What is still running takes little of the time: the runtime lets some tens of computations queue up at most
     (``max_inflight_computations`` is 32 in XLA's ``LocalDeviceState``), and of a loop that dispatches one small operation
     after the other Python takes most of the time (measured in four unseen programs)."""
-    return event.dispatches >= _MANY or event.stepwise
+    return event.dispatches >= _MANY or event.stepwise or event.fed
 
 
 _MANY = 1000

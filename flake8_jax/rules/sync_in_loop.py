@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import LOG, PRINT, effect, host_behaviour
 from flake8_jax.rules._host_use import Use, conversions_beside, is_reduced, is_tested, use_of, waits_anyway
@@ -21,6 +22,7 @@ _MANY = 1000
 _SEVERAL = 3
 """A display that shows so many results copies each by itself, beside the wait."""
 _GETTING = "jax.device_get"
+_SENDING = "wandb.log"
 _READING_METHODS = frozenset({"item", "tolist"})
 
 
@@ -33,11 +35,17 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
     the first read after the last compiled call, because later reads find their values ready. The level of the rule is
     info: of 12 findings in public repositories, 4 were worth a change.
 
-    With `--preview`, the rule also reports three kinds of reads; of 16 such findings in public repositories, 6 were
-    worth a change:
+    With `--preview`, the rule also reports six kinds of reads; of 16 findings with `--preview` in public repositories,
+    6 were worth a change:
 
-    - With `--preview`, the rule reports reads of the results of functions whose code jaxlint does not see.
-    - With `--preview`, the rule reports calls of `jax.device_get` on a scalar or on a dict of scalars.
+    - With `--preview`, the rule reports reads of the results of functions whose code jaxlint does not see, and calls
+      of `jax.device_get` on a scalar or on a dict of scalars.
+    - With `--preview`, the rule reports a progress bar or `wandb.log` that shows results in each iteration
+      (`pbar.set_postfix(metrics)`), and a `print` of a dict of results.
+    - With `--preview`, the rule reports an evaluation that adds up, or collects, one number of each iteration
+      (`losses.append(loss.item())`), although no iteration passes a state to the next one.
+    - With `--preview`, the rule reports a read in a training loop whose step differentiates through `scan` or another
+      loop of JAX.
     - With `--preview`, the rule reports a loop that indexes a NumPy array by a JAX array, which copies the index to
       the host each time.
 
@@ -98,6 +106,34 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
         assert fit(jnp.ones(2), jax.random.key(0), 4).shape == (2,)
     ```
 
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def train_step(w, x):
+        loss, g = jax.value_and_grad(lambda w: jnp.mean((x @ w) ** 2))(w)
+        return w - 0.05 * g, {"loss": loss, "norm": jnp.linalg.norm(g)}
+
+
+    def fit(w, pbar):
+        for x in pbar:
+            w, metrics = train_step(w, x)
+            pbar.set_postfix(metrics)  # expect: sync-in-loop
+        return w
+
+
+    def demonstrate():
+        class Bar(list):
+            def set_postfix(self, metrics):  # as tqdm does
+                self.shown = [str(value) for value in metrics.values()]
+
+        bar = Bar([jnp.ones((3, 2))] * 4)
+        fit(jnp.ones(2), bar)
+        assert len(bar.shown) == 2
+    ```
+
     ## Use instead
 
     ```python
@@ -130,9 +166,12 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
     - jaxlint does not report a value that decides how the loop continues (`while float(error) > 1e-3`) or that the
       loop passes to another function, because the loop needs this value at once.
     - jaxlint does not report a read in an iteration that waits anyway: for `jax.block_until_ready`, for the step of an
-      environment (`env.step(action)`), for an assertion on a result, or for a read of a value that the loop needs. It
-      does not report a read in an iteration that contains a whole epoch or a compiled loop, because the wait is then
-      short compared with the iteration.
+      environment (`env.step(action)`), for an assertion on a result, or for a read of a value that the loop needs.
+      Functions that `eqx.filter_jit` compiles also wait for their results. jaxlint does not report a read in an
+      iteration that contains a whole epoch or a compiled loop, because the wait is then short compared with the
+      iteration.
+    - jaxlint does not report `np.mean(loss)`, because NumPy calls the method of the JAX array, which does not wait.
+      It reports the read of the result.
     - jaxlint does not report a loop that is known to have at most 100 iterations (at most 1,000 if the code prints the
       value), because the waits take little time in total.
     - jaxlint does not report the printing of one or two results on a line that `print(…, end=…)` overwrites in the
@@ -177,7 +216,8 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
     ## Limitations
 
     The rule does not know how long an iteration takes. It also reports a read in a loop whose iterations take far
-    longer than the wait, although such a read costs little.
+    longer than the wait, although such a read costs little. The rule does not see reads in the code of other
+    libraries, such as a logger or a trainer that calls `.item()` on its argument.
 
     ## Fix safety
 
@@ -205,17 +245,44 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
         return None
     if isinstance(event, Indexing):
         return _copied_index(event)
-    if context.ready or not context.carries or isinstance(event, TruthTest):
+    if context.ready or isinstance(event, TruthTest):
         return None
     value = _read_value(event)
     if value is None or _awaited(value, context) is None or _is_needed(event, value):
+        return None
+    if not context.carries and not _is_collected(event, value):
         return None
     reads, verb = (quote(context, event.at), "read") if _is_conversion(event) else (_showing(event), "show")
     return Report(
         event.at,
         f"{reads} waits for the device in every iteration; {verb} it every N steps or after the loop",
-        preview=_is_getting(event) or not any(isinstance(member, Array) for member in members_of(value)),
+        preview=context.coarse or not context.carries or _is_newer(event, value),
     )
+
+
+def _is_newer(event: LibraryCall | MethodCall | Formatting, value: Value) -> bool:
+    """A form of read, or a result of unknown code, that is reported with ``--preview``."""
+    if _is_getting(event) or not any(isinstance(member, Array) for member in members_of(value)):
+        return True
+    return isinstance(event, LibraryCall) and _is_showing(event) and not _is_plain(event, value)
+
+
+def _is_plain(event: LibraryCall, value: Value) -> bool:
+    """``print(loss)``, ``logging.info(f"{loss}")``: of no dict, and no progress bar."""
+    return not _is_sent(event) and value in (*event.args, *event.formatted)
+
+
+def _is_sent(event: LibraryCall | MethodCall | Formatting) -> bool:
+    """``pbar.set_postfix(metrics)``, ``wandb.log(metrics)``: nobody waits for a line of it."""
+    return isinstance(event, LibraryCall) and (event.name == _SENDING or event.name.startswith("tqdm."))
+
+
+def _is_collected(event: LibraryCall | MethodCall | Formatting, value: Value) -> bool:
+    """An evaluation adds up, or collects, one number of each iteration: ``losses.append(loss.item())``."""
+    if not isinstance(event, (LibraryCall, MethodCall)) or not _is_conversion(event):
+        return False
+    scalar = isinstance(event, MethodCall) or _is_scalar(event, value)
+    return scalar and use_of(event.context.scope, event.at) == "kept"
 
 
 def _is_getting(event: LibraryCall | MethodCall | Formatting) -> bool:
@@ -225,7 +292,12 @@ def _is_getting(event: LibraryCall | MethodCall | Formatting) -> bool:
 
 def _is_conversion(event: LibraryCall | MethodCall | TruthTest | Formatting) -> bool:
     """``float(loss)``, ``loss.item()``, ``np.asarray(loss)``: the call itself brings a value to the host."""
-    return isinstance(event, MethodCall) or (isinstance(event, LibraryCall) and effect(event) not in (PRINT, LOG))
+    return isinstance(event, MethodCall) or (isinstance(event, LibraryCall) and not _is_showing(event))
+
+
+def _is_showing(event: LibraryCall) -> bool:
+    """The call prints or logs what it gets: ``print``, ``pbar.set_postfix``, ``wandb.log``."""
+    return effect(event) in (PRINT, LOG) or event.name == _SENDING
 
 
 def _showing(event: LibraryCall | MethodCall | TruthTest | Formatting) -> str:
@@ -243,7 +315,7 @@ def _showing(event: LibraryCall | MethodCall | TruthTest | Formatting) -> str:
 
 def _repeats(context: Context) -> bool:
     """Eager code that runs in nearly every iteration of a loop that is long, and whose iterations are short."""
-    if context.guarded or context.staged or context.presumed or context.first or context.coarse:
+    if context.guarded or context.staged or context.presumed or context.first or context.epoch:
         return False
     setting_up = context.inner is not None and context.inner.name in _SETTING_UP
     return not 0 < context.iterations <= _FEW and not setting_up
@@ -255,11 +327,12 @@ def _is_needed(event: LibraryCall | MethodCall | Formatting, value: Value) -> bo
     use = _shown(event) or use_of(context.scope, event.at)
     if use == "needed" or (isinstance(event, LibraryCall) and use == "kept" and not _is_scalar(event, value)):
         return True
-    if use == "shown" and 0 < context.iterations <= _MANY:
+    if use == "shown" and 0 < context.iterations <= _MANY and not _is_sent(event):
         return True
     if use == "refreshed" and context.iterations <= _MANY and (context.iterations or _shown_at_once(event) < _SEVERAL):
         return True
-    return is_tested(context.scope, _subject(event)) or waits_anyway(context.scope, event.at)
+    shown = walk(event.at) if isinstance(event, LibraryCall) and _is_showing(event) else (_subject(event),)
+    return any(is_tested(context.scope, node) for node in shown) or waits_anyway(context.scope, event.at)
 
 
 def _copied_index(event: Indexing) -> Report | None:
@@ -296,7 +369,7 @@ def _shown_at_once(event: LibraryCall | MethodCall | Formatting) -> int:
 
 def _shown(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Use | None:
     """How a call shows a value that it gets as it is."""
-    if not isinstance(event, LibraryCall) or effect(event) not in (PRINT, LOG):
+    if not isinstance(event, LibraryCall) or not _is_showing(event):
         return None
     return "refreshed" if "end" in event.kwargs else "shown"
 
@@ -309,9 +382,10 @@ def _read_value(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Val
         return event.value
     if event.name in _CASTS:
         return event.args[0] if event.args else None
-    if effect(event) in (PRINT, LOG):
-        shown = (*event.args, *event.formatted)
-        return next((value for value in shown if is_dispatched(value, event.context)), None)
+    if _is_showing(event):
+        shown = (*event.args, *event.formatted, *event.kwargs.values())
+        leaves = [leaf for value in shown for leaf in _parts(value)]
+        return next((leaf for leaf in leaves if is_dispatched(leaf, event.context)), None)
     if _is_getting(event):
         return _awaited(event.args[0], event.context) if event.args else None
     if host_behaviour(event) == "converts":

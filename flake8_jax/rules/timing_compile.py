@@ -150,7 +150,9 @@ def timing_compile(event: Timed) -> list[Report] | None:
     <https://docs.jax.dev/en/latest/benchmarking.html>
     """
     context = event.context
-    if context.staged or context.presumed or (context.inner is None and not context.loop) or event.pending is not None:
+    if context.staged or context.presumed or (context.inner is None and not context.loop):
+        return None
+    if event.pending is not None and not event.fed:
         return None
     return [
         Report(

@@ -29,7 +29,9 @@ class Context(msgspec.Struct, frozen=True, eq=False):
     - ``ready``: the code has already waited for all results that the running loops started on the device.
     - ``guarded``: the code does not run in every iteration of a running loop, because it is inside an ``if`` that tests a
       counter of this loop, such as ``if step % 100 == 0``.
-    - ``coarse``: each iteration of the innermost running loop contains a loop that runs on the device.
+    - ``coarse``: each iteration of the innermost running loop contains a loop that runs on the device, or an ``epoch``.
+    - ``epoch``: each iteration of the innermost running loop contains another Python loop that calls compiled functions, or
+      a loop that runs on the device and is not part of a differentiated function.
     - ``carries``: each iteration of the innermost running loop computes with results of the iteration before.
     - ``caught``: the code is in a ``try`` whose handlers catch the exception that the event would raise.
     - ``undecided``: the code runs only for one outcome of a test in the innermost function, and jaxlint does not know the
@@ -59,6 +61,7 @@ class Context(msgspec.Struct, frozen=True, eq=False):
     shapes_only: bool
     loop_ids: frozenset[int]
     differentiated: bool = False
+    epoch: bool = False
     undecided: bool = False
 
     def fresh_from_loop(self, dispatched: int) -> bool:

@@ -636,7 +636,8 @@ class Timed(msgspec.Struct, frozen=True, eq=False):
     compiled function that it calls, if it has a name. cold: the calls in between that compile. traced: in place of the clock,
     the profiler was started and stopped. dispatches: how often the pending expression ran, 0 where that is not known.
     started: the earlier reading, or the call that makes it, if it is one. stepwise: the pending expression calls a function
-    that computes step by step in a loop, and nothing in between is compiled.
+    that computes step by step in a loop, and nothing in between is compiled. fed: a loop made it that waits for its data as
+    well, so that little is in flight when it ends.
     """
 
     context: Context
@@ -648,6 +649,7 @@ class Timed(msgspec.Struct, frozen=True, eq=False):
     dispatches: int = 1
     started: Site | None = None
     stepwise: bool = False
+    fed: bool = False
 
 
 class TransformMismatch(msgspec.Struct, frozen=True, eq=False):

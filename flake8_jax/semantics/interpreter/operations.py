@@ -30,7 +30,7 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
 )
-from flake8_jax.semantics.events.events import MethodCall, NameUse
+from flake8_jax.semantics.events.events import LibraryCall, MethodCall, NameUse
 from flake8_jax.semantics.interpreter.objects import library_member
 from flake8_jax.semantics.interpreter.parts import track_method_call
 from flake8_jax.semantics.machine.core import Machine
@@ -107,6 +107,8 @@ def perform(m: Machine, func: Value, at: Call) -> Value:
         hand_over(m, func, [*at.args.values, *at.args.kwargs.values()])
     if m.trackers[HostBuffers].given and not m.path.mode.staged and waits(m, func, at):
         track_waited(m)
+    if m.path.loops and type(func) in _NO_FUNCTION and not m.path.mode.staged:
+        _emit_shown(m, at)
     handler = CALL.get(type(func))
     if handler is not None:
         given = handler(m, func, at)
@@ -160,6 +162,35 @@ def _emit_waiting(m: Machine, func: Value, at: Call) -> None:
             rules,
         )  # fmt: skip
     track_read(m, (base,), name)
+
+
+_PROGRESS = frozenset({"set_postfix", "set_postfix_str", "set_description", "set_description_str"})
+"""Methods that only progress bars have: a bar is what it iterates over to the analysis, which has none of them."""
+
+
+_NO_FUNCTION = frozenset({Unknown, Static, BuiltinValue})
+"""Methods of what has none of that name."""
+
+
+def _emit_shown(m: Machine, at: Call) -> None:
+    """A progress bar gets results in a loop: it makes strings of them at once."""
+    node = at.node
+    if type(node) is not ir.Call or type(node.func) is not ir.Attribute or node.func.attr not in _PROGRESS:
+        return
+    args, name = at.args, f"tqdm.tqdm.{node.func.attr}"
+    known, values = m.program.knowledge.entry(name), [*args.values, *args.kwargs.values()]
+    formatted = tuple([held for value in values if type(value) is Static for held in value.holds])
+    rules = [rule for rule in m.bus.subscribers(LibraryCall) if rule.effects is None]
+    if rules:
+        m.bus.emit(
+            LibraryCall(
+                context=m.path.context(at.frame.scope), at=node, name=name, args=tuple(args.values), kwargs=args.kwargs,
+                nodes=tuple(args.nodes), keyword_nodes=args.keyword_nodes, bound={}, bound_nodes={}, used=at.used,
+                fact=known.function, namespace=known.namespace, formatted=formatted, fixed=False,
+            ),
+            rules,
+        )  # fmt: skip
+    track_read(m, values)
 
 
 def method_of(m: Machine, frame: Frame, node: Any, value: Instance, name: str) -> Value | None:

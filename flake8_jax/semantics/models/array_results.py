@@ -56,6 +56,13 @@ def refine(result: Array, app: DescribedCall) -> None:
         result.dtype = ""
 
 
+def refine_rank(result: Array, rank: str, bound: Bound) -> None:
+    """Give the result the rank that the knowledge tables say of a function: ``np.mean`` of an array of JAX gives a number."""
+    refinement = _RANKS.get(rank)
+    if refinement is not None and result.ndim is None:
+        refinement(result, bound)
+
+
 def _is_int(value: Value) -> bool:
     return isinstance(value, Const) and type(value.value) is int
 

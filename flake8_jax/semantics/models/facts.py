@@ -69,7 +69,7 @@ from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL, PASSED_FUNCTIONS, SPECIAL
 from flake8_jax.semantics.models.application import DescribedCall, described
-from flake8_jax.semantics.models.array_results import host_length, refine
+from flake8_jax.semantics.models.array_results import host_length, refine, refine_rank
 from flake8_jax.semantics.models.emitting import emit_described
 from flake8_jax.semantics.models.staging import Contract, stage_unknown
 from flake8_jax.semantics.trackers.axes import check_collective
@@ -230,6 +230,9 @@ def _host_result(m: Machine, fact: FunctionFact, values: list[Value], bound: dic
         result = value_of_descriptor(m, fact.returns, level, bound) if head not in _OF_THE_HOST else Array(level)
         if isinstance(result, Array):
             result.declared = declared and level <= MAYBE
+            result.dispatched = result.dispatched or dispatched_from(m, values)
+            same = m.program.knowledge.entry(fact.equivalent).function if fact.equivalent else None
+            refine_rank(result, same.rank if same is not None else "", bound)
         return result
     if fact.host == "static" and head not in ("reflection", "dtype_test"):
         return Static("")

@@ -227,6 +227,8 @@ def end_section(m: Machine, frame: Frame, node: Any, begin: Reading, *, traced: 
     end = _reading(m, frame, node)
     common = _common([begin.chain, end.chain])
     pending, cold = _judge(m, begin, end, common)
+    if pending is not None and _is_in_fed_loop(pending, begin, end):
+        pending = None
     cold = () if traced or _says_compiling(frame.scope, node) else cold
     if pending is not None or cold:
         where, what = (_placed(pending, common), pending.what) if pending is not None else (None, "")
@@ -529,9 +531,11 @@ def emit_difference(m: Machine, frame: Frame, node: Any, stop: HostArray, start:
     dispatches = _times_run(pending, end) if pending is not None else 1
     started = _started(start.readings[0], common) if len(start.readings) == 1 else None
     stepwise = pending is not None and _is_stepwise(pending, start.readings, end, common)
+    fed = pending is not None and any(_is_in_fed_loop(pending, begin, end) for begin in start.readings)
     m.bus.emit(
         Timed(
-            m.path.context(scope), at, where, what, cold, dispatches=dispatches, started=started, stepwise=stepwise
+            m.path.context(scope), at, where, what, cold, dispatches=dispatches, started=started, stepwise=stepwise,
+            fed=fed,
         )
     )  # fmt: skip
     m.trackers[DeviceWork].log.last_difference = frame.scope, node, scope, at
@@ -644,9 +648,12 @@ def _pending(stretch: _Stretch) -> Work | None:
     candidates = [w for w in after if stretch.is_certain(w) and (w.kind == COMPILED or not waits)]
     if not candidates or (waits and not (straight and candidates[-1].loops == loops)):
         return None
-    if any(_is_fed(loop) for loop in candidates[-1].loops if loop not in loops and loop not in stretch.end.loops):
-        return None
     return candidates[-1]
+
+
+def _is_in_fed_loop(work: Work, begin: Reading, end: Reading) -> bool:
+    """A loop between the readings that waits for its data made the work."""
+    return any(_is_fed(loop) for loop in work.loops if loop not in begin.loops and loop not in end.loops)
 
 
 def _is_fed(loop: LoopState) -> bool:

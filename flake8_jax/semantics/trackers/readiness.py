@@ -6,8 +6,10 @@ Reading a result waits for the device only if something was dispatched since the
 Vocabulary
 ----------
 wait        the host needs a result, or asks JAX to wait: the device is done with everything before.
-coarse      one iteration gives the device so much that a wait at its end costs nothing: a compiled function with a loop
-            (``scan`` and similar functions), or the work of a loop of Python's own.
+coarse      one iteration gives the device so much that a wait at its end costs little: a compiled function with a loop
+            (``scan`` and similar functions), or an epoch.
+epoch       one iteration contains the compiled calls of a loop of Python's own, or a loop that JAX runs and that is no part
+            of a function that is differentiated: such a part belongs to one step.
 carries     what an iteration computes is passed on to the next: it trains, or simulates. Else each result is wanted for its
             own sake.
 
@@ -51,8 +53,9 @@ _CHANGING = frozenset({"flax.nnx.jit", "flax.nnx.pmap", "flax.nnx.shard_map"})
 
 class Readiness(Tracker):
     """state: whether the running path has waited since the last compiled call; the path's ``device``. looping: functions in
-    which JAX runs a loop. given: of each compiled call in a loop, whether it is coarse, whether its own function passes on
-    what it computes, and how many loops are around. bound: paths that a function binds, by its identity."""
+    which JAX runs a loop; epochs: those in which it runs one that is not differentiated. given: of each compiled call in a
+    loop, whether it is coarse, whether it is part of an epoch, whether its own function passes on what it computes, and how
+    many loops are around. bound: paths that a function binds, by its identity."""
 
     def __init__(self, m: Machine) -> None:
         self.state = m.path.device
@@ -60,7 +63,8 @@ class Readiness(Tracker):
         self.journal = m.journal
         self.path = m.path
         self.looping: set[int] = set()
-        self.given: list[tuple[bool, bool, int]] = []
+        self.epochs: set[int] = set()
+        self.given: list[tuple[bool, bool, bool, int]] = []
         self.bound: dict[int, set[str]] = {}
 
     def enter(self) -> Any:
@@ -81,8 +85,10 @@ class Readiness(Tracker):
 
     def since(self, mark: tuple[int, int, int], run: FinishedRun) -> Any:
         device = self.state[DISPATCHED] if any(slots is self.state for slots, _ in run.written) else None
-        given = frozenset([(coarse or depth > mark[2], carries) for coarse, carries, depth in self.given[mark[0] :]])
-        loops = mark[1] in self.looping
+        given = frozenset([
+            (coarse, epoch or depth > mark[2], carries) for coarse, epoch, carries, depth in self.given[mark[0] :]
+        ])  # fmt: skip
+        loops = (mark[1] in self.looping) + (mark[1] in self.epochs)
         return (device, given, loops) if device is not None or given or loops else None
 
     def replay(self, record: Any, replay: Replay) -> None:
@@ -90,34 +96,34 @@ class Readiness(Tracker):
         if device is not None:
             self.journal.write(self.state, DISPATCHED, device)
         if loops:
-            self.track_device_loop()
-        for coarse, carries in given:
-            self.track_given(coarse, carries or self.is_handed_on(replay.node))
+            self.track_device_loop(epoch=loops > 1)
+        for coarse, epoch, carries in given:
+            self.track_given(coarse, carries or self.is_handed_on(replay.node), epoch=epoch)
 
     def _depth(self) -> int:
         return sum([not loop.unrolled for loop in self.path.loops])
 
-    def track_device_loop(self) -> None:
+    def track_device_loop(self, *, epoch: bool | None = None) -> None:
         """What runs now leads to a loop that JAX runs."""
+        epoch = not self.path.mode.differentiated if epoch is None else epoch
         if self.path.mode.staged:
-            self.looping.update([id(link.fn) for link in self.path.stack if link.fn is not None])
+            around = [id(link.fn) for link in self.path.stack if link.fn is not None]
+            self.looping.update(around)
+            self.epochs.update(around if epoch else ())
         else:
-            self.track_given(coarse=True, carries=False)
+            self.track_given(coarse=True, carries=False, epoch=epoch)
 
-    def track_given(self, coarse: bool, carries: bool) -> None:
+    def track_given(self, coarse: bool, carries: bool, *, epoch: bool = False) -> None:
         """A compiled call, in a loop of Python's own."""
         loops = self.path.loops
-        self.given.append((coarse, carries, self._depth()))
+        self.given.append((coarse, epoch, carries, self._depth()))
         if not loops or self.path.mode.staged:
             return
-        loops[-1].coarse = loops[-1].coarse or coarse
-        loops[-1].carries = loops[-1].carries or carries
-        inner = loops[-1]
-        for loop in reversed(loops[:-1]):
-            if not inner.unrolled:
-                loop.coarse = True
-            loop.coarse, loop.carries = loop.coarse or inner.coarse, loop.carries or carries
-            inner = loop
+        for loop in reversed(loops):
+            loop.epoch = loop.epoch or epoch
+            loop.coarse = loop.coarse or coarse or loop.epoch
+            loop.carries = loop.carries or carries
+            epoch = epoch or not loop.unrolled
 
     def is_handed_on(self, node: Any) -> bool:
         """What the call computes is an input of the same call in the next iteration."""
@@ -158,8 +164,9 @@ def queued(m: Machine) -> int:
 def track_dispatch(m: Machine, frame: Frame, node: Any, tv: TransformedValue) -> None:
     """Eager code in a loop makes a compiled call."""
     readiness, function = m.trackers[Readiness], underlying(tv)
-    coarse = isinstance(function, FunctionValue) and id(function.fn) in readiness.looping
-    readiness.track_given(coarse, tv.name in _CHANGING or readiness.is_handed_on(node))
+    called = id(function.fn) if isinstance(function, FunctionValue) else 0
+    carries = tv.name in _CHANGING or readiness.is_handed_on(node)
+    readiness.track_given(called in readiness.looping, carries, epoch=called in readiness.epochs)
     if m.path.device[DISPATCHED] is not NONE:
         m.journal.write(m.path.device, DISPATCHED, NONE)
 

@@ -76,7 +76,7 @@ def epochs(w, batches):
         start = time.time()
         for x in batches:
             w, loss = train_step(w, x)
-        print(epoch, time.time() - start)
+        print(epoch, time.time() - start)  # expect: async-timing
         print(loss)
     return w
 

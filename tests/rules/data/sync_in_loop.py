@@ -1,5 +1,7 @@
 """Reading results on the host in every iteration of a dispatching loop."""
 
+from types import SimpleNamespace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -236,7 +238,7 @@ def looked_up(w, batches, names):
     return w
 
 
-# --- each result for its own sake ---
+# --- each result for its own sake: reported where the loop adds up, or collects, one number of each ---
 
 
 @jax.jit
@@ -247,8 +249,15 @@ def evaluate_batch(w, x):
 def evaluated(w, batches):
     total = 0.0
     for x in batches:
-        total += float(evaluate_batch(w, x))
+        total += float(evaluate_batch(w, x))  # expect: sync-in-loop
     return total
+
+
+def evaluated_on_the_device(w, batches):
+    total = 0.0
+    for x in batches:
+        total += np.mean(evaluate_batch(w, x))  # NumPy calls the method of the array, which does not wait
+    return float(total)
 
 
 def collected(w, chunks):
@@ -301,6 +310,28 @@ def by_a_helper(w, loader, n):
         w, loss = one_epoch(w, loader)
         print(epoch, float(loss))
     return w
+
+
+# --- a loop on the device that is part of one step ---
+
+
+def rolled_out(w, x):
+    final, _ = jax.lax.scan(lambda h, row: (jnp.tanh(h + row @ w), None), jnp.zeros(()), x)
+    return final**2
+
+
+@jax.jit
+def recurrent_step(w, x):
+    loss, grad = jax.value_and_grad(rolled_out)(w, x)
+    return w - 0.1 * grad, loss
+
+
+def recurrent(w, batches):
+    history = []
+    for x in batches:
+        w, loss = recurrent_step(w, x)
+        history.append(float(loss))  # expect: sync-in-loop
+    return w, history
 
 
 # --- once in a while ---
@@ -552,3 +583,63 @@ def offloading(w, batches):
         w, metrics = metered_step(w, x)
         history.append(jax.device_get(w))
     return w, history
+
+
+# --- progress bars make strings of what they show ---
+
+
+def metrics_on_a_bar(w, batches, bar):
+    for x in batches:
+        w, metrics = metered_step(w, x)
+        bar.set_postfix(metrics)  # expect: sync-in-loop
+    return w
+
+
+def keyword_on_a_bar(w, batches, bar):
+    for x in batches:
+        w, loss = train_step(w, x)
+        bar.set_postfix(loss=loss)  # expect: sync-in-loop
+    return w
+
+
+def formatted_on_a_bar(w, batches, bar):
+    for x in batches:
+        w, loss = train_step(w, x)
+        bar.set_description(f"loss {loss}")  # expect: sync-in-loop
+    return w
+
+
+def on_a_short_bar(w, batches, bar):
+    for step in range(1000):
+        w, loss = train_step(w, batches[step % 10])
+        bar.set_postfix(loss=loss)  # expect: sync-in-loop
+    return w
+
+
+def tested_after_the_bar(w, batches, bar):
+    for x in batches:
+        w, loss = train_step(w, x)
+        bar.set_postfix({"loss": loss})
+        if loss < 0.1:
+            break
+    return w
+
+
+def on_a_bar_now_and_then(w, batches, bar):
+    for step, x in enumerate(batches):
+        w, metrics = metered_step(w, x)
+        if step % 50 == 0:
+            bar.set_postfix(metrics)
+    return w
+
+
+def numbers_by_numpy(w, batches):
+    history = []
+    for x in batches:
+        w, metrics = metered_step(w, x)
+        history.append(np.asarray(np.mean(metrics["loss"])))  # expect: sync-in-loop
+    return w, history
+
+
+# runs: keyword_on_a_bar(jnp.ones(2), [jnp.ones((3, 2))] * 2, SimpleNamespace(set_postfix=lambda **shown: str(shown)))
+# runs: numbers_by_numpy(jnp.ones(2), [jnp.ones((3, 2))] * 2)
