@@ -26,9 +26,11 @@ RAISING = "# %% [jaxlint: cell {}, raises]"
 BROKEN = "# %% [jaxlint: cell {}, {}:{} {}]"
 MAGIC = "# [jaxlint: magic] "
 """What stands behind it is a magic: a line for IPython, replaced by something harmless."""
+TIMING = frozenset({"_timeit", "_time"})
+"""Such a variable gets what ``%timeit`` or ``%time`` measures, on the line of the magic."""
 _HEADINGS = re.compile(r"^# %% \[jaxlint: cell (\d+)(, raises)?(?:, (\d+):(\d+) (.*))?\]$", re.MULTILINE)
 _CELLS = re.compile(r"^# ?%%", re.MULTILINE)
-_MAGICS = re.compile(r"(?:pass  |get_ipython\(\)  |)" + re.escape(MAGIC))
+_MAGICS = re.compile(r"(?:pass  |get_ipython\(\)  |_time(?:it)? *=.*?  |)" + re.escape(MAGIC))
 _LINE = re.compile(r"\bline (\d+)\b")
 
 

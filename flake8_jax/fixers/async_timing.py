@@ -43,7 +43,7 @@ _LOOPS = (ir.For, ir.While, ir.Comprehension, ir.Function)
 @fixer("async-timing")
 def fix(event: Timed, source: FixSource) -> Fix | None:
     work = event.pending
-    if work is None or source.functions(work)[:1] != source.functions(event.at)[:1]:
+    if work is None or event.magic or source.functions(work)[:1] != source.functions(event.at)[:1]:
         return None
     statement, stop = source.statement(work), source.statement(event.at)
     if _waits_itself(source, statement, stop) or _is_optional(source, event.at, stop):

@@ -5,7 +5,8 @@ Vocabulary
 text    what is analyzed: the code cells one after the other, each under a heading with its number.
 number  of a cell: its place among all cells of the notebook, markdown too, from 1.
 magic   a line for IPython and not for Python: ``%timeit f(x)``, ``!ls``, ``files = !ls``, ``f?``, a ``%%bash`` cell. In the
-        text it is a comment behind something harmless, from which it comes back as it was.
+        text it is a comment behind something harmless, from which it comes back as it was. Before ``%timeit f(x)`` stands
+        ``_timeit=f(x)``, which the analysis runs for the time alone.
 
 broken  a cell that is no Python, where that alone keeps the text from being some: it is comments in the text, too.
 
@@ -32,6 +33,8 @@ _AUTOMAGIC = re.compile(
     r"(?:pip|conda|mamba|cd|ls|ll|mkdir|rmdir|cp|mv|rm|cat|run|matplotlib|timeit|time|env)[ \t]+[\w./~$'\"-]"
 )
 """What IPython takes for a magic without ``%``, in cells that are no Python as they stand."""
+_TIMED = re.compile(r"%(time|timeit)((?:[ \t]+-[nrp][ \t]*\d+|[ \t]+-[tcqv])*[ \t]+)(?![-\s])(.+)")
+"""One of the magics that time a statement, its options, and the statement."""
 _TARGET = re.compile(r"[\w.,\[\]'\" \t]+")
 _STRINGS = re.compile(r"""'[^'\\\n]*(?:\\.?[^'\\\n]*)*(?:'|$)|"[^"\\\n]*(?:\\.?[^"\\\n]*)*(?:"|$)|#.*""", re.MULTILINE)
 _LFS_POINTER = "version https://git-lfs.github.com/spec/"
@@ -202,9 +205,21 @@ def _without_magic(line: str) -> str:
     return line if start is None else body[:start] + harmless + MAGIC + body[start:] + line[len(body) :]
 
 
+def _is_timed(code: str) -> bool:
+    """One expression, or one assignment: with them the line assigns what is timed."""
+    try:
+        body = ast.parse(code).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return len(body) == 1 and isinstance(body[0], (ast.Expr, ast.Assign))
+
+
 def _magic(line: str) -> tuple[int | None, str]:
     """Where a line stops being Python, and what takes the place of the rest; None for a line of Python."""
     text = line.lstrip()
+    timed = _TIMED.fullmatch(text)
+    if timed is not None and MAGIC not in line and _is_timed(timed[3]):
+        return len(line) - len(text), f"_{timed[1]}={timed[3]}  "
     if text.startswith(("%", "!", "?")) or _AUTOMAGIC.match(text):
         return len(line) - len(text), "pass  "
     target, sign, value = text.partition("=")

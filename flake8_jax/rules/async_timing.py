@@ -35,6 +35,9 @@ def async_timing(event: Timed) -> Report | None:
     (`for x in loader`). Only a small part of the device's work is unfinished when such a loop ends, so this finding is
     a note.
 
+    With `--preview`, the rule also reports `%timeit f(x)` and `%time f(x)` in a notebook if nothing waits for the
+    result. For `%timeit`, the finding is a note, because `%timeit` calls the function many times.
+
     ## Why is this bad?
 
     A JAX call returns as soon as the work is queued on the device, and Python continues. If the code reads the clock
@@ -133,6 +136,7 @@ def async_timing(event: Timed) -> Report | None:
     ## Limitations
 
     The rule does not know how long the timed work takes, so it also reports work that takes almost no time.
+    It does not see cells that begin with `%%time` or `%%timeit`.
 
     ## Fix safety
 
@@ -163,6 +167,8 @@ def async_timing(event: Timed) -> Report | None:
     context = event.context
     if context.staged or context.presumed or event.pending is None:
         return None
+    if event.magic:
+        return _of_magic(event, event.pending)
     subject = quote(context, event.pending, f"`{event.what}`" if event.what else "the result")
     if event.pending.start < event.at.start:
         starts = context.scope.tree.line_starts
@@ -182,6 +188,18 @@ def async_timing(event: Timed) -> Report | None:
         "info" if _is_shown(event) or _is_of_compiling(event) or _is_slight(event) else None,
         preview=event.fed,
         unless=NO_MEASURE,
+    )
+
+
+def _of_magic(event: Timed, pending: ir.Node) -> Report:
+    """``%timeit f(x)``, ``%time f(x)``."""
+    work = quote(event.context, pending, "the result")
+    return Report(
+        event.at,
+        f"`{event.magic}` may stop before {work} is ready, because JAX is asynchronous; "
+        "call jax.block_until_ready on the result",
+        "info" if event.magic == "%timeit" or _is_shown(event) else None,
+        preview=True,
     )
 
 

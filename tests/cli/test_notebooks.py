@@ -273,6 +273,9 @@ def test_odd_notebooks_cost_nothing_but_themselves(
         "#@title install\n\n%%bash\nif [ ! -d a ]; then ls; fi\n",
         "# %run a.py \\\n%run b.py \\\n    --fast\nx = 1\n",
         "pip install -q jax\nls ./data\nx = 1\n",
+        "%timeit -n 10 -r3 f(x)  # often\n%time y = f(x)\nx = 1\n",
+        "if x:\n    %timeit f(x)\n",
+        "%timeit f(x); g(x)\n%timeit -x f(x)\n%time\n%timeit f(x,\\\n  y)\nx = 1\n",
     ],
 )
 def test_magics_leave_python_that_parses(cell: str) -> None:
@@ -280,6 +283,38 @@ def test_magics_leave_python_that_parses(cell: str) -> None:
     assert with_magics(without_magics(cell)) == cell
     kept = [line for line in cell.splitlines() if line in ("x = 1", "  %2)", "%3", "d = {}", "if x:")]
     assert all(line in without_magics(cell).splitlines() for line in kept)
+
+
+TIMED = """
+@jax.jit
+def f(x):
+    return x @ x
+
+
+x = jnp.ones((9, 9))
+key = jax.random.key(0)
+%timeit f(x)
+%timeit -n 10 f(x).block_until_ready()
+%timeit jax.block_until_ready(f(x))
+%timeit jax.random.normal(key, (9,))
+%time y = f(x)
+%timeit sum(range(9))
+_timeit = f(x)
+z = jax.random.normal(key, (9,))
+"""
+
+
+def test_magics_time_what_is_not_ready(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = write(folder / "a.ipynb", notebook(SETUP, TIMED))
+    lines = lint(capsys, ".", "--preview", "--output-format", "concise")[1].splitlines()
+    until = "is ready, because JAX is asynchronous; call jax.block_until_ready on the result"
+    assert lines[:2] == [
+        f"a.ipynb:cell 3:9:1: JAX901 `%timeit` may stop before `f(x)` {until}",
+        f"a.ipynb:cell 3:13:1: JAX901 `%time` may stop before `f(x)` {until}",
+    ]
+    assert not any("JAX" in line for line in lines[2:])
+    lint(capsys, ".", "--preview", "--fix", "--unsafe-fixes")
+    assert (folder / "a.ipynb").read_text(encoding="utf-8") == before
 
 
 def test_line_ends_of_windows_stay(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

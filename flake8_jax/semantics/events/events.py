@@ -637,7 +637,8 @@ class Timed(msgspec.Struct, frozen=True, eq=False):
     the profiler was started and stopped. dispatches: how often the pending expression ran, 0 where that is not known.
     started: the earlier reading, or the call that makes it, if it is one. stepwise: the pending expression calls a function
     that computes step by step in a loop, and nothing in between is compiled. fed: a loop made it that waits for its data as
-    well, so that little is in flight when it ends.
+    well, so that little is in flight when it ends. magic: in place of the clock, this magic of IPython times the pending
+    expression.
     """
 
     context: Context
@@ -650,6 +651,7 @@ class Timed(msgspec.Struct, frozen=True, eq=False):
     started: Site | None = None
     stepwise: bool = False
     fed: bool = False
+    magic: str = ""
 
 
 class TransformMismatch(msgspec.Struct, frozen=True, eq=False):

@@ -46,7 +46,7 @@ from flake8_jax.semantics.interpreter.containers import delete_item, extend_list
 from flake8_jax.semantics.interpreter.expressions import load_item
 from flake8_jax.semantics.interpreter.operations import call_method, resolve_name
 from flake8_jax.semantics.interpreter.operators import binary
-from flake8_jax.semantics.interpreter.stopwatches import start_watch
+from flake8_jax.semantics.interpreter.stopwatches import run_timed_magic, start_watch
 from flake8_jax.semantics.interpreter.types import has_attribute
 from flake8_jax.semantics.machine.bus import Emission
 from flake8_jax.semantics.machine.core import Machine
@@ -75,6 +75,8 @@ def _expression(m: Machine, frame: Frame, node: ir.ExprStmt) -> Flow:
 
 
 def _assign(m: Machine, frame: Frame, node: ir.Assign) -> Flow:
+    if frame.fn is None and frame.scope.cells and run_timed_magic(m, frame, node):
+        return NORMAL
     value = evaluate(m, frame, node.value)
     if frame.loops and type(node.value) is ir.BinOp:
         track_self_update(m, frame, node, node.value)

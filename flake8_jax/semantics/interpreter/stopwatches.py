@@ -5,6 +5,8 @@ Vocabulary
 stopwatch   a generator function of the project behind ``contextlib.contextmanager`` that reads a clock before its ``yield``
             and takes the difference behind it, with no other call in between that may wait.
 
+timed magic ``%timeit f(x)`` on a line of a notebook.
+
 A class with ``__enter__`` and ``__exit__`` needs nothing of the kind: its methods run. Limitations: stopwatches that are
 methods, or are made of other stopwatches.
 """
@@ -15,11 +17,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from flake8_jax.core import ir
+from flake8_jax.core.cells import MAGIC, TIMING
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.values import External, ExternalInstance, FunctionValue, GeneratorValue, Value
 from flake8_jax.semantics.interpreter.operations import resolve_name
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.dispatch import evaluate
 from flake8_jax.semantics.trackers.clocks import CLOCKS, DeviceWork, begin_section, end_section
 
 _PROFILING = "jax.profiler.trace"
@@ -38,6 +42,29 @@ def start_watch(
         return None
     begin = begin_section(m, frame, node)
     return lambda: end_section(m, frame, item.context, begin, traced=traced)
+
+
+def run_timed_magic(m: Machine, frame: Frame, node: ir.Assign) -> bool:
+    """``%timeit f(x)`` of a notebook: run what it times, for the time alone: the names that it binds, the keys that it uses
+    and the findings on its line do not count. False where the statement is none."""
+    target = node.targets[0]
+    if not frame.scope.cells or not isinstance(target, ir.Name) or target.id not in TIMING:
+        return False
+    text = frame.scope.text
+    if MAGIC not in text[node.end : text.find("\n", node.end)]:
+        return False
+    if not m.trackers[DeviceWork].times or m.path.mode.staged:
+        return True
+    mark, reports = len(m.journal.entries), len(m.bus.emissions)
+    begin = begin_section(m, frame, target)
+    evaluate(m, frame, node.value)
+    m.journal.rollback(mark)
+    m.bus.emissions[reports:] = [
+        found for found in m.bus.emissions[reports:]
+        if found.scope is not frame.scope or not node.start <= found.report.at.start < node.end
+    ]  # fmt: skip
+    end_section(m, frame, target, begin, magic=f"%{target.id[1:]}")
+    return True
 
 
 def _is_stopwatch(m: Machine, frame: Frame, call: ir.Call) -> bool:

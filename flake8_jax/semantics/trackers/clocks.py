@@ -222,18 +222,21 @@ def begin_section(m: Machine, frame: Frame, node: Any) -> Reading:
     return _reading(m, frame, node)
 
 
-def end_section(m: Machine, frame: Frame, node: Any, begin: Reading, *, traced: bool) -> None:
-    """It ends. node: what to report. traced: by the profiler, which may see compilations as well."""
+def end_section(m: Machine, frame: Frame, node: Any, begin: Reading, *, traced: bool = False, magic: str = "") -> None:
+    """It ends. node: what to report. traced: by the profiler, which may see compilations as well; magic: by this one of
+    IPython, which calls a function often or names the first call."""
     end = _reading(m, frame, node)
     common = _common([begin.chain, end.chain])
     pending, cold = _judge(m, begin, end, common)
     if pending is not None and _is_in_fed_loop(pending, begin, end):
         pending = None
-    cold = () if traced or _says_compiling(frame.scope, node) else cold
+    cold = () if traced or magic or _says_compiling(frame.scope, node) else cold
     if pending is not None or cold:
         where, what = (_placed(pending, common), pending.what) if pending is not None else (None, "")
         started = _started(begin, common)
-        m.bus.emit(Timed(m.path.context(frame.scope), node, where, what, cold, traced=traced, started=started))
+        m.bus.emit(
+            Timed(m.path.context(frame.scope), node, where, what, cold, traced=traced, started=started, magic=magic)
+        )
 
 
 def _started(begin: Reading, common: tuple[Link, ...]) -> Site | None:
