@@ -12,7 +12,7 @@ from flake8_jax.core.cells import MAGIC
 
 LIBRARIES = {
     "jax": "jax", "flax": "flax", "optax": "optax", "orbax": "orbax-checkpoint", "chex": "chex", "haiku": "dm-haiku",
-    "numpyro": "numpyro",
+    "numpyro": "numpyro", "equinox": "equinox", "diffrax": "diffrax",
 }  # fmt: skip
 """The libraries whose history is known, by import name, and their distributions."""
 
@@ -20,7 +20,7 @@ NEEDED_BY_JAX = ("numpy", "scipy")
 """What each release of JAX needs a recent one of, so that an old one holds JAX back."""
 
 NEEDING_JAX = (
-    "blackjax", "brax", "diffrax", "distrax", "equinox", "evosax", "gymnax", "jax-md", "jaxopt", "jraph", "lineax", "mctx",
+    "blackjax", "brax", "distrax", "evosax", "gymnax", "jax-md", "jaxopt", "jraph", "lineax", "mctx",
     "objax", "optimistix", "rlax", "trax",
 )  # fmt: skip
 """Libraries that bring JAX along: who asks for one of them asks for JAX, of any release."""

@@ -16,6 +16,9 @@ def jit_on_method(event: JittedMethod) -> Report | None:
     pytree, so the call raises `TypeError`. Jit a function of the arrays that the method needs, register the class as
     a pytree, or make `self` static if the object is immutable and hashable.
 
+    A module of Flax linen or Haiku is not a pytree either: its parameters are not in the object. Remove `jit` from
+    the method, and jit the function that calls `module.apply(params, x)`.
+
     ## Example
 
     ```python
@@ -39,6 +42,26 @@ def jit_on_method(event: JittedMethod) -> Report | None:
             assert "Layer" in str(error)
         else:
             raise AssertionError
+    ```
+
+    ```python
+    import flax.linen as nn
+    import jax
+    import jax.numpy as jnp
+
+
+    class Net(nn.Module):
+        @nn.compact
+        def __call__(self, x):
+            return self.scaled(nn.Dense(3)(x))
+
+        @jax.jit  # expect: jit-on-method
+        def scaled(self, x):
+            return 2 * x
+
+
+    def demonstrate():
+        Net().init(jax.random.key(0), jnp.ones(2))  # raises: TypeError
     ```
 
     ## Use instead
@@ -97,7 +120,7 @@ def jit_on_method(event: JittedMethod) -> Report | None:
     ## Limitations
 
     The rule reports nothing for a class that has a base class from another package, because the base class may
-    register it as a pytree.
+    register it as a pytree. It knows that the modules of Flax linen and Haiku, `abc.ABC` and `typing.Protocol` do not.
 
     ## Fix safety
 
@@ -124,8 +147,10 @@ def jit_on_method(event: JittedMethod) -> Report | None:
     """
     if event.context.presumed:
         return None
+    remedy = "register the class as a pytree or jit a plain function"
+    if event.is_module:
+        remedy = "remove `jit` here, and jit the function that calls the module"
     return Report(
         event.at,
-        f"`jit` traces `self` of `{event.method}`, but `{event.name}` is not a pytree, so calls raise TypeError; "
-        "register the class as a pytree or jit a plain function",
+        f"`jit` traces `self` of `{event.method}`, but `{event.name}` is not a pytree, so calls raise TypeError; {remedy}",
     )

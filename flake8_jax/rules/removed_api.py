@@ -32,7 +32,7 @@ def removed_api(event: ApiUse) -> Report | None:
     project (such as `jax<0.6` in `pyproject.toml`). Without an upper bound, jaxlint checks names against the newest
     release that it knows.
 
-    jaxlint also checks the names of Flax, optax, Orbax, chex, Haiku and NumPyro. It ignores releases of these
+    jaxlint also checks the names of Flax, optax, Orbax, chex, Haiku, NumPyro, Equinox and Diffrax. It ignores releases of these
     libraries that require a newer JAX than the project allows. If the project has an upper bound for JAX but no
     requirement for one of these libraries, jaxlint does not know which release of this library the project uses, and
     reports nothing about it.

@@ -54,7 +54,8 @@ def _check_jitted_method(m: Machine, tv: TransformedValue, node: Any, scope: Mod
         return
     if not _is_receiver(function.fn.params[0].name):
         return
-    m.bus.emit(JittedMethod(m.path.context(scope), node, owner.node.name, function.fn.name))
+    is_module = "static_attributes" in owner.traits
+    m.bus.emit(JittedMethod(m.path.context(scope), node, owner.node.name, function.fn.name, is_module))
 
 
 def _is_receiver(name: str) -> bool:

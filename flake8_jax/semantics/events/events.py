@@ -554,12 +554,14 @@ class TransformCall(msgspec.Struct, frozen=True, eq=False):
 
 
 class JittedMethod(msgspec.Struct, frozen=True, eq=False):
-    """A method is jitted where ``self`` is an argument, and the class is not a pytree. name: of the class."""
+    """A method is jitted where ``self`` is an argument, and the class is not a pytree. name: of the class. is_module: it is
+    a module of Flax linen or Haiku."""
 
     context: Context
     at: ir.Node
     name: str
     method: str
+    is_module: bool = False
 
 
 SettingKind = Literal["variable", "option", "context", "call"]

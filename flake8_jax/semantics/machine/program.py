@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain.classes import mro_of
+from flake8_jax.semantics.domain.classes import PROTOCOLS, mro_of
 from flake8_jax.semantics.domain.scopes import NOT_RUN, RUN, RUNNING, ModuleScope
 from flake8_jax.semantics.domain.values import (
     BuiltinValue,
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from flake8_jax.knowledge import Knowledge
 
 MAX_HEIRS_SEARCHED = 1000
+_PLAIN_BASES = PROTOCOLS | {"builtins.object", "abc.ABC", "typing.Generic"}
+"""Bases that say nothing of what JAX makes of an object."""
 _IMPORTS = re.compile(r"^[ \t]*(?:import\s[^\n;]*|from\s[^\n(;]*(?:\([^)]*\))?)", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 _WIDE = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:netket|qutip_jax)\b", re.MULTILINE)
@@ -146,9 +148,18 @@ class Program:
         """JAX may take objects of the class, or of a subclass, apart: one is registered, or may be in code unseen, such as a
         decorator that is not known."""
         family = (*mro_of(cls), *self.subclasses(cls))
-        if any(c.has_unknown_base or c.external_bases or c.traits & {"pytree", "altered"} for c in family):
+        if any(c.has_unknown_base or c.traits & {"pytree", "altered"} for c in family):
+            return True
+        if not all(self._registers_nothing(base) for c in family for base in c.external_bases):
             return True
         return any(not method or any(method in c.namespace for c in family) for method in self.registered)
+
+    def _registers_nothing(self, base: str) -> bool:
+        """Subclasses of this library class are no pytrees by themselves, as those of Flax linen and Haiku."""
+        if base in _PLAIN_BASES:
+            return True
+        fact = self.knowledge.class_(base)
+        return fact is not None and fact.static_attributes and not fact.pytree
 
     def subclasses(self, cls: ClassValue) -> list[ClassValue]:
         """The classes that have it for a direct base, of the modules that have run."""

@@ -1,0 +1,81 @@
+"""Jitted methods of modules of Flax: linen's are no pytrees, whatever else is a base; ``flax.struct`` makes pytrees."""
+
+import abc
+from typing import Generic, TypeVar
+
+import flax.linen as nn
+import flax.struct
+import jax
+import jax.numpy as jnp
+
+T = TypeVar("T")
+
+
+class Net(nn.Module):
+    @nn.compact
+    def __call__(self, x):
+        return nn.Dense(3)(x)
+
+    @jax.jit  # expect: jit-on-method
+    def loss(self, params, x):
+        return jnp.sum(self.apply(params, x))
+
+
+class Deep(Net):
+    @jax.jit  # expect: jit-on-method
+    def scaled(self, x):
+        return 2 * x
+
+
+class Cell(nn.GRUCell):
+    @jax.jit  # expect: jit-on-method
+    def scaled(self, x):
+        return 2 * x
+
+
+class Agent(abc.ABC, Generic[T]):
+    @jax.jit  # expect: jit-on-method
+    def act(self, x):
+        return 2 * x
+
+
+# --- never flagged -------------------------------------------------------------
+
+
+@flax.struct.dataclass
+class State:
+    w: jax.Array
+
+    @jax.jit
+    def norm(self):
+        return jnp.sum(self.w)
+
+
+class Node(flax.struct.PyTreeNode):
+    w: jax.Array
+
+    @jax.jit
+    def norm(self):
+        return jnp.sum(self.w)
+
+
+class Base(abc.ABC):
+    @jax.jit
+    def norm(self):
+        return jnp.sum(self.w)
+
+
+@jax.tree_util.register_pytree_node_class
+class Registered(Base):
+    def __init__(self, w):
+        self.w = w
+
+    def tree_flatten(self):
+        return (self.w,), None
+
+    @classmethod
+    def tree_unflatten(cls, aux, children):
+        return cls(*children)
+
+
+# runs: State(jnp.ones(2)).norm(), Node(jnp.ones(2)).norm(), Registered(jnp.ones(2)).norm()
