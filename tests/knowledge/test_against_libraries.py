@@ -32,6 +32,7 @@ LIBRARIES = [
     "numpyro",
     "optax",
     "optimistix",
+    "orbax",
 ]
 NOT_IMPORTABLE = frozenset(
     {

@@ -31,10 +31,11 @@ from flake8_jax.semantics.analysis.recorded import run_recorded
 from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
 from flake8_jax.semantics.analysis.root_checks import check_derivative_rules, check_roots
 from flake8_jax.semantics.domain.scopes import ModuleScope
-from flake8_jax.semantics.events.events import ApiUse, CallMismatch, KeyUse, SharedKey
+from flake8_jax.semantics.events.events import ApiUse, CallMismatch, KeyUse, RelativePath, SharedKey
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.limits import INSPECT_CAPS, Cut
 from flake8_jax.semantics.trackers.call_signatures import CallSignatures
+from flake8_jax.semantics.trackers.checkpoint_paths import CheckpointPaths
 from flake8_jax.semantics.trackers.keys import Keys
 from flake8_jax.semantics.trackers.presumption import Presuming, Presumption
 from flake8_jax.semantics.trackers.records import FunctionRecord, Recording, Records
@@ -122,13 +123,15 @@ def _machine_for(scopes: list[ModuleScope], request: AnalysisRequest, rules: tup
     machine.program.lazy = request.lazy
     machine.worklist.skipped = request.skipped
     machine.trackers[LoopNests].threshold = request.unroll_threshold
-    if machine.bus.wants(ApiUse) or machine.bus.wants(CallMismatch):
+    if any(machine.bus.wants(event) for event in (ApiUse, CallMismatch, RelativePath)):
         required = Required(request.required, request.required_in)
         machine.trackers[ApiUses].open(load_histories(), required, scopes, request.wanted)
     if request.required or request.required_in:
         _mark_old(scopes, Required(request.required, request.required_in))
     if machine.bus.wants(CallMismatch):
         machine.trackers[CallSignatures].open(load_signatures())
+    if machine.bus.wants(RelativePath):
+        machine.trackers[CheckpointPaths].leads = {}
     bus = machine.bus
     machine.trackers[Keys].conventions = request.preview and (bus.wants(KeyUse) or bus.wants(SharedKey))
     runs = machine.trackers[Runs]

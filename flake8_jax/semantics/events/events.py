@@ -752,6 +752,18 @@ class CallMismatch(msgspec.Struct, frozen=True, eq=False):
     left: frozenset[str]
 
 
+class RelativePath(msgspec.Struct, frozen=True, eq=False):
+    """Orbax gets a relative path, of a call of ``name``. ``at``: the argument. lead: what it starts with; whole: that is all of
+    it. certain: the call raises by itself; else once it finds or writes an array."""
+
+    context: Context
+    at: ir.Node
+    name: str
+    lead: str
+    whole: bool
+    certain: bool
+
+
 FrozenKind = Literal["frozen", "undeclared", "setup"]
 """The object is frozen; its class declares no such field, and so the constructor cannot set it; ``setup`` sets an argument of
 the constructor."""
@@ -865,7 +877,7 @@ Event = Union[
     RootMet, NameUse, Discarded, Computation, NanComparison, WideDtype, UnboundAxis, MeshMismatch, Mutation,
     CachedCall, GlobalRead, StaleRead, LateBinding, Fork, OverwrittenBuffer, SignatureMismatch, RuleIncomplete, MissingSync,
     TransformCall, JittedMethod, Setting, Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant,
-    ApiUse, CallMismatch, FrozenStore, UndonatedStep, LoopCopy, EagerStep, LostResult,
+    ApiUse, CallMismatch, RelativePath, FrozenStore, UndonatedStep, LoopCopy, EagerStep, LostResult,
 ]  # fmt: skip
 
 

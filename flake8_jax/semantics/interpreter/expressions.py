@@ -80,6 +80,7 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import EVALUATE, evaluate, lookup
 from flake8_jax.semantics.trackers.buffers import read
 from flake8_jax.semantics.trackers.captures import track_part, track_variable
+from flake8_jax.semantics.trackers.checkpoint_paths import CheckpointPaths
 from flake8_jax.semantics.trackers.clocks import DeviceWork, track_yield
 from flake8_jax.semantics.trackers.eager_steps import EagerSteps, track_element
 from flake8_jax.semantics.trackers.effects import may_wait, track_shown
@@ -225,6 +226,7 @@ def _joined_str(m: Machine, frame: Frame, node: ir.JoinedStr) -> Value:
             if isinstance(made, Static):
                 held += made.holds
     text = Static("str", tuple(held))
+    m.trackers[CheckpointPaths].track_text(node, text)
     if m.trackers[Variations].known:
         vary_text(m, held, text)
     if m.path.loops and m.path.mode.compiled and any(type(value) is Static for value in held):

@@ -74,6 +74,7 @@ from flake8_jax.semantics.models.emitting import emit_described
 from flake8_jax.semantics.models.staging import Contract, stage_unknown
 from flake8_jax.semantics.trackers.axes import check_collective
 from flake8_jax.semantics.trackers.captures import Captures, embed
+from flake8_jax.semantics.trackers.checkpoint_paths import SAVERS, CheckpointPaths
 from flake8_jax.semantics.trackers.contracts import track_method_rule
 from flake8_jax.semantics.trackers.equal_keys import track_made
 from flake8_jax.semantics.trackers.host_seeds import track_seed
@@ -428,6 +429,8 @@ def call_external_method(m: Machine, func: ExternalMethod, at: Call) -> Value:
     if m.trackers[Presuming].presumption is not None:
         track_method_rule(m, func.cls, func.name, at.args)
     _track_collection(m, func, at)
+    if func.cls.startswith("orbax.") and f"{func.cls}.{func.name}" in SAVERS:
+        m.trackers[CheckpointPaths].check(m, f"{func.cls}.{func.name}", at)
     if fact is None:
         track_key_given(m, func, at)
         if func.name == "__init__":

@@ -45,6 +45,7 @@ from flake8_jax.semantics.trackers.allocations import track_made_here
 from flake8_jax.semantics.trackers.axes import check_spec
 from flake8_jax.semantics.trackers.call_signatures import CallSignatures
 from flake8_jax.semantics.trackers.captures import Captures, embed
+from flake8_jax.semantics.trackers.checkpoint_paths import SAVERS, CheckpointPaths
 from flake8_jax.semantics.trackers.clocks import CLOCKS, PROFILING, read_clock, track_trace
 from flake8_jax.semantics.trackers.contracts import track_function_rule
 from flake8_jax.semantics.trackers.forks import track_library_fork
@@ -78,6 +79,8 @@ def call_external(m: Machine, func: External, at: Call) -> Value:
     signatures = m.trackers[CallSignatures]
     if name in signatures.names:
         signatures.check(m, name, at)
+    if name in SAVERS:
+        m.trackers[CheckpointPaths].check(m, name, at)
     if known.transform is not None:
         emit_call(m, name, at)
         if m.trackers[Captures].constants and known.transform.tracing != "none":

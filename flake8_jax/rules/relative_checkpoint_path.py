@@ -1,0 +1,118 @@
+"""JAX805: see the page of ``relative_checkpoint_path``."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._tracers import quote
+from flake8_jax.semantics.events.events import RelativePath
+
+
+@rule("JAX805", "error", raises="another error")
+def relative_checkpoint_path(event: RelativePath) -> Report | None:
+    """The code saves a checkpoint of Flax or Orbax to a relative path, or restores it from one.
+
+    The finding is a warning for `restore_checkpoint` and `CheckpointManager`. `restore_checkpoint` raises only if it
+    finds a checkpoint of Orbax, and `CheckpointManager` raises only when it saves or restores arrays.
+
+    ## Why is this bad?
+
+    Orbax reads and writes arrays only below an absolute path. For a relative path, it raises `ValueError: Checkpoint
+    path should be absolute`, often after hours of training. `flax.training.checkpoints` uses Orbax since Flax 0.7.
+    Make the path absolute with `os.path.abspath`.
+
+    ## Example
+
+    ```python
+    import jax.numpy as jnp
+    from flax.training import checkpoints
+
+
+    def save(params, step):
+        checkpoints.save_checkpoint("checkpoints", params, step)  # expect: relative-checkpoint-path
+
+
+    def demonstrate():
+        save({"w": jnp.ones(3)}, 0)  # raises: ValueError
+    ```
+
+    ```python
+    import jax.numpy as jnp
+    import orbax.checkpoint as ocp
+
+
+    def save(params, name):
+        path = f"./runs/{name}"
+        ocp.PyTreeCheckpointer().save(path, params)  # expect: relative-checkpoint-path
+
+
+    def demonstrate():
+        save({"w": jnp.ones(3)}, "first")  # raises: ValueError
+    ```
+
+    ## Use instead
+
+    ```python
+    import os
+
+    from flax.training import checkpoints
+
+
+    def save(params, step):
+        checkpoints.save_checkpoint(os.path.abspath("checkpoints"), params, step)
+    ```
+
+    ## Not reported
+
+    jaxlint does not report a path whose start it does not know, and no path that starts with `/`, `~`, a drive or the
+    name of a bucket. It reports nothing if the project switches off Orbax (`flax_use_orbax_checkpointing`), or if it
+    requires Flax before 0.8.5 or Orbax before 0.5.0.
+
+    ```python
+    import pathlib
+
+    from flax.training import checkpoints
+
+    HERE = pathlib.Path(__file__).parent
+
+
+    def save(params, step, folder):
+        checkpoints.save_checkpoint(folder, params, step)
+        checkpoints.save_checkpoint(HERE / "checkpoints", params, step)
+        checkpoints.save_checkpoint(f"/tmp/{step}", params, step)
+    ```
+
+    ## Limitations
+
+    The rule follows strings, f-strings, `os.path.join` and `pathlib.Path`. It misses paths from the command line or
+    from a configuration file. Of Orbax, it knows `PyTreeCheckpointer`, `StandardCheckpointer` and `CheckpointManager`.
+
+    ## Fix safety
+
+    No fix. The author has to decide which folder the path is relative to.
+
+    ## How it is verified
+
+    `jaxlint verify` runs the program that you name and confirms the finding if the call raises `ValueError`.
+
+    ## Since
+
+    0.3.0, not released yet.
+
+    ## Related rules
+
+    JAX801 (`removed-api`), JAX804 (`library-call-mismatch`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/working-with-pytrees.html>
+    """
+    if event.context.presumed or event.context.caught or is_test(event.context):
+        return None
+    shown = f'"{event.lead}"' if event.whole else quote(event.context, event.at, "this path")
+    when = "so this call raises ValueError" if event.certain else "so saving or restoring arrays raises ValueError"
+    return Report(
+        event.at,
+        f"Orbax takes only absolute paths, but {shown} is relative, {when}; use os.path.abspath",
+        level=None if event.certain else "warning",
+    )

@@ -1,0 +1,73 @@
+"""Relative paths of checkpoints, which Orbax refuses, and paths that are absolute or not known."""
+
+import os
+import pathlib
+import tempfile
+
+import jax.numpy as jnp
+from flax.training import checkpoints
+
+PARAMS = {"w": jnp.ones(3)}
+FOLDER = "runs"
+DATE = str(os.getpid())
+
+
+def save_named():
+    checkpoints.save_checkpoint(ckpt_dir=FOLDER, target=PARAMS, step=0)  # expect: relative-checkpoint-path
+
+
+# raises ValueError: save_named()
+
+
+def save_joined():
+    folder = os.path.join("runs", DATE)
+    checkpoints.save_checkpoint(folder, PARAMS, 0)  # expect: relative-checkpoint-path
+
+
+# raises ValueError: save_joined()
+
+
+def save_below():
+    checkpoints.save_checkpoint(pathlib.Path("runs") / "first", PARAMS, 0)  # expect: relative-checkpoint-path
+
+
+# raises ValueError: save_below()
+
+
+def save_to(path):
+    checkpoints.save_checkpoint(path, PARAMS, 0)  # expect: relative-checkpoint-path
+
+
+def save_formatted(n):
+    path = f"./runs/{n}"
+    save_to(path)
+
+
+# raises ValueError: save_formatted(3)
+
+
+def restore():
+    return checkpoints.restore_checkpoint("no/such/folder", PARAMS)  # expect: relative-checkpoint-path
+
+
+# runs: restore()
+
+
+# --- never flagged -------------------------------------------------------------
+
+
+def save_absolute():
+    checkpoints.save_checkpoint(os.path.abspath(FOLDER) + "/first", PARAMS, 0)
+
+
+def save_in(folder, n):
+    checkpoints.save_checkpoint(f"{folder}/{n}", PARAMS, n)
+    checkpoints.save_checkpoint(os.path.join(folder, "last"), PARAMS, n)
+
+
+def save_temporary():
+    with tempfile.TemporaryDirectory() as folder:
+        save_in(folder, 3)
+
+
+# runs: save_temporary()
