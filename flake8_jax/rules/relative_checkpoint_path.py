@@ -37,17 +37,20 @@ def relative_checkpoint_path(event: RelativePath) -> Report | None:
     ```
 
     ```python
+    import os
+
     import jax.numpy as jnp
-    import orbax.checkpoint as ocp
+    from flax.training import checkpoints
 
 
-    def save(params, name):
+    def load(params, name):
+        checkpoints.save_checkpoint(os.path.abspath(f"runs/{name}"), params, 0)
         path = f"./runs/{name}"
-        ocp.PyTreeCheckpointer().save(path, params)  # expect: relative-checkpoint-path
+        return checkpoints.restore_checkpoint(path, params)  # expect: relative-checkpoint-path
 
 
     def demonstrate():
-        save({"w": jnp.ones(3)}, "first")  # raises: ValueError
+        load({"w": jnp.ones(3)}, "first")  # raises: ValueError
     ```
 
     ## Use instead
@@ -109,7 +112,7 @@ def relative_checkpoint_path(event: RelativePath) -> Report | None:
     """
     if event.context.presumed or event.context.caught or is_test(event.context):
         return None
-    shown = f'"{event.lead}"' if event.whole else quote(event.context, event.at, "this path")
+    shown = quote(event.context, event.at, "this path")
     when = "so this call raises ValueError" if event.certain else "so saving or restoring arrays raises ValueError"
     return Report(
         event.at,

@@ -753,14 +753,12 @@ class CallMismatch(msgspec.Struct, frozen=True, eq=False):
 
 
 class RelativePath(msgspec.Struct, frozen=True, eq=False):
-    """Orbax gets a relative path, of a call of ``name``. ``at``: the argument. lead: what it starts with; whole: that is all of
-    it. certain: the call raises by itself; else once it finds or writes an array."""
+    """Orbax gets a relative path, of a call of ``name``. ``at``: the argument. certain: the call raises by itself; else once it
+    finds or writes an array."""
 
     context: Context
     at: ir.Node
     name: str
-    lead: str
-    whole: bool
     certain: bool
 
 

@@ -90,7 +90,7 @@ class CheckpointPaths(Tracker):
             return
         if not versions.guards.guard(scope, node.start, node.end):
             context = m.path.context(scope)
-            m.bus.emit(RelativePath(context, given or node, name, lead, isinstance(value, Const), saver.certain))
+            m.bus.emit(RelativePath(context, given or node, name, saver.certain))
 
     def _lead(self, m: Machine, scope: ModuleScope, value: Value | None, given: ir.Expr | None) -> str:
         if isinstance(value, Const):
