@@ -22,13 +22,14 @@ import msgspec
 
 from flake8_jax.knowledge.history import Version, version_of
 
-ProblemKind = Literal["missing", "too-many", "unknown", "twice"]
+ProblemKind = Literal["missing", "too-many", "unknown", "twice", "unset"]
 LIBRARIES = ("jax", "flax", "optax", "equinox")
 """The libraries that have a table, by import name."""
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """Why a signature does not take a call. names: the arguments that are missing, unknown or given twice.
+    """Why a function does not take a call; ``unset``: neither the call nor the constructor of what is called has given an
+    argument. names: the arguments that are missing, unknown or given twice.
     most: for ``too-many``, so many positional arguments the signature takes. position: for ``twice``, where the argument stands
     that a keyword names as well."""
 

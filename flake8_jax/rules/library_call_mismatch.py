@@ -80,7 +80,33 @@ def library_call_mismatch(event: CallMismatch) -> Report | None:
         optimizer(1e-3)  # raises: TypeError
     ```
 
+    ```python
+    import flax.linen as nn
+    import jax
+    import jax.numpy as jnp
+
+
+    class Block(nn.Module):
+        @nn.compact
+        def __call__(self, x):
+            return nn.Dropout(rate=0.1)(nn.Dense(8)(x))  # expect: library-call-mismatch
+
+
+    def demonstrate():
+        Block().init(jax.random.key(0), jnp.ones(3))  # raises: ValueError
+    ```
+
     ## Use instead
+
+    ```python
+    import flax.linen as nn
+
+
+    class Block(nn.Module):
+        @nn.compact
+        def __call__(self, x, train):
+            return nn.Dropout(rate=0.1)(nn.Dense(8)(x), deterministic=not train)
+    ```
 
     ```python
     import equinox as eqx
@@ -135,8 +161,9 @@ def library_call_mismatch(event: CallMismatch) -> Report | None:
 
     ## Limitations
 
-    The rule checks the number and the names of arguments, but not their types and values. It does not check calls of
-    methods, releases of JAX before 0.4.30, or libraries other than JAX, Flax, optax and Equinox.
+    The rule checks the number and the names of arguments, but not their types and values. Of methods, it checks only
+    calls of layers such as `nn.Dropout`. It does not check releases of JAX before 0.4.30, or libraries other than JAX,
+    Flax, optax and Equinox.
 
     ## Fix safety
 
@@ -170,6 +197,9 @@ def _message(function: str, event: CallMismatch) -> str:
     """What is wrong with the call, and what to do."""
     problem = event.problem
     names = listed(problem.names) if problem.names else ""
+    if problem.kind == "unset":
+        layer = quote(event.context, event.at.func, event.name.rpartition(".")[2])
+        return f"Neither the constructor of {layer} nor this call gets {names}, so the call raises ValueError; pass it here"
     if problem.kind == "missing":
         pronoun = "them" if len(problem.names) > 1 else "it"
         return f"This call does not pass {names}, which {function} requires, so it raises TypeError; pass {pronoun}"

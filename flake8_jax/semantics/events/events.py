@@ -752,6 +752,16 @@ class CallMismatch(msgspec.Struct, frozen=True, eq=False):
     left: frozenset[str]
 
 
+class StraySubmodule(msgspec.Struct, frozen=True, eq=False):
+    """A method of a module of Flax linen that is neither ``setup`` nor decorated with ``nn.compact`` makes another module.
+    method: the ``__call__`` that leads there. owner: the class of the object."""
+
+    context: Context
+    at: ir.Call
+    method: ir.FunctionDef
+    owner: str
+
+
 class RelativePath(msgspec.Struct, frozen=True, eq=False):
     """Orbax gets a relative path, of a call of ``name``. ``at``: the argument. certain: the call raises by itself; else once it
     finds or writes an array."""
@@ -875,7 +885,7 @@ Event = Union[
     RootMet, NameUse, Discarded, Computation, NanComparison, WideDtype, UnboundAxis, MeshMismatch, Mutation,
     CachedCall, GlobalRead, StaleRead, LateBinding, Fork, OverwrittenBuffer, SignatureMismatch, RuleIncomplete, MissingSync,
     TransformCall, JittedMethod, Setting, Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant,
-    ApiUse, CallMismatch, RelativePath, FrozenStore, UndonatedStep, LoopCopy, EagerStep, LostResult,
+    ApiUse, CallMismatch, RelativePath, StraySubmodule, FrozenStore, UndonatedStep, LoopCopy, EagerStep, LostResult,
 ]  # fmt: skip
 
 

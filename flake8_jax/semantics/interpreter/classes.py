@@ -51,6 +51,7 @@ from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL, PASSED_FUNCTIONS, evaluate
 from flake8_jax.semantics.trackers.allocations import allocation_of_generic
+from flake8_jax.semantics.trackers.linen_calls import check_submodule
 from flake8_jax.semantics.trackers.unrolling import track_variety
 
 NAMEDTUPLE = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
@@ -362,6 +363,8 @@ def construct(m: Machine, frame: Frame, node: Any, cls: ClassValue, args: Argume
     if "enum" in cls.traits:
         return Static("")
     _stage_constructor_arguments(m, frame, node, cls, args)
+    if "static_attributes" in cls.traits:
+        check_submodule(m, frame, node, cls, args)
     if m.path.loops and m.path.mode.compiled and find_in_class(cls, "__call__") is not None:
         track_variety(m)
     if "namedtuple" in cls.traits:

@@ -348,7 +348,10 @@ def _given_slots(fact: ClassFact | None, args: Arguments | None, given: Bound | 
     if given and fact is not None:
         slots.update({k: v for k, v in given.items() if k in fact.order or k in fact.fields})
     if args is not None:
-        slots.update(zip(fact.order if fact is not None else [], args.values, strict=False))
+        order = fact.order if fact is not None else []
+        if args.star is not None or args.double_star is not None or args.unknown_rest:
+            slots.update({name: Unknown(name) for name in order})
+        slots.update(zip(order, args.values, strict=False))
         slots.update(args.kwargs)
     return slots
 

@@ -89,6 +89,7 @@ from flake8_jax.semantics.trackers.keys import (
     Usage,
     use_key,
 )
+from flake8_jax.semantics.trackers.linen_calls import check_merged
 from flake8_jax.semantics.trackers.loaders import track_inherited_loader
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.readiness import queued
@@ -512,6 +513,7 @@ def call_external_instance(m: Machine, func: ExternalInstance, at: Call) -> Valu
     """Calling a library object: what its ``__call__`` fact says; a decorator with options is applied."""
     fact = m.program.knowledge.method(func.cls, "__call__")
     if fact is not None:
+        check_merged(m, func, at)
         name = func.cls + ".__call__"
         result = call_fact(m, name, fact, Call(at.frame, at.node, at.args), func)
         if m.trackers[Variations].known:

@@ -60,6 +60,7 @@ from flake8_jax.semantics.trackers.host_buffers import (
     track_made_by,
 )
 from flake8_jax.semantics.trackers.key_conventions import track_key_given
+from flake8_jax.semantics.trackers.linen_calls import check_submodule
 from flake8_jax.semantics.trackers.loaders import track_loader
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.process import STARTED, TAKEN, Process, track_library_call, track_spawn
@@ -166,6 +167,7 @@ def _construct(m: Machine, name: str, fact: ClassFact, at: Call) -> Value:
     if fact.decorator:
         return register_class(m, name, args)
     emit_call(m, name, Call(at.frame, at.node, args))
+    check_submodule(m, at.frame, at.node, name, args)
     made = make_instance(m, name, result_level(m, given(args)), args)
     if "rng_collection" in fact.order or "dropout_rate" in args.kwargs:
         collection = args.kwargs.get("rng_collection", Const("dropout"))

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from flake8_jax.core import ir
 from flake8_jax.knowledge.call_signatures import Problem, Signatures
+from flake8_jax.knowledge.history import Version
 from flake8_jax.semantics.events.events import CallMismatch
 from flake8_jax.semantics.machine.tracker import Tracker
 from flake8_jax.semantics.trackers.products import Products
@@ -39,6 +40,10 @@ class CallSignatures(Tracker):
         """Some rule listens to mismatches."""
         self._tables = tables
         self.names = frozenset[str]().union(*[table.names for table in tables.values()])
+
+    def newest(self, library: str) -> Version:
+        """The newest release that the table of a library knows."""
+        return self._tables[library].newest
 
     def check(self, m: Machine, name: str, at: Call) -> None:
         """A library function of ``names`` is called."""
