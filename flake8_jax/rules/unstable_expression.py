@@ -19,6 +19,8 @@ from flake8_jax.semantics.events.instabilities import (
     EXPM1,
     LOG1MEXP,
     LOG1P,
+    LOG_2COSH,
+    LOG_COSH,
     LOG_SOFTMAX,
     REL_ENTR,
     SIGMOID,
@@ -30,7 +32,7 @@ from flake8_jax.semantics.events.instabilities import (
     instability,
 )
 
-_PREVIEW = frozenset({SUM_OF_LOGS, VAR, REL_ENTR, XLOGX, SIGMOID, CLIPPED_INSIDE, LOG1MEXP})
+_PREVIEW = frozenset({SUM_OF_LOGS, VAR, REL_ENTR, XLOGX, SIGMOID, CLIPPED_INSIDE, LOG1MEXP, LOG_COSH, LOG_2COSH})
 """Forms that too few repositories have to judge them."""
 
 _SLIGHT = frozenset({EXPM1, LOG1P, CLIPPED})
@@ -66,8 +68,8 @@ def unstable_expression(event: Computation) -> Report | None:
     With `--preview`, the rule also reports these formulas, which few public repositories contain:
 
     - With `--preview`, the rule reports `log(prod(x))`, `exp(x) / (1 + exp(x))`, `mean(x**2) - mean(x)**2`,
-      `log(1 - exp(x))`, `x * (log(x) - log(y))` and `x * (log(x) - y)`. For some values, they overflow, lose digits
-      or are NaN.
+      `log(1 - exp(x))`, `log(cosh(x))`, `x * (log(x) - log(y))` and `x * (log(x) - y)`. For some values, they
+      overflow, lose digits or are NaN.
     - With `--preview`, the rule reports `1 / (1 + exp(-x))` in code that the project differentiates, because the
       gradient is NaN for an `x` below -88.
     - With `--preview`, the rule reports the `arccos` of a computed cosine in code that the project differentiates, even
@@ -91,6 +93,7 @@ def unstable_expression(event: Computation) -> Report | None:
     | `log(1 + x)`, `exp(x) - 1` | zero for every `x` between -3e-8 and 6e-8 | `jnp.log1p`, `jnp.expm1` |
     | `x * log(x)` | NaN at zero | `jax.scipy.special.xlogy` |
     | `log(1 - sigmoid(x))` | `-inf` above 17 | `jax.nn.log_sigmoid(-x)` |
+    | `log(2 * cosh(x))` | infinite above 89 and below -89 | `jnp.logaddexp(x, -x)` |
 
     `log(1 - tanh(x)**2)` is `-inf` for an `x` above 9; write `2 * (log(2) - x - jax.nn.softplus(-2 * x))`.
     `log(prod(p))` is `-inf` if the product is below 1e-45; write `sum(log(p))`. If the code divides the dot product of

@@ -54,6 +54,8 @@ SUM_OF_LOGS = "jnp.sum(jnp.log(x))"
 LOG_SECH2 = "2 * (jnp.log(2.0) - x - jax.nn.softplus(-2 * x))"
 MEAN_OF_EXP = "jax.scipy.special.logsumexp(x) - jnp.log(n)"
 LOG1MEXP = "jnp.log(-jnp.expm1(x))"
+LOG_COSH = "jnp.logaddexp(x, -x) - jnp.log(2.0)"
+LOG_2COSH = "jnp.logaddexp(x, -x)"
 CHOSEN_SIGMOID = "jax.nn.log_sigmoid(jnp.where(c, x, -x))"
 LENGTH = "jnp.sqrt(jnp.sum(x**2) + eps)"
 CLIPPED = "jnp.clip(x, -1.0, 1.0)"
@@ -182,6 +184,22 @@ def _of_product_of_all(event: Computation, product: Recipe) -> Finding | None:
     if not isinstance(factors, (Array, Tree, Unknown)) or getattr(factors, "dtype", "") in ("int", "bool"):
         return None
     return Finding("computes log(prod(x)), which is infinite if the product underflows or overflows", SUM_OF_LOGS)
+
+
+def _of_cosh(event: Computation, cosh: Recipe, better: str = LOG_COSH) -> Finding | None:
+    argument = cosh.operands[0]
+    if not _is_of_array(cosh) or not _is_in_sight(event, cosh) or stays_low(argument):
+        return None
+    return Finding("computes the logarithm of cosh(x), which overflows for an x above 89 or below -89", better)
+
+
+def _of_twice_cosh(event: Computation, product: Recipe) -> Finding | None:
+    """``log(2 * cosh(x))``."""
+    for factor, other in (product.operands, product.operands[::-1]) if len(product.operands) == 2 else ():
+        cosh = made_by(event, other, "cosh")
+        if number(factor) == 2.0 and cosh is not None and cosh.operands:
+            return _of_cosh(event, cosh, LOG_2COSH)
+    return None
 
 
 def _of_log1p(event: Computation, operand: Value) -> Finding | None:
@@ -426,6 +444,7 @@ def _is_product_of_sums(recipe: Recipe) -> bool:
 _OF_ONE = {"log": _of_logarithm, "log1p": _of_log1p, "arccos": _of_angle, "arcsin": _of_angle}
 _OF_TWO = {"-": _of_difference, "*": _of_product, "/": _of_quotient}
 _OF_OPERATION = {
-    "sum": _of_sum, "mean": _of_sum, "+": _of_one_plus, "-": _of_one_minus, "prod": _of_product_of_all,
+    "sum": _of_sum, "mean": _of_sum, "+": _of_one_plus, "-": _of_one_minus, "prod": _of_product_of_all, "cosh": _of_cosh,
+    "*": _of_twice_cosh,
 }  # fmt: skip
 """Logarithms, by what gave their operand."""

@@ -201,6 +201,12 @@ def difference_of_logarithms(log_a, log_b):
     return log_a + jnp.log(1 - jnp.exp(log_b - log_a))  # expect: unstable-expression
 
 
+def ising(beta, field, spin):
+    likely = jnp.log(2.0 * jnp.cosh(beta * field))  # expect: unstable-expression
+    return jnp.sum(likely) + jnp.mean(jnp.log(jnp.cosh(field - spin)))  # expect: unstable-expression
+
+
+# runs: ising(2.0, jnp.ones(3), jnp.zeros(3))
 # runs: losses(jnp.ones(2), jnp.ones(2)), floored_likelihood(jnp.ones((2, 2)), jnp.ones(2), jnp.ones(2))
 # runs: floored_bernoulli(jnp.ones((2, 2)), jnp.ones(2), jnp.ones(2)), staged_loss(jnp.ones((2, 2)), jnp.ones(2), jnp.ones(2))
 # runs: chosen_action(jnp.ones((2, 2)), jnp.ones(2), jnp.ones(2) > 0), difference_of_logarithms(2.0, 1.0)
@@ -209,6 +215,13 @@ def difference_of_logarithms(log_a, log_b):
 
 
 # --- never flagged -------------------------------------------------------------
+
+
+def bounded_energy(x):
+    return jnp.log(jnp.cosh(jnp.tanh(x))) + jnp.log(3.0 * jnp.cosh(1.0))
+
+
+# runs: bounded_energy(jnp.ones(3))
 
 
 @jax.jit
