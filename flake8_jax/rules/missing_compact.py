@@ -5,7 +5,8 @@ from __future__ import annotations
 from flake8_jax.core.registry import Candidate, Report, rule
 from flake8_jax.rules._merging import first_of_each, place_of
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.events.events import Span, StraySubmodule
+from flake8_jax.semantics.events.events import Span
+from flake8_jax.semantics.events.refused import StraySubmodule
 
 
 def report_first(candidates: list[Candidate]) -> list[Candidate]:
@@ -26,6 +27,7 @@ def missing_compact(event: StraySubmodule) -> Report | None:
     ## Example
 
     ```python
+    import flax
     import flax.linen as nn
     import jax
     import jax.numpy as jnp
@@ -39,7 +41,12 @@ def missing_compact(event: StraySubmodule) -> Report | None:
 
 
     def demonstrate():
-        Net(3).init(jax.random.key(0), jnp.ones(2))  # raises: AssignSubModuleError
+        try:
+            Net(3).init(jax.random.key(0), jnp.ones(2))
+        except flax.errors.AssignSubModuleError as error:
+            assert "compact" in str(error)
+        else:
+            raise AssertionError
     ```
 
     ## Use instead

@@ -23,6 +23,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
 )
 from flake8_jax.semantics.events.events import LibraryCall, RootMet, TransformCall
+from flake8_jax.semantics.events.refused import SequenceOperation
 from flake8_jax.semantics.events.sequence_operands import sequence_operand
 
 _MODULES = ("haiku.", "flax.linen.", "flax.nnx.", "equinox.")
@@ -39,7 +40,7 @@ _OPERANDS = (["x"], ["x", "y"], ["x1", "x2"])
 
 
 @rule("JAX413", "error", fixable="sometimes", raises="another error", settle=report_wrong_argument)
-def non_array_argument(event: TransformCall | LibraryCall | RootMet) -> Report | None:
+def non_array_argument(event: TransformCall | LibraryCall | RootMet | SequenceOperation) -> Report | None:
     """A string, a function, a module or another non-array value is passed where JAX takes only arrays.
 
     ## Why is this bad?
@@ -51,7 +52,7 @@ def non_array_argument(event: TransformCall | LibraryCall | RootMet) -> Report |
     Functions of `jax.numpy` and `jax.random` also need arrays. They raise `TypeError` for a function or a module that
     the code forgets to call, as in `jnp.tanh(network)` instead of `jnp.tanh(network(x))`. Functions of `jax.random`
     raise it for a number or a shape in place of a key. Functions of `jax.numpy` raise it for a list, which, unlike
-    NumPy, they do not convert.
+    NumPy, they do not convert. Operators do not convert lists either: `[1, 2] + x` raises if `x` is an array of JAX.
 
     The finding is a warning if jaxlint knows only from the annotation of a parameter (`model: Model`) that the
     argument is an object of a class of the project.
@@ -125,6 +126,18 @@ def non_array_argument(event: TransformCall | LibraryCall | RootMet) -> Report |
 
     def demonstrate():
         evaluate(jnp.ones(2), [jnp.ones(2)])  # raises: TypeError
+    ```
+
+    ```python
+    import jax.numpy as jnp
+
+
+    def with_bounds(x):
+        return [0.0, 1.0] + jnp.sort(x)  # expect: non-array-argument
+
+
+    def demonstrate():
+        with_bounds(jnp.ones(2))  # raises: TypeError
     ```
 
     ## Use instead
@@ -238,6 +251,8 @@ def non_array_argument(event: TransformCall | LibraryCall | RootMet) -> Report |
         return None
     if isinstance(event, LibraryCall):
         return _not_called(event) or _no_key(event) or _not_converted(event)
+    if isinstance(event, SequenceOperation):
+        return _operated(event)
     if isinstance(event, RootMet):
         found_parameter = annotated_object(event)
         if found_parameter is None:
@@ -327,6 +342,17 @@ def _not_called(event: LibraryCall) -> Report | None:
                 node, f"{subject} is {kind}{where}, but `{short}` takes only arrays; pass the result of calling it"
             )
     return None
+
+
+def _operated(event: SequenceOperation) -> Report:
+    """``[1, 2] + x``."""
+    kind = "a list" if event.is_list else "a tuple"
+    subject = quote(event.context, event.sequence, f"this {kind[2:]}")
+    return Report(
+        event.at,
+        f"{subject} is {kind}, and `{event.at.op}` with an array of JAX raises TypeError; convert it with jnp.asarray, or join "
+        "both with jnp.concatenate",
+    )
 
 
 def _not_converted(event: LibraryCall) -> Report | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.events.events import RelativePath
+from flake8_jax.semantics.events.refused import RelativePath
 
 
 @rule("JAX805", "error", raises="another error")

@@ -31,7 +31,8 @@ from flake8_jax.semantics.analysis.recorded import run_recorded
 from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
 from flake8_jax.semantics.analysis.root_checks import check_derivative_rules, check_roots
 from flake8_jax.semantics.domain.scopes import ModuleScope
-from flake8_jax.semantics.events.events import ApiUse, CallMismatch, KeyUse, RelativePath, SharedKey
+from flake8_jax.semantics.events.events import ApiUse, CallMismatch, KeyUse, SharedKey
+from flake8_jax.semantics.events.refused import ArrayDefault, RelativePath
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.limits import INSPECT_CAPS, Cut
 from flake8_jax.semantics.trackers.call_signatures import CallSignatures
@@ -123,7 +124,7 @@ def _machine_for(scopes: list[ModuleScope], request: AnalysisRequest, rules: tup
     machine.program.lazy = request.lazy
     machine.worklist.skipped = request.skipped
     machine.trackers[LoopNests].threshold = request.unroll_threshold
-    if any(machine.bus.wants(event) for event in (ApiUse, CallMismatch, RelativePath)):
+    if any(machine.bus.wants(event) for event in (ApiUse, ArrayDefault, CallMismatch, RelativePath)):
         required = Required(request.required, request.required_in)
         machine.trackers[ApiUses].open(load_histories(), required, scopes, request.wanted)
     if request.required or request.required_in:

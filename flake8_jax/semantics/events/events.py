@@ -25,6 +25,7 @@ from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.values import Site, Value
 from flake8_jax.semantics.domain.varying import Variation
 from flake8_jax.semantics.events.context import Context as Context
+from flake8_jax.semantics.events.refused import ArrayDefault, RelativePath, SequenceOperation, StraySubmodule
 
 TestKind = Literal[
     "if", "elif", "ternary", "while", "assert", "and", "or", "not", "comprehension", "match", "in", "compare", "case",
@@ -752,26 +753,6 @@ class CallMismatch(msgspec.Struct, frozen=True, eq=False):
     left: frozenset[str]
 
 
-class StraySubmodule(msgspec.Struct, frozen=True, eq=False):
-    """A method of a module of Flax linen that is neither ``setup`` nor decorated with ``nn.compact`` makes another module.
-    method: the ``__call__`` that leads there. owner: the class of the object."""
-
-    context: Context
-    at: ir.Call
-    method: ir.FunctionDef
-    owner: str
-
-
-class RelativePath(msgspec.Struct, frozen=True, eq=False):
-    """Orbax gets a relative path, of a call of ``name``. ``at``: the argument. certain: the call raises by itself; else once it
-    finds or writes an array."""
-
-    context: Context
-    at: ir.Node
-    name: str
-    certain: bool
-
-
 FrozenKind = Literal["frozen", "undeclared", "setup"]
 """The object is frozen; its class declares no such field, and so the constructor cannot set it; ``setup`` sets an argument of
 the constructor."""
@@ -885,7 +866,8 @@ Event = Union[
     RootMet, NameUse, Discarded, Computation, NanComparison, WideDtype, UnboundAxis, MeshMismatch, Mutation,
     CachedCall, GlobalRead, StaleRead, LateBinding, Fork, OverwrittenBuffer, SignatureMismatch, RuleIncomplete, MissingSync,
     TransformCall, JittedMethod, Setting, Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant,
-    ApiUse, CallMismatch, RelativePath, StraySubmodule, FrozenStore, UndonatedStep, LoopCopy, EagerStep, LostResult,
+    ApiUse, CallMismatch, ArrayDefault, RelativePath, SequenceOperation, StraySubmodule, FrozenStore, UndonatedStep, LoopCopy,
+    EagerStep, LostResult,
 ]  # fmt: skip
 
 

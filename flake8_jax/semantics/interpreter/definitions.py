@@ -43,6 +43,7 @@ from flake8_jax.semantics.interpreter.classes import (
 from flake8_jax.semantics.interpreter.operations import call, emit_name, perform, resolve_name
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate, run_block
+from flake8_jax.semantics.trackers.array_defaults import check_defaults
 from flake8_jax.semantics.trackers.contracts import track_methods
 from flake8_jax.semantics.trackers.freshness import Freshness, now
 from flake8_jax.semantics.trackers.late_binding import track_function
@@ -200,6 +201,7 @@ def define_class(m: Machine, frame: Frame, node: ir.ClassDef) -> Value:
     decorated: Value = cls
     for decorator in reversed(node.decorators):
         decorated = _decorated_class(m, frame, decorator, cls, decorated)
+    check_defaults(m, cls)
     return decorated
 
 

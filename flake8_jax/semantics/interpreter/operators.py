@@ -64,6 +64,7 @@ from flake8_jax.semantics.domain.values import (
     level_of,
 )
 from flake8_jax.semantics.events.events import Formatting, Hashing, NanComparison, TestKind, TruthTest
+from flake8_jax.semantics.events.refused import SequenceOperation
 from flake8_jax.semantics.interpreter.operations import call_operator
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.buffers import read
@@ -224,6 +225,7 @@ def binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Val
     if Array in kinds or Tree in kinds:
         if m.trackers[DeviceWork].timing:
             track_computed(m, frame, node)
+        _emit_sequence(m, frame, node, left, right)
         given = _array_binary(m, frame, node, left, op, right)
         if m.trackers[EagerSteps].wanted:
             track_operation(m, frame, node, given)
@@ -235,6 +237,19 @@ def binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Val
         return found if found is not None else Unknown("operator")
     made = combined(left, op, right, m.path.mode.trace)
     return made if made is not None else _host_binary(m, frame, node, left, op, right)
+
+
+def _emit_sequence(m: Machine, frame: Frame, node: Any, left: Value, right: Value) -> None:
+    """``[1, 2] + x``: an array of JAX takes part in no operation with a list or a tuple."""
+    array, sequence = (left, right) if isinstance(left, Array) else (right, left)
+    if type(sequence) not in (ListValue, TupleValue) or not isinstance(array, Array) or array.declared:
+        return
+    if (isinstance(sequence, TupleValue) and sequence.names) or known_elements(sequence) is None:
+        return
+    if isinstance(node, ir.BinOp) and m.bus.wants(SequenceOperation) and not frame.scope.converts_lists:
+        written = node.right if sequence is right else node.left
+        is_list = isinstance(sequence, ListValue) and not sequence.is_tuple
+        m.bus.emit(SequenceOperation(m.path.context(frame.scope), node, written, is_list))
 
 
 def _text_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Value) -> Value | None:

@@ -22,7 +22,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.code import last_name
 from flake8_jax.semantics.domain.host_tests import written_as
 from flake8_jax.semantics.domain.values import Const, Value
-from flake8_jax.semantics.events.events import RelativePath
+from flake8_jax.semantics.events.refused import RelativePath
 from flake8_jax.semantics.machine.tracker import Tracker
 from flake8_jax.semantics.trackers.versions import ApiUses, Versions
 

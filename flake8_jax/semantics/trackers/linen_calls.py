@@ -21,7 +21,8 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.knowledge.call_signatures import Problem
 from flake8_jax.semantics.domain.classes import mro_of
 from flake8_jax.semantics.domain.values import Const, ExternalInstance, Instance, Value
-from flake8_jax.semantics.events.events import CallMismatch, StraySubmodule
+from flake8_jax.semantics.events.events import CallMismatch
+from flake8_jax.semantics.events.refused import StraySubmodule
 from flake8_jax.semantics.trackers.call_signatures import CallSignatures
 from flake8_jax.semantics.trackers.versions import ApiUses
 

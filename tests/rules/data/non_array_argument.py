@@ -6,6 +6,7 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 
 @jax.jit
@@ -225,6 +226,29 @@ def fine(x):
 
 
 # --- functions on arrays -------------------------------------------------------
+
+
+def grown(x):
+    scaled = 2 * jnp.asarray(x)
+    return [jnp.sum(x), jnp.mean(x)] + scaled[2:]  # expect: non-array-argument
+
+
+# raises TypeError: grown(jnp.ones(4))
+
+
+def stretched(x):
+    return jnp.tanh(x) * (1.0, 2.0)  # expect: non-array-argument
+
+
+# raises TypeError: stretched(jnp.ones(2))
+
+
+def stretched_on_the_host(x, factors):
+    shape = (1, 2) + x.shape
+    return np.ones(2) * (1.0, 2.0) + np.asarray(x) * [1.0, 2.0], x * jnp.asarray(factors), shape
+
+
+# runs: stretched_on_the_host(jnp.ones(2), [1.0, 2.0])
 
 
 def layer(x):

@@ -1,0 +1,48 @@
+"""Events about code that a library or Python refuses as soon as it runs: each tells of one such place."""
+
+from __future__ import annotations
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.events.context import Context
+
+
+class SequenceOperation(msgspec.Struct, frozen=True, eq=False):
+    """An operator joins a list or a tuple with an array of JAX. ``at``: the operation; sequence: the list or tuple."""
+
+    context: Context
+    at: ir.BinOp
+    sequence: ir.Expr
+    is_list: bool
+
+
+class ArrayDefault(msgspec.Struct, frozen=True, eq=False):
+    """A field of a data class has an array for its default. ``at``: the default, or the call of ``field`` that holds it. name:
+    of the field. owner: the class. host: it is an array of NumPy."""
+
+    context: Context
+    at: ir.Node
+    name: str
+    owner: str
+    host: bool
+
+
+class StraySubmodule(msgspec.Struct, frozen=True, eq=False):
+    """A method of a module of Flax linen that is neither ``setup`` nor decorated with ``nn.compact`` makes another module.
+    method: the ``__call__`` that leads there. owner: the class of the object."""
+
+    context: Context
+    at: ir.Call
+    method: ir.FunctionDef
+    owner: str
+
+
+class RelativePath(msgspec.Struct, frozen=True, eq=False):
+    """Orbax gets a relative path, of a call of ``name``. ``at``: the argument. certain: the call raises by itself; else once it
+    finds or writes an array."""
+
+    context: Context
+    at: ir.Node
+    name: str
+    certain: bool
