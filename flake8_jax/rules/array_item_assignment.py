@@ -94,9 +94,11 @@ def array_item_assignment(event: Store) -> Report | None:
     If the index is a traced array of booleans, the fix turns `x[x < 0] = 0` into `x = jnp.where(x < 0, 0, x)`. This
     fix is unsafe, because `jnp.where` of an integer array and a float gives a float array.
 
-    jaxlint offers no fix in a Pallas kernel. It offers no fix if no code reads `x` after the assignment, or for
-    `del x[i]`, because the new array would have another shape. It also offers no fix for an array that cannot get a
-    new value: a transpose (`x.T[0] = 1`), a property, or a field of a NamedTuple or of a frozen class.
+    jaxlint offers no fix for `del x[i]`, because the new array would have another shape. If no code reads `x` after the
+    assignment, jaxlint offers no fix, because `x.at[i].set(v)` would not change what the caller sees. In a Pallas kernel,
+    `x` can be a reference, whose items code may assign to, so jaxlint offers no fix there. It also offers no fix if the
+    code cannot assign the new array: to a transpose (`x.T[0] = 1`), a property, or a field of a NamedTuple or of a
+    frozen class.
 
     ## How it is verified
 

@@ -22,9 +22,10 @@ _CASTS = _NEVER_CONCRETE | {"builtins.int", "builtins.bool"}
 def host_cast(event: LibraryCall) -> Report | None:
     """`float()`, `int()`, `bool()` or `complex()` is called on a traced value.
 
-    With `--preview`, the rule also reports casts in methods and properties of classes that are registered as pytrees
-    and hold arrays, unless the name of the method says that it prints, checks or stores something (`print_summary`,
-    `validate`, `save`).
+    By default, the rule reports a cast only where jaxlint finds out that JAX traces the code. With `--preview`, it also
+    reports casts in methods and properties of a class that is registered as a pytree and holds arrays, even if no known
+    code traces them, because users pass such objects to jitted functions. It does not report a method whose name says
+    that it prints, checks or stores something (`print_summary`, `validate`, `save`).
 
     ## Why is this bad?
 

@@ -19,9 +19,10 @@ from flake8_jax.semantics.events.events import MethodCall
 def host_item(event: MethodCall) -> Report | None:
     """`.item()` or `.tolist()` is called on a traced array.
 
-    With `--preview`, the rule also reports calls in methods and properties of classes that are registered as pytrees
-    and hold arrays, unless the name of the method says that it prints, checks or stores something (`print_summary`,
-    `validate`, `save`).
+    By default, the rule reports a call only where jaxlint finds out that JAX traces the code. With `--preview`, it also
+    reports calls in methods and properties of a class that is registered as a pytree and holds arrays, even if no known
+    code traces them, because users pass such objects to jitted functions. It does not report a method whose name says
+    that it prints, checks or stores something (`print_summary`, `validate`, `save`).
 
     ## Why is this bad?
 

@@ -18,9 +18,10 @@ def unhashable_static(event: TransformCall) -> Report | None:
 
     The finding is a warning if jaxlint knows only from an annotation that the argument has no hash.
 
-    With `--preview`, the rule also warns if the argument is an object of a class whose fields are annotated as arrays,
-    because such an object has no hash. With `--preview`, it also warns if the argument is annotated with a base class
-    and most subclasses of this base class have such fields.
+    By default, the rule reports an object only if jaxlint knows that a field holds an array. With `--preview`, it also
+    warns if a field is only annotated as an array and the class computes its hash from its fields, as a frozen
+    dataclass does. With `--preview`, it also warns if the argument is annotated with a base class, and most subclasses
+    of this base class have such fields.
 
     ## Why is this bad?
 
