@@ -25,7 +25,7 @@ ADVICE: dict[str, str] = {
     "constant": "split it first unless you want equal numbers",
     "shared": "split it first unless both must drop the same elements",
     "same-data": "split it first unless you compare both results",
-    "paired": "split it first unless both must change in the same way",
+    "paired": "split it first unless both calls must draw equal numbers",
     "mirrored": "split it first unless one must undo or mirror the other",
     "discarded": "split it first unless this is a warm-up",
     "template": "split it first unless a file replaces the values",

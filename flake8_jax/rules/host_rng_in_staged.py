@@ -141,7 +141,8 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
         return Report(event.at, message, level="warning")
     who = "every later call reuses" if not context.mapped else "every later call and every mapped element reuse"
     return Report(
-        event.at, f"{name}() runs once at trace time{TRACED_BY}, so {who} its numbers; use jax.random with a key"
+        event.at,
+        f"{name}() runs once at trace time{TRACED_BY}, so {who} its numbers; pass a key as an argument and use jax.random",
     )
 
 

@@ -243,8 +243,8 @@ def _report(event: TransformCall, node: ir.Expr | None, parameter: str, value: V
     if lack.cls is None and contains_tracer(value):
         return Report(
             at,
-            f"Static argument {parameter.removeprefix('argument ')} must be hashable, but {subject} is traced here{TRACED_BY}; "
-            f"make {parameter} traced in {callee(event.context, event.at, 'the callee')}, or pass a Python value",
+            f"Static argument {parameter.removeprefix('argument ')} must be hashable, but {subject} is passed for it and is "
+            f"traced here{TRACED_BY}; remove {parameter} from the static arguments, or pass a Python value",
         )
     if lack.cls is None and not isinstance(value, TupleValue):
         remedy = "make that argument a traced one" if lack.what == "an array" else "pass a tuple"

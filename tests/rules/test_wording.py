@@ -375,7 +375,10 @@ pad([1, 2])
         (
             "JAX403",
             OUTER,
-            ["but `axis` is traced here (`jax.jit` on line 9 traces `outer`)", "make `axis` traced in `total`"],
+            [
+                "but `axis` is passed for it and is traced here (`jax.jit` on line 9 traces `outer`)",
+                "remove `axis` from the static arguments",
+            ],
         ),
         (
             "JAX602",
