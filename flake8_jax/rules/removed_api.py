@@ -99,8 +99,8 @@ def removed_api(event: ApiUse) -> Report | None:
     ## Limitations
 
     The rule misses removed attributes of arrays (`x.device_buffer`), and names that the program builds at run time
-    (`getattr(jax, name)`). It also misses most names that JAX removed before 0.4.20, whatever release the project
-    uses: it knows only 13 of them, such as `jax.ops.index_update`.
+    (`getattr(jax, name)`). For every project, it also misses most of the names that JAX removed
+    before 0.4.20: it knows only 13 of them, such as `jax.ops.index_update`.
 
     ## Fix safety
 
