@@ -19,7 +19,7 @@ def eager_step(event: EagerStep) -> Report | None:
     The level of the rule is info: of 21 findings in public repositories, 14 were worth a change, and 7 were short
     loops, layers of a model, or programs that raise an error before the loop.
 
-    With `--preview`, the rule also reports three kinds of code that run without `jit` at the top level of a script or
+    With `--preview`, the rule also reports five kinds of code that run without `jit` at the top level of a script or
     in its function `main`:
 
     - With `--preview`, the rule reports a loop that does six or more array operations in each iteration and passes
@@ -28,6 +28,10 @@ def eager_step(event: EagerStep) -> Report | None:
       after a jitted function, such as an optimizer written by hand after a jitted gradient.
     - With `--preview`, the rule reports a loop that takes the elements of an array one by one and computes with them
       (`float(x[i]) ** 2`).
+    - With `--preview`, the rule reports a training loop that does six or more operations and draws of random numbers
+      in each iteration beside its jitted step, such as the noise of a diffusion model. It does not count `jnp.asarray`.
+    - With `--preview`, the rule reports a loop that puts the elements of an array into a list (`rows.extend(x)`),
+      which makes a JAX array of each element.
 
     ## Why is this bad?
 
@@ -86,6 +90,33 @@ def eager_step(event: EagerStep) -> Report | None:
         assert eager > 2 * jitted
     ```
 
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def train_step(w, x, noise):
+        return w - 0.1 * jnp.mean(w * x - noise)
+
+
+    def main(batches):
+        w, key = jnp.ones(3), jax.random.key(0)
+        for x in batches:
+            key, time_key, noise_key = jax.random.split(key, 3)
+            t = jax.random.uniform(time_key)
+            noise = jax.random.normal(noise_key, (3,))
+            noised = jnp.sqrt(t) * x + jnp.sqrt(1.0 - t) * noise  # expect: eager-step
+            w = train_step(w, noised, noise)
+        return w
+
+
+    def demonstrate():
+        jaxpr = jax.make_jaxpr(lambda: main([jnp.ones(3)]))()
+        eager = [equation for equation in jaxpr.eqns if equation.primitive.name not in ("jit", "pjit")]
+        assert len(eager) >= 6
+    ```
+
     ## Use instead
 
     ```python
@@ -112,6 +143,27 @@ def eager_step(event: EagerStep) -> Report | None:
         for x in batches:
             params, opt_state = step(params, opt_state, x)
         return params
+    ```
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def train_step(w, x, key):
+        key, time_key, noise_key = jax.random.split(key, 3)
+        t = jax.random.uniform(time_key)
+        noise = jax.random.normal(noise_key, (3,))
+        noised = jnp.sqrt(t) * x + jnp.sqrt(1.0 - t) * noise
+        return w - 0.1 * jnp.mean(w * noised - noise), key
+
+
+    def main(batches):
+        w, key = jnp.ones(3), jax.random.key(0)
+        for x in batches:
+            w, key = train_step(w, x, key)
+        return w
     ```
 
     ## Not reported
@@ -184,6 +236,15 @@ def eager_step(event: EagerStep) -> Report | None:
             f"{subject} runs operation by operation in each iteration of the loop {place}, because it is not jitted"
         )
         return Report(event.at, f"{message}; jit that function", preview=True)
+    if event.kind == "glue":
+        message = (
+            f"{subject} and other operations ({event.count} in all) run one by one in each iteration of the loop {place}, "
+            "beside a jitted function"
+        )
+        return Report(event.at, f"{message}; move them into that function", preview=True)
+    if event.kind == "rows":
+        message = f"{subject} makes an array of each element in each iteration of the loop {place}, which is slow"
+        return Report(event.at, f"{message}; convert the whole array with np.asarray first", preview=True)
     message = f"{subject} takes one element from the device in each iteration of the loop {place}, which is slow"
     advice = "use array operations or jax.vmap, or convert the array with np.asarray first"
     return Report(event.at, f"{message}; {advice}", preview=True)

@@ -273,7 +273,7 @@ def _is_plain(event: LibraryCall, value: Value) -> bool:
 
 
 def _is_sent(event: LibraryCall | MethodCall | Formatting) -> bool:
-    """``pbar.set_postfix(metrics)``, ``wandb.log(metrics)``: nobody waits for a line of it."""
+    """``pbar.set_postfix(metrics)``, ``wandb.log(metrics)``: no user waits for a line of it."""
     return isinstance(event, LibraryCall) and (event.name == _SENDING or event.name.startswith("tqdm."))
 
 

@@ -816,7 +816,7 @@ class EagerStep(msgspec.Struct, frozen=True, eq=False):
 
     ``at``: the first expression in the loop's body that does. loop: its IR, in the file of ``loop_scope``. optimizes: an
     optimizer is among what runs. kind: of what ``at`` runs. work: the call of the model or optimizer itself, None for other
-    operations.
+    operations. count: of the operations beside a compiled call.
     """
 
     context: Context
@@ -826,6 +826,7 @@ class EagerStep(msgspec.Struct, frozen=True, eq=False):
     optimizes: bool
     kind: str
     work: Site | None = None
+    count: int = 0
 
 
 class RepeatedSeed(msgspec.Struct, frozen=True, eq=False):

@@ -56,6 +56,7 @@ from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.interpreter.parts import store_part
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.captures import Captures, embed
+from flake8_jax.semantics.trackers.eager_steps import track_rows
 from flake8_jax.semantics.trackers.host_buffers import track_view
 from flake8_jax.semantics.trackers.key_collections import members_taken
 from flake8_jax.semantics.trackers.keys import pick_element
@@ -409,6 +410,7 @@ def extend_list(m: Machine, frame: Frame, base: ListValue, more: Value, node: An
             m.journal.write(base.slots, n + i, v)
         m.journal.write(base.slots, "n", n + len(known))
         return
+    track_rows(m, frame, node, more)
     make_element = iterated(m, frame, node, more, "no-events", None)
     if make_element is not None:
         _summarise(m, base, make_element())

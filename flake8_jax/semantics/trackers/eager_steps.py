@@ -57,8 +57,9 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.domain.stack import LoopState, Writes
     from flake8_jax.semantics.machine.core import Machine
 
-WorkKind = Literal["model", "layer", "layers", "optimizer", "operation", "compiled", "element", "read"]
-"""``compiled``: a call of a function that the program has jitted; beside it, operations are glue."""
+WorkKind = Literal["model", "layer", "layers", "optimizer", "operation", "compiled", "element", "read", "draw"]
+"""``compiled``: a call of a function that the program has jitted; beside it, operations and draws are glue. draw: a function
+of ``jax.random``."""
 FEW = 100
 """So few iterations, of a loop that says so itself, are over before a user notices."""
 MANY = 6
@@ -162,17 +163,22 @@ class EagerSteps(Tracker):
 
     def _emit(self, scope: ModuleScope, loop: LoopState, doings: Doings) -> None:
         places = {start: found for start, found in doings.places.items() if any(w.kind in _WHOLE for w in found[1])}
-        if places and _is_eager(self.m, loop, [place for place, _ in places.values()]):
+        reads = any(work.kind == "read" for _, found in doings.places.values() for work in found)
+        if places and _is_eager(self.m, loop, [place for place, _ in places.values()], reads=reads):
             self._emit_whole(scope, loop, places)
-        elif (computing := _computing(self.m, loop, doings)) is not None:
+        elif (computing := _computing(self.m, loop, _without_draws(doings))) is not None:
             place, kind = computing
             context = self.m.path.context(scope)
             self.m.bus.emit(EagerStep(context, place, loop.node, scope, optimizes=False, kind=kind))
+        elif (glue := _glue(self.m, loop, doings)) is not None:
+            place, count = glue
+            context = self.m.path.context(scope)
+            self.m.bus.emit(EagerStep(context, place, loop.node, scope, optimizes=False, kind="glue", count=count))
         else:
             self._emit_element(scope, loop, doings)
 
     def _emit_element(self, scope: ModuleScope, loop: LoopState, doings: Doings) -> None:
-        element = _element_of(self.m, loop, doings)
+        element = _element_of(self.m, loop, _without_draws(doings))
         if element is not None:
             context = self.m.path.context(scope)
             self.m.bus.emit(EagerStep(context, element, loop.node, scope, optimizes=False, kind="element"))
@@ -211,6 +217,44 @@ def _computing(m: Machine, loop: LoopState, doings: Doings) -> tuple[ir.Node, st
     return doings.places[min(doings.places)][0], "operation"
 
 
+def _without_draws(doings: Doings) -> Doings:
+    places = {
+        start: (place, works)
+        for start, (place, found) in doings.places.items()
+        if (works := [work for work in found if work.kind != "draw"])
+    }
+    return Doings(places, doings.often)
+
+
+def _glue(m: Machine, loop: LoopState, doings: Doings) -> tuple[ir.Node, int] | None:
+    """The operations and draws that an iteration makes one by one beside a call of a compiled function, if they are many: they
+    could be part of that function. The place that makes the most, and how many they are. The loop trains or simulates, and a
+    known caller runs it."""
+    if not isinstance(loop.node, (ir.For, ir.While)) or not loop.carries or not has_known_caller(m):
+        return None
+    places = [(place, work) for _, (place, found) in sorted(doings.places.items()) for work in found]
+    kinds = {work.kind for _, work in places}
+    if "compiled" not in kinds or not kinds <= _BESIDE_COMPILED or may_be_staged(m, loop):
+        return None
+    # What a place does that calls a compiled function may belong to that function.
+    compiled = {id(place) for place, work in places if work.kind == "compiled"}
+    glue = {id(work.node): place for place, work in places if id(place) not in compiled and _is_glue(work)}
+    if len(glue) < MANY:
+        return None
+    found = list(glue.values())
+    return max(found, key=found.count), len(glue)
+
+
+def _is_glue(work: Work) -> bool:
+    """An operation or a draw. The host has to make ``jnp.asarray(batch)``."""
+    if work.kind not in ("operation", "draw"):
+        return False
+    return not isinstance(work.node, ir.Call) or path_of(work.node.func).rpartition(".")[2] not in ("array", "asarray")
+
+
+_BESIDE_COMPILED = frozenset({"compiled", "operation", "draw", "read"})
+
+
 def _is_many(works: list[Work]) -> bool:
     """These are operations, and reads of their results, and enough to be a computation of their own."""
     if any(work.kind not in ("operation", "read", "element") for work in works):
@@ -242,11 +286,12 @@ def _element_of(m: Machine, loop: LoopState, doings: Doings) -> Any:
 _OF_ELEMENTS = frozenset({"element", "operation", "read"})
 
 
-def _is_eager(m: Machine, loop: LoopState, places: Iterable[ir.Node]) -> bool:
-    """No code stages the loop: if its callers are not known, it goes over data or hands a state on."""
+def _is_eager(m: Machine, loop: LoopState, places: Iterable[ir.Node], *, reads: bool) -> bool:
+    """No code stages the loop: if its callers are not known, it goes over data or hands a state on. reads: an iteration
+    reads a result on the host, so no caller stages the function."""
     if is_surely_eager(m, loop):
         return True
-    if may_be_staged(m, loop) or has_known_caller(m) or may_be_library(m, loop):
+    if may_be_staged(m, loop) or has_known_caller(m) or (may_be_library(m, loop) and not reads):
         return False
     return isinstance(loop.node, (ir.For, ir.While)) and any(hands_on(loop.node, place) for place in places)
 
@@ -270,6 +315,20 @@ def track_element(m: Machine, frame: Frame, node: ir.Subscript, base: Value, ind
     root = path_of(node.value).partition(".")[0]
     if root and not any(path.partition(".")[0] == root for path in bound_in(loop)):
         m.trackers[EagerSteps].track(Work("element", node, frame.scope), node)
+
+
+def track_rows(m: Machine, frame: Frame, node: Any, value: Value) -> None:
+    """Eager code puts the elements of ``value`` into a list, one by one: ``rows.extend(x)``."""
+    loop = m.path.loops[-1] if m.path.loops else None
+    if loop is None or loop.guards or loop.unrolled or node is None or not m.trackers[EagerSteps].wanted:
+        return
+    if not isinstance(value, Array) or not _is_on_device(value) or value.declared or value.ndim == 0:
+        return
+    if (value.length is not None and value.length < FEW) or may_be_staged(m, loop):
+        return
+    if has_known_caller(m) or not may_be_library(m, loop):
+        context = m.path.context(frame.scope)
+        m.bus.emit(EagerStep(context, node, loop.node, loop.scope, optimizes=False, kind="rows"))
 
 
 def _is_on_device(value: Value) -> bool:
@@ -298,6 +357,7 @@ def _reads(func: Value, at: Call) -> bool:
 _CASTS = frozenset({"float", "int", "bool"})
 _WHOLE = frozenset({"model", "layer", "layers", "optimizer"})
 _LOOPS = frozenset({"jax.lax.scan", "jax.lax.fori_loop", "jax.lax.while_loop", "jax.lax.map"})
+_MAKING_KEYS = frozenset({"jax.random.key", "jax.random.PRNGKey", "jax.random.key_data", "jax.random.wrap_key_data"})
 _OPERATIONS = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.")
 
 
@@ -307,6 +367,8 @@ def _kind_of(m: Machine, func: Value) -> WorkKind | None:
     if isinstance(func, External):
         if func.name.startswith(_OPERATIONS):
             return "compiled" if func.name in _LOOPS else "operation"
+        if func.name.startswith("jax.random."):
+            return None if func.name in _MAKING_KEYS else "draw"
         if func.name.startswith("haiku.") and func.name.endswith("().apply"):
             return "model"
         return "optimizer" if func.name in _UPDATES else None

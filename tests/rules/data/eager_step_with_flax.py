@@ -399,5 +399,101 @@ def epochs():
     return params
 
 
+# --- operations beside a jitted step ---
+
+
+@jax.jit
+def denoise(w, x, noise):
+    return w - 0.1 * jnp.mean(x - noise)
+
+
+def noised(x, noise, t):
+    scale = jnp.sqrt(1.0 - t)
+    return jnp.sqrt(t) * x + scale * noise
+
+
+def beside(w, key, batches):
+    for x in batches:
+        key, a, b = jax.random.split(key, 3)
+        noise = jax.random.normal(a, x.shape)
+        y = noised(jnp.asarray(x), noise, jax.random.uniform(b))  # expect: eager-step
+        w = denoise(w, y, noise)
+    return w
+
+
+def few_beside(w, key, batches):
+    for x in batches:
+        key, a = jax.random.split(key)
+        noise = jax.random.normal(a, x.shape)
+        w = denoise(w, jnp.asarray(x) + noise, noise)
+    return w
+
+
+def beside_now_and_then(w, key, batches):
+    for i, x in enumerate(batches):
+        key, a, b = jax.random.split(key, 3)
+        if i % 100 == 0:
+            noise = jax.random.normal(a, x.shape)
+            print(noised(jnp.asarray(x), noise, jax.random.uniform(b)))
+        w = denoise(w, x, x)
+    return w
+
+
+def without_a_state(w, key, batches):
+    out = []
+    for i, x in enumerate(batches):
+        noise = jax.random.normal(jax.random.fold_in(key, i), x.shape)
+        y = noised(jnp.asarray(x), noise, jnp.mean(x))
+        out.append(denoise(w, y, jnp.tanh(noise) + 1.0))
+    return out
+
+
+# --- rows of an array in a list ---
+
+
+def collected_rows(key, n):
+    rows, host = [], []
+    for k in jax.random.split(key, n):
+        samples = jax.random.normal(k, (n, 2))
+        rows.extend(samples)  # expect: eager-step
+        rows.extend(jnp.zeros((2, 2)))
+        host.extend(np.asarray(samples))
+        host.extend([samples, samples])
+    rows.extend(samples)
+    return rows, host
+
+
+# --- who reads a result on the host is not staged, whoever calls ---
+
+
+class Solver:
+    def start(self):
+        return optimizer.init(jnp.ones(3))
+
+
+class Descent(Solver):
+    def solve(self, params, steps):
+        state, history = self.start(), []
+        for _ in range(steps):
+            up, state = optimizer.update(params, state)  # expect: eager-step
+            params = optax.apply_updates(params, up)
+            history.append(float(jnp.sum(params)))
+        return params, history
+
+    def solve_silently(self, params, steps):
+        state = self.start()
+        for _ in range(steps):
+            up, state = optimizer.update(params, state)
+            params = optax.apply_updates(params, up)
+        return params
+
+
+batches = [np.ones(3)] * len(sys.argv) * 500
+beside(1.0, jax.random.key(2), iter(batches))
+few_beside(1.0, jax.random.key(2), iter(batches))
+beside_now_and_then(1.0, jax.random.key(2), iter(batches))
+without_a_state(1.0, jax.random.key(2), iter(batches))
+collected_rows(jax.random.key(3), len(sys.argv) * 500)
+
 elements(len(sys.argv) * 500)
 epochs()
