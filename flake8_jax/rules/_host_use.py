@@ -120,6 +120,16 @@ def is_tested(scope: ModuleScope, read: Any) -> bool:
     return any(isinstance(n, ir.Name) and n.id == read.id for test in tests for n in _compared(test))
 
 
+def goes_over_data(scope: ModuleScope, at: Any) -> bool:
+    """The innermost loop around goes over something else than numbers: ``for batch in loader``, not trials or repetitions."""
+    around = list(nodes_around(scope.tree.body, at.start, at.end))
+    loop = next((node for node in reversed(around) if isinstance(node, (ir.For, ir.While))), None)
+    if not isinstance(loop, ir.For):
+        return False
+    named = {node.id for node in walk(loop.iter) if isinstance(node, ir.Name)}
+    return named.isdisjoint({"range", "trange"})
+
+
 def waits_anyway(scope: ModuleScope, at: Any) -> bool:
     """The innermost loop around reads results that it needs, whatever becomes of this one: a test looks at some, or an
     environment of the host gets an action: ``obs, reward, done, info = env.step(action)``."""

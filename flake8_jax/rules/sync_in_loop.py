@@ -6,7 +6,15 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import LOG, PRINT, effect, host_behaviour
-from flake8_jax.rules._host_use import Use, conversions_beside, is_reduced, is_tested, use_of, waits_anyway
+from flake8_jax.rules._host_use import (
+    Use,
+    conversions_beside,
+    goes_over_data,
+    is_reduced,
+    is_tested,
+    use_of,
+    waits_anyway,
+)
 from flake8_jax.rules._tracers import is_dispatched, quote
 from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.domain.joining import members_of
@@ -43,7 +51,8 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
     - With `--preview`, the rule reports a progress bar or `wandb.log` that shows results in each iteration
       (`pbar.set_postfix(metrics)`), and a `print` of a dict of results.
     - With `--preview`, the rule reports an evaluation that adds up, or collects, one number of each iteration
-      (`losses.append(loss.item())`), although no iteration passes a state to the next one.
+      (`losses.append(loss.item())`), although no iteration passes a state to the next one. The loop goes over data
+      and not over a `range`.
     - With `--preview`, the rule reports a read in a training loop whose step differentiates through `scan` or another
       loop of JAX.
     - With `--preview`, the rule reports a loop that indexes a NumPy array by a JAX array, which copies the index to
@@ -282,7 +291,8 @@ def _is_collected(event: LibraryCall | MethodCall | Formatting, value: Value) ->
     if not isinstance(event, (LibraryCall, MethodCall)) or not _is_conversion(event):
         return False
     scalar = isinstance(event, MethodCall) or _is_scalar(event, value)
-    return scalar and use_of(event.context.scope, event.at) == "kept"
+    scope = event.context.scope
+    return scalar and goes_over_data(scope, event.at) and use_of(scope, event.at) == "kept"
 
 
 def _is_getting(event: LibraryCall | MethodCall | Formatting) -> bool:

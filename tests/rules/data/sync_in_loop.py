@@ -253,6 +253,13 @@ def evaluated(w, batches):
     return total
 
 
+def trials(w, x, n):
+    found = []
+    for _ in range(n):
+        found.append(float(evaluate_batch(w, x)))
+    return found
+
+
 def evaluated_on_the_device(w, batches):
     total = 0.0
     for x in batches:
