@@ -5,6 +5,14 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, Subscription, rule
+from flake8_jax.rules._constant_seeds import (
+    first_default_of_each_file,
+    function_with_default,
+    is_sampler,
+    is_shown,
+    stream_of_module,
+    unused_seed,
+)
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._keys import place
 from flake8_jax.rules._tracers import quote
@@ -19,14 +27,20 @@ from flake8_jax.semantics.events.facts import DRAWN
 @rule(
     "JAX304",
     "warning",
-    only=Subscription(where=frozenset({"staged", "loop"}), effects=frozenset({"make", "consume", "split"})),
+    settle=first_default_of_each_file,
+    only=Subscription(effects=frozenset({"make", "consume", "split"})),
 )
 def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
-    """A traced function or a loop makes a PRNG key from a constant seed.
+    """A PRNG key comes from a constant seed, but each call or iteration needs its own numbers.
 
     The finding is a warning if the function draws a dropout mask, a permutation or a choice of categories with the
     key, because these should usually differ in each call. It is a note (level info) for other draws, such as the noise
     of an experiment or a start vector.
+
+    The rule reports traced functions and loops that make such a key, and functions that get a seed or a key but use a
+    constant instead. With `--preview`, it also reports a key that is the default of a parameter (one finding for each
+    file), a constructor that gets a key but also makes one from a constant, and a function that by its name samples,
+    generates or adds noise, but has no parameter for a seed. These are notes, except for the constructor.
 
     The finding is also a note if a comment on the line that makes the key says that equal numbers are intended, or if
     the compiled function has no arguments, because it then returns the same result anyway.
@@ -100,7 +114,69 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
         print(run(1000))
     ```
 
+    A function has a parameter `seed` or `key` and does not use it, because it makes its own key: callers choose a seed,
+    but all of them get the same numbers.
+
+    ```python
+    import jax
+
+
+    def train(steps, seed=0):
+        key = jax.random.key(42)  # expect: constant-key
+        return jax.random.normal(key, (steps,))
+
+
+    def demonstrate():
+        assert (train(3, seed=1) == train(3, seed=2)).all()
+    ```
+
+    A sampler makes its own key and has no parameter for a seed, so each call gives the same samples (`--preview`).
+
+    ```python
+    import jax
+
+
+    def sample_noise(n):
+        return jax.random.normal(jax.random.key(0), (n,))  # expect: constant-key
+
+
+    def demonstrate():
+        first = sample_noise(3)
+        second = sample_noise(3)
+        assert (first == second).all()
+    ```
+
+    A key in the default of a parameter is created once, when Python imports the module. All calls without this argument
+    draw the same numbers, and the import starts JAX's backend (`--preview`).
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def corrupt(x, key=jax.random.key(0)):  # expect: constant-key
+        return x + jax.random.normal(key, x.shape)
+
+
+    def demonstrate():
+        first = corrupt(jnp.zeros(3))
+        second = corrupt(jnp.zeros(3))
+        assert jnp.array_equal(first, second)
+    ```
+
     ## Use instead
+
+    ```python
+    import jax
+
+
+    def train(steps, seed=0):
+        return jax.random.normal(jax.random.key(seed), (steps,))
+
+
+    def corrupt(x, key):
+        return x + jax.random.normal(key, x.shape)
+    ```
 
     ```python
     import jax
@@ -124,11 +200,11 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a key that a test makes. It does not report a key that the code makes once, outside
-    functions and loops, if no traced code draws from this key. It does not report a key whose seed is an argument of
-    the function, because the caller can pass another seed. It does not report a key whose seed is a named constant
-    (`jax.random.key(SEED)`) or comes from the command line, because the author probably wants the same numbers in
-    every call.
+    jaxlint does not report a key that a test makes. It does not report a key that the code makes once, outside traced
+    functions and loops, if no traced code draws from this key and the function does not ignore a seed that it gets. It
+    does not report a key whose seed is an argument of the function, because the caller can pass another seed. It does
+    not report a key whose seed is a named constant (`jax.random.key(SEED)`) or comes from the command line, because the
+    author probably wants the same numbers in every call.
 
     jaxlint does not report a key that replaces a missing argument (`if key is None: key = jax.random.key(0)`), because
     callers can pass their own. It does not report a key from which the code draws no numbers that matter: a key in
@@ -180,7 +256,8 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
     ## Limitations
 
     The rule misses a key whose seed is a setting of the program (`jax.random.key(config.seed)`), and a draw in a
-    function whose code jaxlint does not see.
+    function whose code jaxlint does not see. It also misses a parameter for a seed whose name contains neither `seed`,
+    `key` nor `rng`.
 
     ## Fix safety
 
@@ -211,6 +288,8 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
         return None
     if fact.key_effect != "make":
         return _drawn_from_global(event)
+    if not (context.staged or context.loop):
+        return _made_once(event)
     if (
         context.in_main
         or not (context.staged or context.loop)
@@ -234,6 +313,60 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
     )
 
 
+def _made_once(event: LibraryCall) -> Report | None:
+    """A constant seed outside of traced code and loops: beside a seed that the caller gives, or as a default."""
+    context, fn = event.context, event.context.inner
+    if context.shapes_only or is_test(context) or not _is_constant(event):
+        return None
+    given = function_with_default(event.at, context.scope)
+    if given is not None:
+        function, parameter = given
+        return Report(
+            event.at,
+            f"The default of `{parameter.name}` is created once, at import, so all calls of `{function.name}` without "
+            f"`{parameter.name}` use the same key; make `{parameter.name}` a required argument",
+            "info",
+            preview=True,
+        )
+    if fn is None or _is_idle(event.at, fn) or is_shown(event.at, fn) or _is_said(event):
+        return None
+    if unused := unused_seed(fn, event.at):
+        return Report(
+            event.at,
+            f"The seed of {quote(context, event.at)} is constant and `{fn.name}` does not use its argument `{unused}`, so "
+            f"every call draws the same numbers; use `{unused}` instead",
+        )
+    if stream := stream_of_module(fn):
+        return Report(
+            event.at,
+            f"The seed of {quote(context, event.at)} is constant, so these numbers do not depend on `{stream}`; "
+            f"take the key from `{stream}`",
+            preview=True,
+        )
+    if is_sampler(fn):
+        return Report(
+            event.at,
+            f"The seed of {quote(context, event.at)} is constant, so every call of `{fn.name}` draws the same numbers; "
+            "take a key or a seed as an argument",
+            "info",
+            preview=True,
+            given=DRAWN,
+        )
+    return None
+
+
+def _is_constant(event: LibraryCall) -> bool:
+    """The seed is a number that stands there."""
+    return isinstance(event.args[0], Const) and bool(event.nodes) and isinstance(event.nodes[0], ir.Constant)
+
+
+def _is_said(event: LibraryCall) -> bool:
+    """The line says that equal numbers are meant."""
+    text, start = event.context.scope.text, event.at.start
+    line = text[text.rfind("\n", 0, start) + 1 :].partition("\n")[0]
+    return mentions_equal_draws(line.partition("#")[2])
+
+
 def _leaves_loop(node: ir.Node, fn: ir.Function) -> bool:
     """The statement returns from the function in the first iteration that it runs in."""
     if not isinstance(statement_at(fn.body, node), ir.Return):
@@ -250,11 +383,9 @@ def _counts(event: LibraryCall, fn: ir.Function) -> bool:
     """
     if not (_chooses(event.at, fn, event.context) or _ignores_a_seed(fn)):
         return False
-    text, start = event.context.scope.text, event.at.start
-    line = text[text.rfind("\n", 0, start) + 1 :].partition("\n")[0]
     # Compiled code without arguments gives the same result each time, whatever it draws from.
     shown = event.context.staged and not fn.params and "<locals>" not in fn.qualname
-    return not shown and not mentions_equal_draws(line.partition("#")[2])
+    return not shown and not _is_said(event)
 
 
 def _made_by_each_call(event: RepeatedSeed) -> Report | None:

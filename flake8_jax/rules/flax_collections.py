@@ -11,23 +11,27 @@ from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.domain.code import blocks, last_name, path_of
-from flake8_jax.semantics.domain.values import Const, known_elements
+from flake8_jax.semantics.domain.values import Const, DictValue, Value, known_elements
 from flake8_jax.semantics.events.events import LibraryCall
 from flake8_jax.semantics.events.pools import POOLS, sliding_window
 
 
 @rule("JAX514", "warning", fixable="sometimes")
 def flax_collections(event: LibraryCall) -> Report | None:
-    """A training step drops the batch statistics of a Flax model, or a pooling call has no strides.
+    """Flax code drops batch statistics, passes `rngs` among the variables, or calls a pooling function without strides.
 
-    The rule is on only with `--preview`: it reports nothing in 282 public repositories, so it is not tested on real
-    mistakes.
+    The rule is on only with `--preview`: it reports one line in 282 public repositories (`rngs` among the variables),
+    so it is hardly tested on real mistakes.
 
     ## Why is this bad?
 
     `model.apply(variables, x, mutable=["batch_stats"])` returns the output and the updated batch statistics. If the
     code does not pass the updated statistics to the next step, the statistics keep their initial values 0 and 1, and
     the model normalizes with these values at evaluation.
+
+    `apply` takes its PRNG keys from the argument `rngs`. If they are in the dictionary of the variables instead
+    (`{"params": params, "rngs": {"dropout": key}}`), Flax takes `rngs` for a collection of variables that no module uses,
+    and ignores it. A module that needs a key then raises `InvalidRngError`, unless it gets another one.
 
     The functions `max_pool` and `avg_pool` of Flax and the pooling layers of Equinox move their window by 1 unless
     the call passes strides: `max_pool(x, (2, 2))` turns an 8 × 8 array into a 7 × 7 array. jaxlint does not report
@@ -72,6 +76,26 @@ def flax_collections(event: LibraryCall) -> Report | None:
 
     ```python
     import flax.linen as nn
+    import jax
+    import jax.numpy as jnp
+
+
+    class Dropped(nn.Module):
+        @nn.compact
+        def __call__(self, x):
+            return nn.Dropout(0.5, deterministic=False)(x)
+
+
+    def forward(params, x, key):
+        return Dropped().apply({"params": params, "rngs": {"dropout": key}}, x)  # expect: flax-collections
+
+
+    def demonstrate():
+        forward({}, jnp.ones(3), jax.random.key(0))  # raises: InvalidRngError
+    ```
+
+    ```python
+    import flax.linen as nn
     import jax.numpy as jnp
 
 
@@ -94,7 +118,8 @@ def flax_collections(event: LibraryCall) -> Report | None:
     class Net(nn.Module):
         @nn.compact
         def __call__(self, x, train):
-            x = nn.BatchNorm(use_running_average=not train)(nn.Conv(8, (3, 3))(x))
+            x = nn.Dropout(0.1, deterministic=not train)(nn.Conv(8, (3, 3))(x))
+            x = nn.BatchNorm(use_running_average=not train)(x)
             x = nn.max_pool(x, (2, 2), strides=(2, 2))
             x = nn.avg_pool(x, (3, 3), padding="SAME")
             return nn.Dense(1)(x.reshape(x.shape[0], -1))
@@ -104,9 +129,10 @@ def flax_collections(event: LibraryCall) -> Report | None:
 
 
     @jax.jit
-    def train_step(variables, x, y):
+    def train_step(variables, x, y, key):
         def loss_fn(params):
-            out, updates = net.apply({**variables, "params": params}, x, train=True, mutable=["batch_stats"])
+            variables_now, keys = {**variables, "params": params}, {"dropout": key}
+            out, updates = net.apply(variables_now, x, train=True, mutable=["batch_stats"], rngs=keys)
             return jnp.mean((out[:, 0] - y) ** 2), updates
 
         grads, updates = jax.grad(loss_fn, has_aux=True)(variables["params"])
@@ -157,6 +183,13 @@ def flax_collections(event: LibraryCall) -> Report | None:
             f"pass the window as `{POOLS[event.name][1]}`",
             preview=True,
         )
+    if event.name == "flax.linen.Module.apply" and _has_keys_among(event.bound.get("variables")):
+        return Report(
+            event.at,
+            f"{callee(context, event.at)} takes `rngs` in the variables for a collection and ignores its keys; pass them as "
+            "the argument `rngs`",
+            preview=True,
+        )
     if event.name != "flax.linen.Module.apply" or not context.differentiated or not _updates_statistics(event):
         return None
     body = context.inner.body if context.inner is not None else context.scope.tree.body
@@ -168,6 +201,11 @@ def flax_collections(event: LibraryCall) -> Report | None:
         "return them and pass them to the next step",
         preview=True,
     )
+
+
+def _has_keys_among(variables: Value | None) -> bool:
+    """One of the collections has the name of the argument that takes the keys."""
+    return isinstance(variables, DictValue) and any(name == "rngs" for name, _ in variables.items())
 
 
 # --- batch statistics -------------------------------------------------------------------------------------------

@@ -153,6 +153,38 @@ def start(x, seed):
     params = jax.jit(model.init)(key, x)
     return params, jax.random.normal(key)  # warning: key-reuse
 """,
+    "Haiku's init and a split of its key, which gives the same keys as the sequence of the network": """
+import haiku as hk
+
+net = hk.transform(lambda x: hk.Linear(3)(x))
+
+
+def start(x, seed):
+    key = jax.random.key(seed)
+    params = net.init(key, x)
+    key, sub = jax.random.split(key)  # warning: key-reuse
+    return params, jax.random.normal(sub), key
+""",
+    "a network of Haiku that takes keys in apply": """
+import haiku as hk
+
+
+def layers(x):
+    x = hk.Linear(3)(x)
+    return hk.dropout(hk.next_rng_key(), 0.5, x)
+
+
+net = hk.transform_with_state(layers)
+
+
+def train(xs, seed):
+    key, start = jax.random.split(jax.random.key(seed))
+    params, state = net.init(start, xs[0])
+    for x in xs:
+        y, state = net.apply(params, state, key, x)  # warning: key-reuse-in-loop
+        params = jax.tree.map(lambda leaf: leaf - y.sum(), params)
+    return params
+""",
 }
 SPARED = {
     "one use alone": """
@@ -236,6 +268,27 @@ def start(x, seed):
     params = model.init(key, x)
     key, sub = jax.random.split(key)
     return params, jax.random.normal(sub)
+""",
+    "networks of Haiku that take no key in apply, or not in this call": """
+import haiku as hk
+
+
+def layers(x, is_training):
+    x = hk.Linear(3)(x)
+    return hk.dropout(hk.next_rng_key(), 0.5, x) if is_training else x
+
+
+net = hk.transform(layers)
+plain = hk.transform(lambda x: hk.Linear(3)(x))
+bare = hk.without_apply_rng(net)
+
+
+def score(params, xs, seed):
+    key, noise = jax.random.split(jax.random.key(seed))
+    for x in xs:
+        y = net.apply(params, key, x, False) + plain.apply(params, key, x) + bare.apply(params, noise, False)
+        params = jax.tree.map(lambda leaf: leaf - y.sum(), params)
+    return params
 """,
     "what is only lowered": """
 def run(seed, x):

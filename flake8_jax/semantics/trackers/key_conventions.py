@@ -88,16 +88,19 @@ def track_key_given(m: Machine, func: Value, at: Call) -> None:
 
 def use_collections(m: Machine, at: Call, rngs: Value) -> None:
     """``net.apply(variables, x, rngs={"dropout": key})``: the modules inside fold their names into the key and draw."""
-    switched = {name: value.value for name, value in at.args.kwargs.items() if isinstance(value, Const)}
-    is_off = any(isinstance(value, Const) and value.value is False for value in at.args.values)
-    if is_off or any(switched.get(name) is off for name, off in NOT_TRAINING.items()):
-        return
-    if not isinstance(rngs, DictValue):
+    if is_set_not_to_train(at.args) or not isinstance(rngs, DictValue):
         return
     for name, key in rngs.items():
         if isinstance(name, str) and name != "params" and isinstance(key, Value):
             usage = Usage("consume", None, given=draws_from(name), folds=True)
             use_key(m, Touch(at.frame, at.node, key), usage)
+
+
+def is_set_not_to_train(args: Arguments) -> bool:
+    """An argument tells the model to drop nothing and draw nothing."""
+    switched = {name: value.value for name, value in args.kwargs.items() if isinstance(value, Const)}
+    is_off = any(isinstance(value, Const) and value.value is False for value in args.values)
+    return is_off or any(switched.get(name) is off for name, off in NOT_TRAINING.items())
 
 
 def _is_key(given: _Given) -> bool:

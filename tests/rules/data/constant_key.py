@@ -198,3 +198,76 @@ def waits_before_it_leaves(steps, only_once):
 
 
 # runs: waits_before_it_leaves(3, True)
+
+
+# --- beside a seed that the caller gives --------------------------------------------------
+
+
+def ignores_its_seed(n, seed=0):
+    key = jax.random.key(42)  # expect: constant-key
+    return jax.random.normal(key, (n,))
+
+
+def overwrites_its_key(n, rng=None):
+    rng = jax.random.key(1)  # expect: constant-key
+    return jax.random.normal(rng, (n,))
+
+
+def uses_its_key_first(n, rng):
+    x = jax.random.normal(rng, (n,))
+    rng = jax.random.key(1)
+    return x, jax.random.normal(rng, (n,))
+
+
+def uses_its_seed_as_well(n, seed):
+    shared = jax.random.normal(jax.random.key(0), (n,))
+    return shared + jax.random.normal(jax.random.key(seed), (n,))
+
+
+def with_a_key_of_its_own_by_default(n, key=None):
+    if key is None:
+        key = jax.random.key(1)
+    return jax.random.normal(key, (n,))
+
+
+def only_shapes(n, key):
+    return jax.eval_shape(lambda k: jax.random.normal(k, (n,)), jax.random.key(0))
+
+
+def says_so(n, seed):
+    key = jax.random.key(3)  # the same numbers in each call
+    return jax.random.normal(key, (n,))
+
+
+def by_default(n, key=jax.random.key(5)):  # expect: constant-key
+    return jax.random.normal(key, (n,))
+
+
+def by_default_for_a_family_of_functions(n, key=jax.random.key(5)):
+    return jnp.zeros(n)
+
+
+def by_default_in_the_same_file(n, key=jax.random.key(7)):
+    return jax.random.uniform(key, (n,))
+
+
+def generate_images(weights, n):
+    key, sub = jax.random.split(jax.random.key(5))  # expect: constant-key
+    return weights * jax.random.normal(sub, (n, 1))
+
+
+def show_noise(n):
+    print(jax.random.normal(jax.random.key(5), (n,)))
+
+
+def noise_of(n):
+    return jax.random.key(5), n
+
+
+class Layer:
+    def __init__(self, width, key):
+        self.weight = jax.random.normal(key, (width,))
+        self.bias = jax.random.normal(jax.random.key(0), (width,))  # expect: constant-key
+
+
+# runs: ignores_its_seed(2), overwrites_its_key(2), by_default(2), Layer(2, jax.random.key(1))

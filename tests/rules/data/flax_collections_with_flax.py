@@ -183,3 +183,10 @@ class Last(nn.Module):
 
 # runs: Pools().apply({}, jnp.ones((1, 32, 32, 3))), Last().apply({}, jnp.ones((1, 8, 8, 3)))
 # runs: kept(Net().init(jax.random.key(0), jnp.ones((2, 3))), jnp.ones((2, 3)))
+
+
+def keys_among_the_variables(params, x, key):
+    plain = Net().apply({"params": params}, x, rngs={"dropout": key})
+    variables = {"params": params}
+    variables["rngs"] = {"dropout": key}
+    return plain, Net().apply(variables, x)  # expect: flax-collections
