@@ -166,6 +166,7 @@ def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
     suits = [_suits(member, at.args) for member in func.members]
     mode = m.path.mode
     chosen_at, m.trackers[Products].chosen_at = m.trackers[Products].chosen_at, len(m.path.stack)
+    is_doubtful, doubtful = at.frame.undecided and len(func.members) > 1 and _are_unlike(func.members), []
     for member, conditions, suited in zip(func.members, held, suits, strict=True):
         if (
             isinstance(member, Const)
@@ -184,15 +185,16 @@ def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
             m.path.mode = msgspec.structs.replace(mode, optional=True)
         results.append(call(m, at.frame, at.node, member, chosen, used=at.used))
         m.path.mode = mode
-        if _is_guessed(m, member, func.members) or (
-            at.frame.undecided and len(func.members) > 1 and _are_unlike(func.members)
-        ):
+        if _is_guessed(m, member, func.members):
             m.bus.drop_errors(reports)
+        if is_doubtful:
+            doubtful.append(m.bus.take_since(reports))
         m.trackers[Freshness].choosing -= 1
         m.path.assumed, m.path.branches = assumed, around
         branches.append(m.journal.rollback(mark))
         labels.append(conditions)
     m.trackers[Products].chosen_at = chosen_at
+    m.bus.keep_common_errors(doubtful)
     m.journal.merge(branches, labels if func.conditions else None)
     if not results:
         return Unknown("call")

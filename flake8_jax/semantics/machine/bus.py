@@ -46,6 +46,14 @@ def report_key(emission: Emission) -> tuple[Any, ...]:
     return rule.code, where, level, report.unless, report.given, report.preview
 
 
+def _is_error(emission: Emission) -> bool:
+    return (emission.report.level or emission.rule.level) == "error"
+
+
+def _place_of(emission: Emission) -> tuple[str, str, int]:
+    return emission.rule.code, emission.scope.path, emission.report.at.start
+
+
 class EventBus:
     """The rules by what they listen to, what they have reported, and the facts that may supersede it.
 
@@ -167,9 +175,19 @@ class EventBus:
 
     def drop_errors(self, mark: int) -> None:
         """Forget error-level reports since ``mark``: they stand behind a test that only the host can decide."""
-        kept = [e for e in self.emissions[mark:] if (e.report.level or e.rule.level) != "error"]
+        self.emissions += [e for e in self.take_since(mark) if not _is_error(e)]
+
+    def take_since(self, mark: int) -> list[Emission]:
+        """Take out the reports since ``mark``."""
+        taken = self.emissions[mark:]
         del self.emissions[mark:]
-        self.emissions += kept
+        return taken
+
+    def keep_common_errors(self, alternatives: list[list[Emission]]) -> None:
+        """Put back what alternatives have reported, of which one runs: errors only if each of them makes one at that place."""
+        made = [{_place_of(e) for e in part if _is_error(e)} for part in alternatives]
+        common = frozenset.intersection(*map(frozenset, made)) if made else frozenset()
+        self.emissions += [e for part in alternatives for e in part if not _is_error(e) or _place_of(e) in common]
 
     def drop_guesses(self, mark: int) -> None:
         """Forget what was reported since ``mark`` of code that is traced, warnings too: only a guess leads there, and no known
