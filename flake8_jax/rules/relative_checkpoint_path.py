@@ -12,8 +12,9 @@ from flake8_jax.semantics.events.refused import RelativePath
 def relative_checkpoint_path(event: RelativePath) -> Report | None:
     """The code saves a checkpoint of Flax or Orbax to a relative path, or restores it from one.
 
-    The finding is a warning for `restore_checkpoint` and `CheckpointManager`. `restore_checkpoint` raises only if it
-    finds a checkpoint of Orbax, and `CheckpointManager` raises only when it saves or restores arrays.
+    The finding is a warning for `CheckpointManager`, which raises only when it saves or restores arrays. With
+    `--preview`, the rule also reports `restore_checkpoint` with a warning, because it raises only if it finds a
+    checkpoint of Orbax: a checkpoint that Flax before 0.7 has written can be read from a relative path.
 
     ## Why is this bad?
 
@@ -118,4 +119,5 @@ def relative_checkpoint_path(event: RelativePath) -> Report | None:
         event.at,
         f"Orbax takes only absolute paths, but {shown} is relative, {when}; use os.path.abspath",
         level=None if event.certain else "warning",
+        preview=event.name.endswith(".restore_checkpoint"),
     )
