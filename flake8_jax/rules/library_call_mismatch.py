@@ -5,17 +5,19 @@ from __future__ import annotations
 import difflib
 import re
 
+from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.knowledge.history import show
 from flake8_jax.rules._merging import report_wrong_argument
 from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._wording import listed, spelled
 from flake8_jax.semantics.domain.code import last_name
-from flake8_jax.semantics.events.events import CallMismatch
+from flake8_jax.semantics.domain.values import Const, Static, TupleValue, Value
+from flake8_jax.semantics.events.events import CallMismatch, LibraryCall
 
 
 @rule("JAX804", "error", raises="another error", settle=report_wrong_argument)
-def library_call_mismatch(event: CallMismatch) -> Report | None:
+def library_call_mismatch(event: CallMismatch | LibraryCall) -> Report | None:
     """A call of a function of JAX, Flax, optax or Equinox does not fit the parameters of the function.
 
     The finding is a warning if only the name of a keyword argument is unknown, because a release of the library that
@@ -23,12 +25,13 @@ def library_call_mismatch(event: CallMismatch) -> Report | None:
 
     ## Why is this bad?
 
-    If the arguments of a call do not fit the function, Python raises `TypeError` at the call, for one of three
+    If the arguments of a call do not fit the function, Python raises `TypeError` at the call, for one of four
     reasons:
 
     - A required argument is missing, such as the `key` of an Equinox layer or the `rngs` of a `flax.nnx` layer.
     - The call has too many positional arguments.
     - The function has no parameter with the name of a keyword argument.
+    - A shape or a count is a float, such as `1e6` or `n / 2`. JAX takes only ints there.
 
     jaxlint knows the parameters in the releases of each library, for JAX from 0.4.30 on. It reports a call only if the
     call fits none of these releases.
@@ -96,6 +99,18 @@ def library_call_mismatch(event: CallMismatch) -> Report | None:
         Block().init(jax.random.key(0), jnp.ones(3))  # raises: ValueError
     ```
 
+    ```python
+    import jax
+
+
+    def sample(key):
+        return jax.random.normal(key, shape=(1e3,))  # expect: library-call-mismatch
+
+
+    def demonstrate():
+        sample(jax.random.key(0))  # raises: TypeError
+    ```
+
     ## Use instead
 
     ```python
@@ -138,6 +153,14 @@ def library_call_mismatch(event: CallMismatch) -> Report | None:
         return optax.adam(learning_rate=rate)
     ```
 
+    ```python
+    import jax
+
+
+    def sample(key):
+        return jax.random.normal(key, shape=(10**3,))
+    ```
+
     ## Not reported
 
     jaxlint does not report a call whose arguments it cannot count, such as `f(*args)`. It does not report a missing
@@ -161,9 +184,10 @@ def library_call_mismatch(event: CallMismatch) -> Report | None:
 
     ## Limitations
 
-    The rule checks the number and the names of arguments, but not their types and values. Of methods, it checks only
-    calls of layers such as `nn.Dropout`. It does not check releases of JAX before 0.4.30, or libraries other than JAX,
-    Flax, optax and Equinox.
+    The rule checks the number and the names of arguments. Of their types and values, it checks only whether a shape or
+    a count is a float, in functions of `jax.numpy`, `jax.nn` and `jax.random`. Of methods, it checks only calls of
+    layers such as `nn.Dropout`. It does not check releases of JAX before 0.4.30, or libraries other than JAX, Flax,
+    optax and Equinox.
 
     ## Fix safety
 
@@ -187,10 +211,45 @@ def library_call_mismatch(event: CallMismatch) -> Report | None:
     """
     if event.context.presumed or event.context.caught:
         return None
+    if isinstance(event, LibraryCall):
+        return _float_size(event)
     function = f"`{spelled(event.context, event.at, event.name)}`"
     if last_name(event.at.func) != event.name.rpartition(".")[2]:
         function = f"{quote(event.context, event.at.func, 'the function')} ({function})"
     return Report(event.at, _message(function, event), level="warning" if event.problem.kind == "unknown" else None)
+
+
+_SIZES = ("shape", "num", "N", "num_classes")
+"""Parameters that take one int or several, and no float: not even `2.0`."""
+
+
+def _float_size(event: LibraryCall) -> Report | None:
+    """A float is where JAX needs the ints of a shape, or a count."""
+    if not event.name.startswith(("jax.numpy.", "jax.random.", "jax.nn.")):
+        return None
+    for name in _SIZES:
+        value, node = event.bound.get(name), event.bound_nodes.get(name)
+        found = _float_in(value, node) if value is not None and node is not None else None
+        if found is not None:
+            subject, function = quote(event.context, found, f"`{name}`"), spelled(event.context, event.at, event.name)
+            message = (
+                f"{subject} is a float, but `{function}` takes only ints for `{name}`, so this call raises TypeError"
+            )
+            return Report(found, f"{message}; write an int, or divide with //")
+    return None
+
+
+def _float_in(value: Value, node: ir.Expr) -> ir.Expr | None:
+    """The part of the expression that surely is a Python float."""
+    if isinstance(value, TupleValue):
+        nodes: list[ir.Expr] = node.elts if isinstance(node, (ir.Tuple, ir.List)) else []
+        written = nodes if len(nodes) == len(value.elts) else [node] * len(value.elts)
+        found = (_float_in(element, part) for element, part in zip(value.elts, written, strict=True))
+        return next((part for part in found if part is not None), None)
+    if isinstance(value, Const):
+        return node if type(value.value) is float else None
+    divided = isinstance(node, ir.BinOp) and node.op == "/"
+    return node if divided and isinstance(value, Static) and value.kind == "float" else None
 
 
 def _message(function: str, event: CallMismatch) -> str:

@@ -12,9 +12,12 @@ from flake8_jax.semantics.events.events import LibraryCall
 _CONVERTING = frozenset({"jax.numpy.array", "jax.numpy.asarray"})
 
 
-@rule("JAX417", "info", only=Subscription(where=frozenset({"eager", "loop"})))
+_JOINING = frozenset({*_CONVERTING, "jax.numpy.stack"})
+
+
+@rule("JAX417", "info", only=Subscription(arrays=True))
 def list_of_arrays(event: LibraryCall) -> Report | None:
-    """`jnp.array` converts a list of JAX arrays that a loop has filled.
+    """`jnp.array` converts a list of JAX arrays that a loop has filled, or of keys that were one array before.
 
     The rule is on only with `--preview`, because `jnp.array` gives the right result and only takes more time.
 
@@ -23,6 +26,10 @@ def list_of_arrays(event: LibraryCall) -> Report | None:
     Outside tracing, `jnp.array` converts the elements of a list one by one, with several operations for each element.
     For 2,048 scalars, it took 0.6 s on a CPU with JAX 0.10.2; `jnp.stack` took 0.07 s and gives the same array. If the
     list is long, compute the elements in `jax.lax.scan`, which returns one array.
+
+    `key, *subkeys = jax.random.split(key, n + 1)` takes an array of keys apart, with one operation for each key. If the
+    code then joins the keys to an array again, both steps are wasted. In compiled code, they also make the program
+    longer, so it takes longer to compile. Split twice instead, and keep the array that the second split returns.
 
     ## Example
 
@@ -47,6 +54,23 @@ def list_of_arrays(event: LibraryCall) -> Report | None:
         evaluate(jnp.ones(2), [jnp.ones(2)] * 40)
     ```
 
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def walk(key, positions):
+        key, *subkeys = jax.random.split(key, len(positions) + 1)
+        steps = jax.vmap(jax.random.normal)(jnp.array(subkeys))  # expect: list-of-arrays
+        return key, positions + steps
+
+
+    def demonstrate():
+        traced = str(jax.make_jaxpr(walk)(jax.random.key(0), jnp.ones(40)))
+        assert traced.count(" = squeeze") == 41
+    ```
+
     ## Use instead
 
     ```python
@@ -66,10 +90,21 @@ def list_of_arrays(event: LibraryCall) -> Report | None:
         return jnp.mean(jnp.stack(losses))
     ```
 
+    ```python
+    import jax
+
+
+    @jax.jit
+    def walk(key, positions):
+        key, subkey = jax.random.split(key)
+        steps = jax.vmap(jax.random.normal)(jax.random.split(subkey, len(positions)))
+        return key, positions + steps
+    ```
+
     ## Not reported
 
     jaxlint does not report a list of Python numbers, which `jnp.array` converts fast, or a list that the code fills
-    without a loop, because such a list is short.
+    without a loop, because such a list is short. For the same reason, it does not report at most 8 keys.
 
     ```python
     import jax
@@ -112,17 +147,30 @@ def list_of_arrays(event: LibraryCall) -> Report | None:
 
     <https://docs.jax.dev/en/latest/_autosummary/jax.numpy.stack.html>
     """
-    if event.name not in _CONVERTING or not event.args or not event.nodes or event.nodes[0] is None:
+    if event.name not in _JOINING or not event.args or not event.nodes or event.nodes[0] is None:
         return None
     context, value = event.context, event.args[0]
-    if context.staged or context.presumed or is_test(context) or not _holds_arrays(value):
+    if context.presumed or is_test(context):
         return None
     subject = quote(context, event.nodes[0], "a list")
     function = spelled(context, event.at, event.name)
+    if _was_array(value):
+        problem = (
+            f"`{function}` joins the keys in {subject} to an array again, after `*` has taken them apart one by one"
+        )
+        return Report(event.at, f"{problem}; split a subkey into an array of keys", preview=True)
+    if event.name not in _CONVERTING or context.staged or not _holds_arrays(value):
+        return None
     message = (
         f"`{function}` converts the arrays in {subject} one by one, which takes long for a long list; use jnp.stack"
     )
     return Report(event.at, message, preview=True)
+
+
+def _was_array(value: Value) -> bool:
+    """The list holds the keys of one array, as a starred target took them."""
+    apart = value.slots.get("apart") if isinstance(value, ListValue) else None
+    return apart is not None and isinstance(value, ListValue) and value.slots.get("*") is apart
 
 
 def _holds_arrays(value: Value) -> bool:

@@ -218,8 +218,21 @@ def _unpacked(m: Machine, frame: Frame, targets: Targets, value: Value, source: 
     make_element = iterated(m, frame, node, value, "no-events", None)
     values = [make_element() if make_element is not None else Unknown("unpack") for _ in range(count)]
     if star is not None and make_element is not None:
-        values[star] = ListValue(None, values[star], made_in=m.path.mode.trace)
+        values[star] = _rest_of(m, value, values[star])
     return values
+
+
+def _rest_of(m: Machine, value: Value, element: Value) -> ListValue:
+    """What a starred target takes. ``slots["apart"]``: the element, if these are the keys of one array, and they are many."""
+    rest = ListValue(None, element, made_in=m.path.mode.trace)
+    few = isinstance(value, Array) and value.length is not None and value.length <= _FEW_KEYS
+    if isinstance(value, Array) and value.dtype == "key" and not few:
+        rest.slots["apart"] = element
+    return rest
+
+
+_FEW_KEYS = 8
+"""So few keys cost little time to take apart and to join again."""
 
 
 def _spread(m: Machine, known: tuple[Value, ...], count: int, star: int | None) -> list[Value]:

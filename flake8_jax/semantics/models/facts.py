@@ -92,6 +92,7 @@ from flake8_jax.semantics.trackers.keys import (
 from flake8_jax.semantics.trackers.linen_calls import check_merged
 from flake8_jax.semantics.trackers.loaders import track_inherited_loader
 from flake8_jax.semantics.trackers.presumption import Presuming
+from flake8_jax.semantics.trackers.products import Product, keep_product
 from flake8_jax.semantics.trackers.readiness import queued
 from flake8_jax.semantics.trackers.recipes import NO_TANGENT, WIDE, Asked, emit_wide_dtype, track_call
 from flake8_jax.semantics.trackers.unrolling import track_same, varieties_now
@@ -356,6 +357,8 @@ def _split(m: Machine, app: DescribedCall, key: Value, level: Level) -> Value:
         made.ndim = 1 + len(number.elts)
     share_like(m, key, made)
     boundary.keep_seed(key, made)
+    if made.length is not None and app.name.startswith("jax.random."):
+        keep_product(m, Product(made, app.name, f"{made.length} key{'' if made.length == 1 else 's'}"))
     return made
 
 

@@ -79,6 +79,8 @@ def check_unpacking(m: Machine, frame: Frame, node: Any, value: Value, count: in
 def _length(value: Value) -> int | None:
     if isinstance(value, DictValue):
         return len(dict(value.items())) if value.is_closed() else None
+    if isinstance(value, Array):
+        return value.length if value.dtype == "key" else None
     known = known_elements(value)
     return len(known) if known is not None else None
 

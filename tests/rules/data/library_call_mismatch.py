@@ -74,3 +74,24 @@ def test_it_raises():
 
 
 # runs: bound(jnp.ones(2))
+
+
+def float_sizes(key, x, n: int):
+    a = jax.random.normal(key, shape=(1e2,))  # expect: library-call-mismatch
+    b = jnp.zeros((n / 2, 3))  # expect: library-call-mismatch
+    c = jnp.linspace(0.0, 1.0, 2 * 1e1)  # expect: library-call-mismatch
+    d = jax.nn.one_hot(x, 3.0)  # expect: library-call-mismatch
+    return a, b, c, d
+
+
+# raises TypeError: float_sizes(jax.random.key(0), jnp.arange(3), 4)
+
+
+def int_sizes(n: int, scale: float):
+    a = jnp.zeros((int(1e2), n // 2))
+    b = jnp.arange(1e1)
+    c = jnp.array_split(jnp.ones(4), 2.0)
+    return a, b, c, jnp.full((n,), 1.5), jnp.linspace(0.0, scale / 2, n)
+
+
+# runs: int_sizes(4, 2.0)

@@ -42,3 +42,29 @@ def traced(xs):
 def mapped(rows):
     made = [jnp.ones(3) for _ in rows]
     return list(map(jnp.array, [made, made])), jax.tree.map(jnp.asarray, made)
+
+
+def keys_of_one_array(key, n: int, x):
+    key, *subkeys = jax.random.split(key, n)
+    a = jax.vmap(jax.random.normal)(jnp.array(subkeys))  # expect: list-of-arrays
+    key, *subkeys = jax.random.split(key, 20)
+    b = jax.vmap(jax.random.normal)(jnp.stack(subkeys))  # expect: list-of-arrays
+    return a, b
+
+
+@jax.jit
+def keys_in_compiled_code(key, x):
+    key, *subkeys = jax.random.split(key, x.shape[0] + 1)
+    return jax.vmap(jax.random.normal)(jnp.asarray(subkeys))  # expect: list-of-arrays
+
+
+def few_or_other_keys(key, n: int):
+    key, *few = jax.random.split(key, 4)
+    key, *more = jax.random.split(key, n)
+    more.append(key)
+    one, *rest = jax.random.split(key, n)
+    return jnp.stack(few), jnp.stack(more), [jax.random.normal(k) for k in rest], jnp.stack([one])
+
+
+# runs: keys_of_one_array(jax.random.key(0), 12, 1), keys_in_compiled_code(jax.random.key(0), jnp.ones(9))
+# runs: few_or_other_keys(jax.random.key(0), 12)

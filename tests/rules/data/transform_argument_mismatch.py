@@ -366,3 +366,32 @@ def results_with_room(x, n: float):
 
 
 # runs: results_with_room(jnp.ones((3, 4)), 2.0)
+
+
+def too_many_keys(x, key=None):
+    if key is None:
+        first, second = None, None
+    else:
+        first, second = jax.random.split(key, 4)  # expect: transform-argument-mismatch
+    return x, first, second
+
+
+# raises ValueError: too_many_keys(jnp.ones(2), jax.random.key(0))
+
+
+def too_few_keys(key):
+    key, noise, dropout = jax.random.split(key)  # expect: transform-argument-mismatch
+    return key, noise, dropout
+
+
+# raises ValueError: too_few_keys(jax.random.key(0))
+
+
+def keys_with_a_rest(key, count: int):
+    key, *rest = jax.random.split(key, 4)
+    first, second = jax.random.split(key, count)
+    (third, fourth), fifth = jax.random.split(first, (2, 2)), second
+    return rest, third, fourth, fifth
+
+
+# runs: keys_with_a_rest(jax.random.key(0), 2)
