@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.events.events import CapturedConstant
 
@@ -12,6 +13,9 @@ MIB = 1 << 20
 @rule("JAX409", "warning")
 def captured_constant(event: CapturedConstant) -> Report | None:
     """A jitted function reads a captured array of at least one MiB, which becomes a constant of the program.
+
+    With `--preview`, the rule also reports the parameters of a network that a jitted function passes to `model.apply`
+    or to `state.apply_fn` but does not get as an argument. jaxlint does not know how large they are.
 
     ## Why is this bad?
 
@@ -39,6 +43,29 @@ def captured_constant(event: CapturedConstant) -> Report | None:
         assert len(embed.lower(jnp.arange(3)).as_text()) > 2**20
     ```
 
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    class Dense:
+        def apply(self, params, x):
+            return x @ params["kernel"] + params["bias"]
+
+
+    model = Dense()
+    params = {"kernel": jax.random.normal(jax.random.key(0), (256, 256)), "bias": jnp.zeros(256)}
+
+
+    @jax.jit
+    def predict(x):
+        return model.apply(params, x)  # expect: captured-constant
+
+
+    def demonstrate():
+        assert len(predict.lower(jnp.ones(256)).as_text()) > 2**18
+    ```
+
     ## Use instead
 
     ```python
@@ -55,6 +82,23 @@ def captured_constant(event: CapturedConstant) -> Report | None:
 
     def lookup(tokens):
         return embed(EMBEDDINGS, tokens)
+    ```
+
+    ```python
+    import jax
+
+
+    class Dense:
+        def apply(self, params, x):
+            return x @ params["kernel"] + params["bias"]
+
+
+    model = Dense()
+
+
+    @jax.jit
+    def predict(params, x):
+        return model.apply(params, x)
     ```
 
     ## Not reported
@@ -120,6 +164,12 @@ def captured_constant(event: CapturedConstant) -> Report | None:
     <https://docs.jax.dev/en/latest/internals/constants.html>
     """
     subject = quote(event.context, event.at)
+    if not event.bytes:
+        if is_test(event.context):
+            return None
+        problem = f"jit compiles the captured {subject}, which holds parameters of a network, into constants"
+        message = f"{problem}; pass it as an argument"
+        return Report(event.at, message, "info", preview=True)
     return Report(
         event.at,
         f"jit compiles the captured {subject} (at least {event.bytes // MIB} MiB) into a constant; pass it as an argument",

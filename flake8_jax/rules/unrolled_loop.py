@@ -20,6 +20,10 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
     `[tool.jaxlint]` of `pyproject.toml`. For nested loops, jaxlint multiplies the numbers of iterations and reports
     the outermost loop.
 
+    With `--preview`, the rule also reports a loop over `range(len(xs))` or `range(x.shape[0])` of unknown length if no
+    iteration needs the result of another one: the loop only adds up what it computes of each element, or appends it to
+    a list.
+
     ## Why is this bad?
 
     JAX unrolls Python loops at trace time: the compiled program contains one copy of the body for each iteration. The
@@ -54,6 +58,24 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
         assert str(jax.make_jaxpr(smooth)(jnp.ones(4))).count(" = sub ") == 36
     ```
 
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def image(spectrum, shifts, weights):
+        total = jnp.zeros(spectrum.shape)
+        for i in range(len(shifts)):  # expect: unrolled-loop
+            total += weights[i] * jnp.abs(jnp.fft.ifft(jnp.roll(spectrum, shifts[i])))
+        return total
+
+
+    def demonstrate():
+        traced = jax.make_jaxpr(image)(jnp.ones(8), jnp.arange(40), jnp.ones(40))
+        assert str(traced).count(" = abs ") == 40
+    ```
+
     ## Use instead
 
     ```python
@@ -67,6 +89,20 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
             return 0.5 * (jnp.roll(u, 1) + jnp.roll(u, -1))
 
         return jax.lax.fori_loop(0, 100, body_fun, u)
+    ```
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def image(spectrum, shifts, weights):
+        def add(total, element):
+            shift, weight = element
+            return total + weight * jnp.abs(jnp.fft.ifft(jnp.roll(spectrum, shift))), None
+
+        return jax.lax.scan(add, jnp.zeros(spectrum.shape), (shifts, weights))[0]
     ```
 
     ## Not reported
@@ -114,7 +150,7 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
     ## Limitations
 
     The rule does not know how large the body of the loop is, so it also reports loops whose copies compile fast. It
-    misses loops over lists of arrays, and `while` loops that change their counter in several places.
+    misses most loops over lists of arrays, and `while` loops that change their counter in several places.
 
     ## Fix safety
 
@@ -140,6 +176,8 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
     """
     if _is_in_handler(event) or _builds_object(event):
         return None
+    if not event.copies:
+        return _report_gathering(event)
     alone = event.copies == event.trips
     loop = f"The loop over {quote(event.context, event.at)}"
     unrolled = f"{loop} unrolls" if alone else f"{loop} and those in it unroll"
@@ -150,6 +188,17 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
         "info" if is_test(event.context) else None,
         unless=IN_NEST,
     )
+
+
+def _report_gathering(event: UnrolledLoop) -> Report | None:
+    """A loop of which only the data say how often it runs."""
+    if is_test(event.context):
+        return None
+    problem = f"The loop over {quote(event.context, event.at)} unrolls into a copy of its body for each element"
+    message = (
+        f"{problem}, which slows compilation if there are many; use jax.vmap, or jax.lax.map or scan to save memory"
+    )
+    return Report(event.at, message, "info", preview=True, unless=IN_NEST)
 
 
 def _is_in_handler(event: UnrolledLoop) -> bool:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 def is_test_file(path: str) -> bool:
     """By the conventions of test runners, or because it lies beside tests."""
     *folders, name = path.replace("\\", "/").split("/")
-    return "tests" in folders or name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
+    by_name = name.startswith("test_") and not name.endswith(".ipynb")
+    return "tests" in folders or by_name or name.endswith("_test.py") or name == "conftest.py"
 
 
 State = Literal[0, 1, 2]

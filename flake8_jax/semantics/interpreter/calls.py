@@ -48,6 +48,7 @@ from flake8_jax.semantics.interpreter.operations import call, method_of, perform
 from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL, EVALUATE
+from flake8_jax.semantics.trackers.captures import APPLYING, track_parameters
 from flake8_jax.semantics.trackers.freshness import Freshness
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.products import Products
@@ -110,6 +111,8 @@ def call_evaluated(m: Machine, frame: Frame, node: ir.Call, func: Value, *, used
         m.path.mode = saved
         if len(args.values) > 1 and expects_error(m, frame, node):
             return _call_for_error(m, frame, node, args)
+        if saved.jitted and isinstance(node.func, ir.Attribute) and node.func.attr in APPLYING:
+            track_parameters(m, frame, node)
         return call(m, frame, node, func, args, used=used)
 
 

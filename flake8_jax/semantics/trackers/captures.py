@@ -5,6 +5,7 @@ Vocabulary
 captured    read while a function is being compiled, from a variable or an object that is older than that: a module-level
             variable, one of an enclosing function, an attribute of ``self`` that is no argument, an argument that
             ``functools.partial`` holds.
+parameters  the first argument of ``model.apply``, ``state.apply_fn``: the weights of a network, of whatever size.
 embedded    computed with: only then does the array become part of the program. Its shape alone does not.
 
 Only ``jit`` and ``pmap`` compile constants; a ``scan`` outside of them passes what its body closes over. Not
@@ -18,13 +19,20 @@ from typing import Any
 
 import msgspec
 
+from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
+from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.sizes import is_large
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
+    GRAD,
     Array,
+    BuiltinValue,
     ClassValue,
+    Const,
     DictValue,
+    External,
     FunctionValue,
     Instance,
     ListValue,
@@ -32,6 +40,8 @@ from flake8_jax.semantics.domain.values import (
     PartialValue,
     Room,
     Site,
+    Static,
+    TransformedValue,
     TupleValue,
     Value,
 )
@@ -88,6 +98,45 @@ def track_variable(m: Machine, frame: Frame, node: Any, name: str, value: Value)
             break
         around = around.parent
     capture(m, frame.scope, node, value)
+
+
+APPLYING = frozenset({"apply", "apply_fn"})
+"""Methods that run a network on its parameters."""
+_NO_PARAMETERS = (BuiltinValue, ClassValue, Const, FunctionValue, ModuleValue, Static, TransformedValue)
+
+
+def track_parameters(m: Machine, frame: Frame, node: ir.Call) -> None:
+    """``model.apply(params, x)`` with parameters that are no argument of the compiled function."""
+    mode = m.path.mode
+    if not node.args or node.args[0].star or node.args[0].keyword is not None:
+        return
+    if mode.presumed or mode.shapes_only or not m.bus.wants(CapturedConstant):
+        return
+    names = [part for part in walk(node.args[0].value) if isinstance(part, ir.Name)]
+    captured = [(name, _captured_value(m, frame, name.id)) for name in names]
+    for name, value in captured:
+        if value is not None and all(_may_be_parameters(one) for one in members_of(value)):
+            m.bus.emit(CapturedConstant(m.path.context(frame.scope), name, value, 0))
+            return
+
+
+def _may_be_parameters(value: Value) -> bool:
+    """Neither code nor a number; of an unknown library, an object that is passed as parameters holds them."""
+    known = isinstance(value, External) and value.name.startswith(("jax.", "numpy.", "flax.", "optax.", "haiku."))
+    return not known and not isinstance(value, _NO_PARAMETERS)
+
+
+def _captured_value(m: Machine, frame: Frame, name: str) -> Value | None:
+    """What a variable holds that is older than all traces."""
+    around: Frame | None = frame
+    while around is not None and name not in around.slots:
+        around = around.parent
+    if around is not None and around.trace:
+        return None
+    found = (around.slots if around is not None else frame.scope.slots).get(name)
+    if not isinstance(found, Value) or (getattr(found, "level", 0) or 0) >= GRAD:
+        return None
+    return found if name != "self" else None
 
 
 def track_part(m: Machine, frame: Frame, node: Any, base: Value, value: Value) -> None:

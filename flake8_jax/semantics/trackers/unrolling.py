@@ -4,6 +4,8 @@ Vocabulary
 ----------
 trips       how often a loop surely runs its body; None where that is not known, or a ``break`` or ``return`` may end it.
 work        operations that JAX records while it traces the body. A loop without any leaves nothing in the program.
+gathering   the loop goes over the length of an array or a list, adds up what it computes of each element, or collects it
+            in a list: no iteration needs another one, so that ``vmap`` can do all of them.
 applied     a network runs on parameters that it is given: the layers that it makes for that are the same ones each time.
 varied      an iteration takes something else than the next one that no array could hold: the item of a list of layers,
             a parameter under a name of its own, a new layer. Such a loop cannot be rolled up, so nothing is said of it.
@@ -11,7 +13,7 @@ nest        loops of one function inside of one another; the outermost one stand
 
 Only loops in code that is traced once and then compiled count: under ``grad`` or ``vmap`` alone every iteration is run.
 Kernels of Pallas are left out, where unrolling is a means. Limitations: how large the body is, loops over lists of
-arrays, ``while`` loops whose counter moves in more than one place.
+arrays other than gathering ones, ``while`` loops whose counter moves in more than one place.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ from typing import Any
 import msgspec
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain.code import below
+from flake8_jax.core.nodes import walk
+from flake8_jax.semantics.domain.code import below, names_read
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import LoopState
 from flake8_jax.semantics.domain.values import (
@@ -109,6 +112,11 @@ class LoopNests(Tracker):
                     m.bus.record_fact(IN_NEST, frame.scope, place.start)
                 m.bus.emit(UnrolledLoop(m.path.context(frame.scope), at, size, trips, dict(frame.slots)))
             places = (*places, at)
+        elif trips is None and not ends_early and self.work > seen.work and gathers(loop.node):
+            for place in places:
+                m.bus.record_fact(IN_NEST, frame.scope, place.start)
+            if not m.path.mode.shapes_only and not _in_kernel(m):
+                m.bus.emit(UnrolledLoop(m.path.context(frame.scope), at, 0, 0, dict(frame.slots)))
         self.inside = LoopNest(max(size, seen.before.size), (*seen.before.places, *places))
 
     def call(self, function: FunctionValue, bound: dict[str, Value]) -> _Before:
@@ -228,6 +236,93 @@ def _vary(m: Machine, index: Value | None, item: Value | None) -> None:
             unrolling.varied = True
     if not counted or counted[0] in m.path.loops[: m.path.loop_base]:
         m.trackers[LoopNests].varieties += 1
+
+
+# --- gathering loops ------------------------------------------------------------------------------
+
+
+def gathers(node: Any) -> bool:
+    """``for i in range(len(xs)): total += f(xs[i])``, or ``found.append(f(xs[i]))``."""
+    if not isinstance(node, ir.For) or not isinstance(node.target, ir.Name) or not _is_over_length(node.iter):
+        return False
+    read = _Reading(node.target.id, {node.target.id})
+    return all(read.allows(statement) for statement in node.body) and read.gathered and read.calls
+
+
+def _is_over_length(node: ir.Expr) -> bool:
+    """``range(len(xs))``, ``range(x.shape[0])``."""
+    if not isinstance(node, ir.Call) or not isinstance(node.func, ir.Name) or node.func.id != "range":
+        return False
+    if len(node.args) != 1:
+        return False
+    count = node.args[0].value
+    if isinstance(count, ir.Subscript):
+        return isinstance(count.value, ir.Attribute) and count.value.attr == "shape"
+    return isinstance(count, ir.Call) and isinstance(count.func, ir.Name) and count.func.id == "len"
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The statements of a body so far. bound: names that this iteration has bound. gathered: it collects something; calls:
+    it calls a function for that.
+    carried: names that it reads of older code. sums: names that it adds to. elements: names of what the counter
+    selects."""
+
+    counter: str
+    bound: set[str]
+    gathered: bool = False
+    calls: bool = False
+    carried: set[str] = field(default_factory=set)
+    sums: set[str] = field(default_factory=set)
+    elements: set[str] = field(default_factory=set)
+
+    def allows(self, statement: ir.Stmt) -> bool:
+        """The statement needs nothing of other iterations, and takes nothing out of a list of layers."""
+        collected = _collected(statement)
+        if collected is not None:
+            name, value = collected
+            self.gathered = True
+            self.sums.add(name)
+            return self._computes(value) and self.sums.isdisjoint(self.carried)
+        if isinstance(statement, ir.Assign) and all(isinstance(target, ir.Name) for target in statement.targets):
+            allowed = self._computes(statement.value)
+            names = {target.id for target in statement.targets if isinstance(target, ir.Name)}
+            self.bound |= names
+            if self._is_element(statement.value):
+                self.elements |= names
+            return allowed and (self.bound | self.sums).isdisjoint(self.carried)
+        return False
+
+    def _computes(self, value: ir.Expr) -> bool:
+        for node in walk(value):
+            if isinstance(node, ir.Call):
+                self.calls = True
+                called = node.func.value if isinstance(node.func, ir.Attribute) else node.func
+                if self._is_element(called) or (isinstance(called, ir.Name) and called.id in self.bound):
+                    return False  # ``layers[i](x)``
+            elif isinstance(node, (ir.Attribute, ir.Subscript)) and self._is_element(node.value):
+                return False  # ``layers[i].weight``, ``params[i]["w"]``
+            elif isinstance(node, ir.Name) and node.id not in self.bound:
+                self.carried.add(node.id)
+        return True
+
+    def _is_element(self, node: ir.Expr) -> bool:
+        """What the iteration takes out of a list or an array, and may be anything."""
+        if isinstance(node, ir.Name):
+            return node.id in self.elements
+        return isinstance(node, ir.Subscript) and self.counter in names_read(node.index)
+
+
+def _collected(statement: ir.Stmt) -> tuple[str, ir.Expr] | None:
+    """What an iteration adds to a sum or puts into a list, and the name of that."""
+    if isinstance(statement, ir.AugAssign) and statement.op == "+" and isinstance(statement.target, ir.Name):
+        return statement.target.id, statement.value
+    call = statement.value if isinstance(statement, ir.ExprStmt) else None
+    if not isinstance(call, ir.Call) or not isinstance(call.func, ir.Attribute) or call.func.attr != "append":
+        return None
+    if len(call.args) != 1 or not isinstance(call.func.value, ir.Name):
+        return None
+    return call.func.value.id, call.args[0].value
 
 
 # --- while ----------------------------------------------------------------------------------------

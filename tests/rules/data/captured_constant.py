@@ -201,3 +201,47 @@ def make_step(seed):
 
 
 # runs: make_step(0)(jnp.ones(128))
+
+
+class Dense:
+    def apply(self, params, x):
+        return x @ params["kernel"]
+
+    def init(self):
+        return {"kernel": jnp.ones((2, 2))}
+
+
+dense = Dense()
+kernels = dense.init()
+
+
+@jax.jit
+def of_module(x):
+    return dense.apply(kernels, x)  # expect: captured-constant
+
+
+def maker_of_predict(params):
+    @jax.jit
+    def predict(x):
+        return dense.apply({"kernel": params["kernel"]}, x)  # expect: captured-constant
+
+    return predict
+
+
+@jax.jit
+def by_argument(params, x):
+    def loss(p):
+        return dense.apply(p, x).sum()
+
+    return jax.grad(loss)(params), jax.vmap(lambda row: dense.apply(params, row))(x)
+
+
+def differentiated(params, x):
+    def loss(params):
+        return jax.jit(lambda x: dense.apply(params, x).sum())(x)
+
+    return jax.grad(loss)(params), dense.apply(params, x)
+
+
+# runs: of_module(jnp.ones(2)), maker_of_predict(kernels)(jnp.ones(2))
+# runs: by_argument(kernels, jnp.ones((1, 2))), differentiated(kernels, jnp.ones(2))

@@ -387,3 +387,53 @@ def logs(u):
 
 
 # runs: logs(jnp.ones(4))
+
+
+FUNCTIONS = (jnp.sin, jnp.cos)
+
+
+@jax.jit
+def gathered(x, shifts, weights):
+    total = 0.0
+    for i in range(len(shifts)):  # expect: unrolled-loop
+        moved = jnp.roll(x, shifts[i])
+        total += weights[i] * jnp.abs(jnp.fft.fft(moved))
+    rows = []
+    for i in range(x.shape[0]):  # expect: unrolled-loop
+        rows.append(jnp.sin(x[i]) * total)
+    return rows
+
+
+@jax.jit
+def needed_in_turn(x, shifts, layers):
+    total = jnp.zeros(x.shape)
+    for i in range(len(shifts)):
+        x = jnp.roll(x, shifts[i]) * 0.5
+    for i in range(len(shifts)):
+        total += jnp.sin(total) * shifts[i]
+    rows = [x]
+    for i in range(len(shifts)):
+        rows.append(jnp.sin(rows[-1]) * shifts[i])
+    for i in range(len(layers)):
+        rows.append(x @ layers[i]["kernel"])
+    for i in range(len(layers)):
+        layer = layers[i]
+        rows.append(x @ layer["kernel"])
+    for i in range(len(FUNCTIONS)):
+        function = FUNCTIONS[i]
+        rows.append(function(x) * 2)
+    for i in range(len(shifts)):
+        if i % 2:
+            total += jnp.sin(x) * 2
+    return total, rows
+
+
+def outside(x):
+    total = 0.0
+    for i in range(x.shape[0]):
+        total += jnp.sin(x[i]) * 2
+    return total
+
+
+# runs: gathered(jnp.ones(4), jnp.arange(3), jnp.ones(3)), outside(jnp.ones(3))
+# runs: needed_in_turn(jnp.ones(3), jnp.arange(3), [{"kernel": jnp.ones((3, 3))}])
