@@ -5,19 +5,26 @@ from __future__ import annotations
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._fresh import made_of, per_call, short, this_function
+from flake8_jax.rules._wording import listed
 from flake8_jax.semantics.events.events import Repetition
+from flake8_jax.semantics.events.per_call import CompiledPerCall
 
 
 @rule("JAX402", "info")
-def jit_per_call(event: Repetition) -> Report | None:
-    """A function that a loop calls applies `jit` to a new function object and calls the result.
+def jit_per_call(event: Repetition | CompiledPerCall) -> Report | None:
+    """A function that runs many times applies `jit` to a new function object and calls the result.
 
     The level of the rule is info: of 26 findings in public repositories, 8 were worth a change. In the other findings,
     the function captured values that differ from call to call, or each call did far more work than the compilation.
 
-    With `--preview`, the rule also reports two cases that cost less than the other findings: a function that a loop
-    calls only once in many iterations (`if step % evaluate_every == 0`), because it compiles less often, and a `pmap`
-    of a function that only calls a collective such as `jax.lax.pmean`, because it compiles a tiny program.
+    By default, the rule reports functions that a loop calls. With `--preview`, it also reports:
+
+    - A function that a loop calls only once in many iterations (`if step % evaluate_every == 0`), because it compiles
+      less often.
+    - A `pmap` of a function that only calls a collective such as `jax.lax.pmean`, because it compiles a tiny program.
+    - A function that the project calls in several places, without a loop.
+    - A public function of a library that takes arguments and that the library itself does not call, because its users
+      may call it many times.
 
     ## Why is this bad?
 
@@ -53,6 +60,35 @@ def jit_per_call(event: Repetition) -> Report | None:
         assert len(compiled) == 5
     ```
 
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def solve(matrix, weight):
+        @jax.jit  # expect: jit-per-call
+        def step(x):
+            return x - 0.01 * (matrix.T @ (matrix @ x) + weight * x)
+
+        x = jnp.ones(matrix.shape[1])
+        for _ in range(100):
+            x = step(x)
+        return x
+
+
+    def demonstrate():
+        compiled = []
+
+        def listen(event, seconds, **details):
+            if event.endswith("backend_compile_duration") and details.get("fun_name") == "jit(step)":
+                compiled.append(seconds)
+
+        jax.monitoring.register_event_duration_secs_listener(listen)
+        solve(jnp.eye(3), 0.1)
+        solve(jnp.eye(3), 0.2)
+        assert len(compiled) == 2
+    ```
+
     ## Use instead
 
     ```python
@@ -67,6 +103,23 @@ def jit_per_call(event: Repetition) -> Report | None:
 
     def preprocess(frames):
         return jnp.stack([normalise(frame, 1e-6) for frame in frames])
+    ```
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def step(x, matrix, weight):
+        return x - 0.01 * (matrix.T @ (matrix @ x) + weight * x)
+
+
+    def solve(matrix, weight):
+        x = jnp.ones(matrix.shape[1])
+        for _ in range(100):
+            x = step(x, matrix, weight)
+        return x
     ```
 
     ## Not reported
@@ -109,8 +162,8 @@ def jit_per_call(event: Repetition) -> Report | None:
 
     ## Limitations
 
-    The rule sees only calls inside the project. It does not report a function of a library that only the users of the
-    library call often.
+    The rule sees only calls inside the project. It does not know how often the users of a library call a function, so
+    it may report one that they call once, such as a function that trains a network for hours.
 
     ## Fix safety
 
@@ -133,6 +186,8 @@ def jit_per_call(event: Repetition) -> Report | None:
 
     <https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching>
     """
+    if isinstance(event, CompiledPerCall):
+        return _report_repeated(event)
     if event.how != "compiled" or event.own or is_test(event.context):
         return None
     jit = short(event.name)
@@ -144,3 +199,19 @@ def jit_per_call(event: Repetition) -> Report | None:
         given=event.given,
         unless=event.unless,
     )
+
+
+_NAMED = 3
+
+
+def _report_repeated(event: CompiledPerCall) -> Report | None:
+    """A function that the program, or the users of a library, call again."""
+    if is_test(event.context):
+        return None
+    jit, arguments = short(event.name), ""
+    if event.captured:
+        names = listed(event.captured[:_NAMED])
+        arguments = f", and pass {names} as argument{'s' if len(event.captured) > 1 else ''}"
+    problem = f"Each call of `{event.function.name}` passes {made_of(event.operand)} to `{jit}`, so JAX recompiles it"
+    advice = f"apply `{jit}` once, outside `{event.function.name}`{arguments}"
+    return Report(event.at, f"{problem}; {advice}", "info", preview=True, given=event.given, unless=event.unless)

@@ -20,6 +20,9 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
     The level of the rule is info: none of three findings in public repositories was worth a change. In these programs,
     the function used the static argument to index a Python list, or the argument took few values.
 
+    With `--preview`, the rule also reports a static argument that the loop computes from its old value with a limit or
+    only in some iterations, such as `k = max(int(0.9 * k), 8)`.
+
     ## Why is this bad?
 
     `jit` compiles one program for each value of a static argument and keeps all these programs. If the argument is a
@@ -53,6 +56,31 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
         assert sgd._cache_size() == 6  # one compilation for every step
     ```
 
+    ```python
+    from functools import partial
+
+    import jax
+    import jax.numpy as jnp
+
+
+    @partial(jax.jit, static_argnames="k")
+    def best(x, k):
+        return jnp.sort(x)[-k:].mean()
+
+
+    def anneal(x, epochs):
+        k, found = 64, []
+        for _ in range(epochs):
+            found.append(best(x, k))  # expect: static-arg-in-loop
+            k = max(int(0.9 * k), 8)
+        return found
+
+
+    def demonstrate():
+        anneal(jnp.arange(64.0), 40)
+        assert best._cache_size() == 17
+    ```
+
     ## Use instead
 
     ```python
@@ -68,6 +96,25 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
         for step in range(steps):
             w = sgd(w, grads, 0.1 * 0.99**step)
         return w
+    ```
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def best(x, k):
+        chosen = jnp.arange(x.shape[0]) >= x.shape[0] - k
+        return jnp.sum(jnp.sort(x), where=chosen) / k
+
+
+    def anneal(x, epochs):
+        k, found = 64, []
+        for _ in range(epochs):
+            found.append(best(x, k))
+            k = max(int(0.9 * k), 8)
+        return found
     ```
 
     ## Not reported
@@ -134,16 +181,18 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
             variation = varying_part(event, value, of_shape=False)
         else:
             continue
-        if variation is not None and variation.distinct and not variation.of_shape:
-            return _report(event, node, iterates(variation.loop))
+        if variation is not None and (variation.distinct or variation.drifts) and not variation.of_shape:
+            return _report(event, node, iterates(variation.loop), drifts=variation.drifts)
     return None
 
 
-def _report(event: TransformCall, node: ir.Expr | None, given: str) -> Report:
+def _report(event: TransformCall, node: ir.Expr | None, given: str, *, drifts: bool) -> Report:
     subject, function = quote(event.context, node, "of this call"), callee(event.context, event.at, "this function")
+    changes = "is computed again in a loop" if drifts else "changes in every iteration"
     return Report(
         node if node is not None else event.at,
-        f"Static argument {subject} of {function} changes in every iteration, so each new value recompiles; "
+        f"Static argument {subject} of {function} {changes}, so each new value recompiles; "
         "make it traced unless a shape or Python branch needs it and its values are few",
         given=given,
+        preview=drifts,
     )

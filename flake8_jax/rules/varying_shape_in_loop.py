@@ -15,13 +15,15 @@ from flake8_jax.semantics.events.facts import iterates
 def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
     """A loop calls a jitted function with shapes that depend on the iteration.
 
-    With `--preview`, the rule also reports two more cases; in public repositories, 2 of 3 such findings were worth a
-    change:
+    With `--preview`, the rule also reports three more cases. In public repositories, 2 of 3 findings of the first two
+    cases were worth a change.
 
     - With `--preview`, the rule reports batches of PyTorch's `DataLoader` without `drop_last`, because the last batch
       may be smaller.
     - With `--preview`, the rule reports an index by a boolean mask outside compiled code (`x[mask]`), because JAX
       compiles the operation again for each number of selected elements.
+    - With `--preview`, the rule reports a list that an inner loop fills until the data end this loop, such as the
+      rewards of an episode, because the list may have another length in each iteration.
 
     ## Why is this bad?
 
@@ -82,6 +84,43 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
         assert extended._cache_size() == 6
     ```
 
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def mean_return(rewards):
+        return jnp.cumsum(rewards[::-1]).mean()
+
+
+    def evaluate(env, episodes):
+        returns = []
+        for _ in range(episodes):
+            done, rewards = False, []
+            while not done:
+                reward, done = env.step()
+                rewards.append(reward)
+            returns.append(mean_return(jnp.array(rewards)))  # expect: varying-shape-in-loop
+        return returns
+
+
+    class Countdown:
+        left = length = 1
+
+        def step(self):
+            self.left -= 1
+            if self.left >= 0:
+                return 1.0, False
+            self.length = self.left = self.length + 1
+            return 0.0, True
+
+
+    def demonstrate():
+        evaluate(Countdown(), 6)
+        assert mean_return._cache_size() == 6
+    ```
+
     ## Use instead
 
     ```python
@@ -114,6 +153,29 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
         for i, row in enumerate(rows):
             cache = written(cache, i, row)
         return cache
+    ```
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+
+    @jax.jit
+    def mean_return(rewards, length):
+        returns = jnp.cumsum(rewards[::-1])[::-1]
+        return jnp.sum(returns, where=jnp.arange(rewards.shape[0]) < length) / length
+
+
+    def evaluate(env, episodes, longest):
+        returns = []
+        for _ in range(episodes):
+            done, length, rewards = False, 0, np.zeros(longest)
+            while not done:
+                rewards[length], done = env.step()
+                length += 1
+            returns.append(mean_return(rewards, length))
+        return returns
     ```
 
     ## Not reported
@@ -182,13 +244,15 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
         if variation is None or variation.masked or _is_meant(variation, context):
             continue
         subject = quote(context, node, "an argument")
-        if variation.batch:
+        if variation.open:
+            message = f"{subject} may have another length in each iteration, so JAX recompiles; pad it to one length"
+        elif variation.batch:
             message = f"{subject} may be smaller in the last iteration, so JAX compiles the call twice; set drop_last or pad it"
         elif variation.ragged:
             message = f"{subject} is smaller in the last iteration, so JAX compiles the call twice; pad it or skip it"
         else:
             message = f"The shape of {subject} changes in every iteration, so each call recompiles; pad it to one shape"
-        return Report(event.at, message, given=iterates(variation.loop), preview=variation.batch)
+        return Report(event.at, message, given=iterates(variation.loop), preview=variation.batch or variation.open)
     return None
 
 

@@ -125,9 +125,9 @@ class LoopState:
     iteration began (see ``freshness``). times: the number of its iterations, 0 where that is not known; trip_count: the same,
     whichever code calls the function. links: so many lead to it on the call stack. tested: a test of this iteration has looked
     at a counter. leaving: what runs is returned from inside of it. again: some path goes on to another iteration. branches:
-    as many alternatives are open around its body. stepped, appended, shortened, growing: see ``variation``. records: what
-    trackers know of this loop, by class. bound: see ``freshness.bound_in``. rare: results of tests that look at a
-    counter, by identity, and whether they hold every few iterations. frequent: so many of the guards are such tests.
+    as many alternatives are open around its body. stepped, drifting, appended, shortened, growing: see ``variation``.
+    records: what trackers know of this loop, by class. bound: see ``freshness.bound_in``. rare: results of tests that look
+    at a counter, by identity, and whether they hold every few iterations. frequent: so many of the guards are such tests.
     coarse, epoch, carries: see ``readiness``. counting: its elements are numbers. last: no pass over its body follows the
     running one. vague: a ``break`` stands behind a guess. entering: of a loop of JAX whose first iteration runs, the initial
     carry."""
@@ -154,6 +154,7 @@ class LoopState:
     again: bool = False
     branches: int = 0
     stepped: set[tuple[int, Any]] = field(default_factory=set)
+    drifting: set[tuple[int, Any]] = field(default_factory=set)
     appended: list[Any] = field(default_factory=list)
     shortened: set[int] = field(default_factory=set)
     growing: set[tuple[int, Any]] = field(default_factory=set)

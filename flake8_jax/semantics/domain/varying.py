@@ -6,7 +6,9 @@ variation   the loop, and what changes: the number itself, or the shape of an ar
 distinct    no two iterations have the same.
 ragged      a size is the same in all iterations but the last, which gets what is left.
 few         another size in each iteration, but so few of them that they are meant.
+drifting    the loop computes the number from its old value, but not in every iteration, or with a limit.
 masked      a mask has selected the elements, and JAX has compiled that for their number.
+open        a list that an inner loop fills until the data ends it, such as an episode.
 batch       what a loader yields: arrays whose leading axes are ragged, in an unknown structure.
 """
 
@@ -44,8 +46,10 @@ class Variation(msgspec.Struct, frozen=True, eq=False):
     few: bool = False
     batch: bool = False
     masked: bool = False
+    drifts: bool = False
+    open: bool = False
 
     @property
-    def mark(self) -> tuple[bool, bool, bool, bool, tuple[int, ...] | None]:
+    def mark(self) -> tuple[bool, bool, bool, bool, bool, bool, tuple[int, ...] | None]:
         """What a function could tell from it."""
-        return self.of_shape, self.distinct, self.ragged, self.few, self.numbers
+        return self.of_shape, self.distinct, self.ragged, self.few, self.drifts, self.open, self.numbers

@@ -694,7 +694,8 @@ class DonatedUse(msgspec.Struct, frozen=True, eq=False):
 
 class UnrolledLoop(msgspec.Struct, frozen=True, eq=False):
     """A Python loop of code that JAX compiles runs its body so often that it reaches ``unroll-threshold``. ``at``: what it
-    goes over, or its test. copies: of the innermost body, loops inside of it included; trips: of this loop alone.
+    goes over, or its test. copies: of the innermost body, loops inside of it included; trips: of this loop alone;
+    both 0 of a loop over the length of an array or a list, whose iterations need nothing of one another.
     after: the variables of the function behind the loop."""
 
     context: Context
@@ -706,7 +707,7 @@ class UnrolledLoop(msgspec.Struct, frozen=True, eq=False):
 
 class CapturedConstant(msgspec.Struct, frozen=True, eq=False):
     """A compiled function computes with a large array that it does not get as an argument. ``at``: where it is read.
-    bytes: how large it is at least."""
+    bytes: how large it is at least; 0 of the parameters of a network, whose size is not known."""
 
     context: Context
     at: ir.Node

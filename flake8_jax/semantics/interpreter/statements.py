@@ -78,8 +78,8 @@ def _assign(m: Machine, frame: Frame, node: ir.Assign) -> Flow:
     if frame.fn is None and frame.scope.cells and run_timed_magic(m, frame, node):
         return NORMAL
     value = evaluate(m, frame, node.value)
-    if frame.loops and type(node.value) is ir.BinOp:
-        track_self_update(m, frame, node, node.value)
+    if frame.loops and type(node.value) in (ir.BinOp, ir.Call):
+        track_self_update(m, frame, node)
     if m.trackers[TrainingSteps].taken is not None:
         emit_steps(m, frame, node, value)
     for target in node.targets:

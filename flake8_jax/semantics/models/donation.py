@@ -41,6 +41,7 @@ from flake8_jax.semantics.models.transforms import call_transformed
 from flake8_jax.semantics.trackers.buffers import donated_leaves, emit_read, is_donated
 from flake8_jax.semantics.trackers.freshness import track_called
 from flake8_jax.semantics.trackers.keys import DONATE, Keys, Touch, Use, current_path
+from flake8_jax.semantics.trackers.per_call import track_called_by_maker
 from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.steps import track_step
 
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 def _call(m: Machine, tv: TransformedValue, at: Call) -> Value:
     """Call ``jax.jit(f, donate_argnums=…)`` and the like."""
     track_called(m, tv)
+    track_called_by_maker(m, tv)
     if m.path.mode.staged or m.path.mode.presumed or not isinstance(at.node, ir.Call):
         return call_transformed(m, tv, at)
     named = _by_parameter(tv, at.args)

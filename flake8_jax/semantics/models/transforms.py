@@ -102,10 +102,17 @@ from flake8_jax.semantics.trackers.axes import check_spec
 from flake8_jax.semantics.trackers.captures import track_held
 from flake8_jax.semantics.trackers.clocks import DeviceWork, track_compiled, track_jitted, track_wait
 from flake8_jax.semantics.trackers.contracts import track_custom_rules
-from flake8_jax.semantics.trackers.freshness import emit_compiling, emit_control_flow, emit_traced, is_fresh
+from flake8_jax.semantics.trackers.freshness import (
+    emit_compiling,
+    emit_control_flow,
+    emit_traced,
+    is_fresh,
+    makes_its_own,
+)
 from flake8_jax.semantics.trackers.host_buffers import HostBuffers, track_given
 from flake8_jax.semantics.trackers.key_names import names_bound
 from flake8_jax.semantics.trackers.keys import Keys, forget_uses
+from flake8_jax.semantics.trackers.per_call import track_compiling
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.process import STARTED, track_point
 from flake8_jax.semantics.trackers.products import Products, emit_mismatch
@@ -190,6 +197,7 @@ def _wrap(m: Machine, app: Transformation, operand: Value) -> Value:
         return made
     made.held = m.path.assumed.union(m.path.conditions)
     emit_compiling(m, frame, node, made)
+    track_compiling(m, frame, node, made)
     track_made(m, made)
     track_jitted(m, made)
     m.worklist.roots.append((made, node, frame.scope, tuple(m.path.stack), m.path.mode.staged))
@@ -382,7 +390,7 @@ def _varying(m: Machine, tv: TransformedValue) -> dict[Value, Variation]:
     known, compiled = m.trackers[Variations].known, _compiled_in(tv)
     if not any(is_fresh(compiled, variation.loop.since) for variation in known.values()):
         return known
-    return {value: variation for value, variation in known.items() if not is_fresh(compiled, variation.loop.since)}
+    return {value: variation for value, variation in known.items() if not makes_its_own(compiled, variation.loop)}
 
 
 def _compiled_in(tv: TransformedValue) -> TransformedValue:

@@ -24,7 +24,7 @@ from typing import Any
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.knowledge.model import TransformFact
-from flake8_jax.semantics.domain.code import blocks, bound_paths, names_read, path_of, paths_read
+from flake8_jax.semantics.domain.code import blocks, bound_paths, names_read, nodes_around, path_of, paths_read
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.scopes import Frame, is_test_file
 from flake8_jax.semantics.domain.stack import Link, LoopState
@@ -51,6 +51,7 @@ from flake8_jax.semantics.events.events import Repetition
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import Tracker
 
+KEPT = "what jit returned is kept"
 CALLED_AT_ONCE = "called in the iteration that made it"
 COMPILING = frozenset({"jax.jit", "jax.pmap", "equinox.filter_jit", "flax.nnx.jit", "haiku.jit"})
 _REWRAPPING = frozenset({"flax.nnx.jit", "jax.lax.map"})
@@ -124,6 +125,23 @@ def is_fresh(value: Value, since: int) -> bool:
     if isinstance(value, UnionValue):
         return all(is_fresh(member, since) for member in value.members)
     return isinstance(value, _MADE) and value.made >= since
+
+
+def makes_its_own(compiled: TransformedValue, loop: LoopState) -> bool:
+    """Each iteration compiles another function, as far as one sees: `jit` of a function that is there before the loop finds
+    the compiled code of the iteration before."""
+    if not is_fresh(compiled, loop.since):
+        return False
+    operand, site = compiled.operand, compiled.site
+    if compiled.name in _REWRAPPING or isinstance(operand, _MADE):
+        return compiled.name in _REWRAPPING or is_fresh(operand, loop.since)
+    around = nodes_around(site.scope.tree.body, site.start, site.end)
+    given = [
+        n.args[0].value
+        for n in around
+        if isinstance(n, ir.Call) and (n.start, n.end) == (site.start, site.end) and n.args
+    ]
+    return not given or not paths_read(given[0]).isdisjoint(bound_in(loop))
 
 
 def _loop_around(m: Machine, value: Value) -> tuple[LoopState, bool] | None:
@@ -238,7 +256,7 @@ def _track_making(m: Machine, loop: LoopState, made: TransformedValue, *, own: b
     """Remember where and in which loop it was made, for its calls."""
     made.maker = m.path.stack[-1] if m.path.stack else None
     made.loop = loop
-    made.loops_outside = m.path.loop_base if not own and made.maker is not None and _drives(made.maker.fn) else -1
+    made.loops_outside = m.path.loop_base if not own and made.maker is not None and drives(made.maker.fn) else -1
     made.fact_against = _against(loop.node)
     if not own and _is_steady(m, loop, made.operand):
         m.trackers[Freshness].steady.add(made)
@@ -548,6 +566,8 @@ def track_kept(m: Machine, value: Value, depth: int = 3) -> None:
 
 
 def _track_transform_kept(m: Machine, value: TransformedValue) -> None:
+    if value.name in COMPILING:
+        m.bus.record_fact(KEPT, value.site.scope, value.site.start)
     if value.loop is not None:
         m.bus.record_fact(value.fact_against, value.site.scope, value.site.start)
     elif isinstance(value.operand, TransformedValue):
@@ -567,7 +587,7 @@ def _kept_with(value: Value) -> tuple[Value, ...]:
 # --- what loops look like -------------------------------------------------------------------------------
 
 
-def _drives(fn: ir.Function | None) -> bool:
+def drives(fn: ir.Function | None) -> bool:
     """The function has a loop of its own that passes on a state: ``state = step(state, x)``."""
     if fn is None:
         return False

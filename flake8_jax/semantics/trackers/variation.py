@@ -73,7 +73,7 @@ class Variations(Tracker):
             vary_joined(self.m, [c for c in contents if isinstance(c, Value)], result)
 
     def widen(self, frame: Frame, loop: LoopState, branches: list[Writes], written: list[Any]) -> bool:
-        return bool(loop.stepped or loop.appended or self.grown) and track_growth(
+        return bool(loop.stepped or loop.drifting or loop.appended or self.grown) and track_growth(
             self.m, frame, loop, branches, written
         )
 
@@ -161,11 +161,15 @@ def _track_step(m: Machine, frame: Frame, slots: dict[Any, Any], name: str, upda
         loop.stepped.add((id(slots), name))
 
 
-def track_self_update(m: Machine, frame: Frame, node: ir.Assign, update: ir.BinOp) -> None:
-    """``x = x op y``, or ``x = y op x`` where that is the same."""
-    target, left, right = node.targets[0], update.left, update.right
+def track_self_update(m: Machine, frame: Frame, node: ir.Assign) -> None:
+    """``x = x op y``, or ``x = y op x`` where that is the same; ``x = int(x * y)``, which need not change it."""
+    target, update = node.targets[0], node.value
     if not isinstance(target, ir.Name) or len(node.targets) != 1:
         return
+    if not isinstance(update, ir.BinOp):
+        _track_drift(m, frame, target.id, update)
+        return
+    left, right = update.left, update.right
     if update.op in "+*" and isinstance(right, ir.Name) and right.id == target.id:
         left, right = right, left
     if not isinstance(left, ir.Name) or left.id != target.id:
@@ -176,6 +180,32 @@ def track_self_update(m: Machine, frame: Frame, node: ir.Assign, update: ir.BinO
     old = frame.slots.get(target.id)
     if old is not None and other is not None:
         _track_step(m, frame, frame.slots, target.id, Update(update.op, old, other))
+
+
+_ROUNDING = frozenset({"int", "float", "round", "max", "min"})
+
+
+def _track_drift(m: Machine, frame: Frame, name: str, update: ir.Expr) -> None:
+    """``name`` gets a number that the loop computes from its old value."""
+    loop: LoopState = frame.loops[-1]
+    if m.path.mode.staged or loop.unrolled or loop.guards or name not in frame.slots:
+        return
+    if (id(frame.slots), name) not in loop.drifting and _moves(update, name):
+        loop.drifting.add((id(frame.slots), name))
+
+
+def _moves(node: ir.Expr, name: str) -> bool:
+    """``int(name * decay)``, ``max(name - 1, least)``."""
+    if not isinstance(node, ir.Call) or not isinstance(node.func, ir.Name) or node.func.id not in _ROUNDING:
+        return False
+    for argument in node.args:
+        part = argument.value
+        if isinstance(part, ir.BinOp) and part.op in ("+", "-", "*", "/", "//"):
+            if any(isinstance(side, ir.Name) and side.id == name for side in (part.left, part.right)):
+                return True
+        elif _moves(part, name):
+            return True
+    return False
 
 
 def _number_kind(value: Value) -> str:
@@ -238,7 +268,7 @@ def track_growth(
     something was found that is new."""
     found = _track_longer(m, frame, loop)
     grown = m.trackers[Variations].grown
-    if m.path.mode.staged or not (loop.stepped or grown):
+    if m.path.mode.staged or not (loop.stepped or loop.drifting or grown):
         return found
     for slots, slot, old in list(written):
         where = (id(slots), slot)
@@ -247,6 +277,8 @@ def track_growth(
             continue
         if where in loop.stepped and isinstance(now, (Static, Unknown)):
             vary(m, now, Variation(loop))
+        elif where in loop.drifting and isinstance(now, (Static, Unknown)):
+            vary(m, now, Variation(loop, distinct=False, drifts=True))
         elif not grown or not _vary_longer(
             m, loop, now, [_longer(grown, old, branch.get(where)) for branch in branches]
         ):
@@ -294,10 +326,21 @@ def _vary_longer(m: Machine, loop: LoopState, now: Value, longer: Sequence[set[g
 
 def forget(m: Machine, loop: LoopState) -> None:
     """The loop has ended."""
-    for value in [v for v, variation in m.trackers[Variations].known.items() if variation.loop is loop]:
-        del m.trackers[Variations].known[value]
+    known = m.trackers[Variations].known
+    around = m.path.loops[-1] if m.path.loops and _ends_by_data(loop) else None
+    for value, variation in [(v, variation) for v, variation in known.items() if variation.loop is loop]:
+        del known[value]
+        if around is not None and isinstance(value, ListValue) and variation.of_shape and not around.unrolled:
+            vary(m, value, Variation(around, of_shape=True, open=True))
     if not m.path.loops:
         m.trackers[Variations].grown.clear()
+
+
+def _ends_by_data(loop: LoopState) -> bool:
+    """``while not done``, or a loop that a ``break`` may leave: how often it runs is another number each time."""
+    if isinstance(loop.node, ir.While):
+        return bool(loop.exits) or not any(isinstance(part, (ir.Compare, ir.Constant)) for part in walk(loop.node.test))
+    return bool(loop.exits)
 
 
 # --- how it goes on -------------------------------------------------------------------------------------

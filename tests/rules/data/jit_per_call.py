@@ -126,6 +126,62 @@ def train_and_evaluate(state, step, xs, every):
     return state
 
 
+class Solver:
+    def __init__(self, matrix):
+        self.matrix = matrix
+        self.kept = None
+
+    def error(self, x):
+        return jnp.sum((self.matrix @ x) ** 2)
+
+    def solve(self, x, weight):
+        def penalized():
+            return lambda x: self.error(x) + weight * jnp.sum(x**2)
+
+        loss = jax.jit(penalized())  # expect: jit-per-call
+        return x - 0.1 * jax.grad(loss)(x)
+
+    def residual(self, x):
+        error = jax.jit(self.error)  # expect: jit-per-call
+        return error(x)
+
+    def lazily(self, x):
+        if self.kept is None:
+            self.kept = jax.jit(self.error)
+        return self.kept(x)
+
+    def once(self, x):
+        return jax.jit(self.error)(x)
+
+
+def relaxed(x, weight):
+    @jax.jit  # expect: jit-per-call
+    def inner(x):
+        return x - weight * x
+
+    for _ in range(20):
+        x = inner(x)
+    return x
+
+
+def warmed(x, weight):
+    step = jax.jit(lambda x: weight * x)
+    step(x)
+    return step
+
+
+def solved(x):
+    solver = Solver(jnp.eye(3))
+    x = solver.solve(x, 0.1)
+    x = solver.solve(x, 0.2)
+    first, last = solver.residual(x), solver.residual(2 * x)
+    a, b = warmed(x, 1.0)(x), warmed(x, 2.0)(x)
+    return relaxed(x, 0.1), relaxed(x, 0.2), first, last, solver.lazily(x), solver.lazily(x), solver.once(x), a, b
+
+
+# runs: solved(jnp.ones(3))
+
+
 # --- never flagged -------------------------------------------------------------
 
 

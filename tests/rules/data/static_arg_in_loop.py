@@ -264,3 +264,36 @@ def unknown(w, orders):
 # runs: tried(jnp.ones(2), 3)
 # runs: Model().run([1.0, 2.0])
 # runs: unknown(jnp.ones(2), [1, 2])
+
+
+def decayed(w, batches, epochs, decay):
+    order = 8
+    for _ in range(epochs):
+        for _ in batches:
+            w = step(w, order=order)  # expect: static-arg-in-loop
+        order = max(int(order * decay), 1)
+    return w
+
+
+def raised_now_and_then(w, batches, epochs, grow):
+    order = 1
+    for _ in range(epochs):
+        for _ in batches:
+            w = step(w, order=order)  # expect: static-arg-in-loop
+        if grow:
+            order = min(order + 1, 8)
+    return w
+
+
+def chosen_again(w, orders, epochs):
+    order = 1
+    for epoch in range(epochs):
+        w = step(w, order=order)
+        order = max(orders)
+        if epoch % 100 == 0:
+            order = min(2 * order, 8)
+    return w
+
+
+# runs: decayed(jnp.ones(2), [1, 2], 3, 0.5), raised_now_and_then(jnp.ones(2), [1, 2], 3, True)
+# runs: chosen_again(jnp.ones(2), [1, 2], 3)

@@ -434,3 +434,47 @@ def one_function_for_each_size():
 # runs: unrolled(jnp.ones(9))
 # runs: eager(jnp.ones(9), 3)
 # runs: one_function_for_each_size()
+
+
+def by_a_jit_of_its_own(x, n):
+    for _ in range(n):
+        y = jax.jit(mean)(x)  # expect: varying-shape-in-loop
+        x = jnp.concatenate([x, y[None]])
+    return x
+
+
+# runs: by_a_jit_of_its_own(jnp.ones(2), 3)
+
+
+def of_episodes(rewards_of, episodes):
+    for episode in range(episodes):
+        done, rewards, steps, position = False, [], [], 0
+        while not done:
+            reward, done = rewards_of(episode, position)
+            rewards.append(reward)
+            position += 1
+        mean(jnp.array(rewards))  # expect: varying-shape-in-loop
+        for step in range(100):
+            reward, done = rewards_of(episode, step)
+            steps.append(reward)
+            if done:
+                break
+        mean(jnp.stack(steps))  # expect: varying-shape-in-loop
+
+
+def of_fixed_episodes(rewards_of, episodes, length):
+    for episode in range(episodes):
+        rewards, position = [], 0
+        for step in range(length):
+            rewards.append(rewards_of(episode, step)[0])
+        mean(jnp.array(rewards))
+        rewards = []
+        while position < length:
+            rewards.append(rewards_of(episode, position)[0])
+            position += 1
+        mean(jnp.array(rewards))
+        mean(jnp.pad(jnp.array(rewards), (0, 8 - len(rewards))))
+
+
+# runs: of_episodes(lambda episode, step: (1.0, step > episode), 5)
+# runs: of_fixed_episodes(lambda episode, step: (1.0, step > episode), 5, 8)
