@@ -23,7 +23,7 @@ def jit_per_call(event: Repetition | CompiledPerCall) -> Report | None:
       less often.
     - A `pmap` of a function that only calls a collective such as `jax.lax.pmean`, because it compiles a tiny program.
     - A function that the project calls in several places, without a loop.
-    - A public function of a library that takes arguments and that the library itself does not call, because its users
+    - A public function of a package that takes arguments and that the project does not call, because its users
       may call it many times.
 
     ## Why is this bad?
@@ -76,6 +76,10 @@ def jit_per_call(event: Repetition | CompiledPerCall) -> Report | None:
         return x
 
 
+    def compare(matrix):
+        return solve(matrix, 0.1) - solve(matrix, 0.2)
+
+
     def demonstrate():
         compiled = []
 
@@ -84,8 +88,7 @@ def jit_per_call(event: Repetition | CompiledPerCall) -> Report | None:
                 compiled.append(seconds)
 
         jax.monitoring.register_event_duration_secs_listener(listen)
-        solve(jnp.eye(3), 0.1)
-        solve(jnp.eye(3), 0.2)
+        compare(jnp.eye(3))
         assert len(compiled) == 2
     ```
 

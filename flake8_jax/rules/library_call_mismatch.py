@@ -5,19 +5,18 @@ from __future__ import annotations
 import difflib
 import re
 
-from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.knowledge.history import show
 from flake8_jax.rules._merging import report_wrong_argument
 from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._wording import listed, spelled
 from flake8_jax.semantics.domain.code import last_name
-from flake8_jax.semantics.domain.values import Const, Static, TupleValue, Value
-from flake8_jax.semantics.events.events import CallMismatch, LibraryCall
+from flake8_jax.semantics.events.arguments import FloatSize
+from flake8_jax.semantics.events.events import CallMismatch
 
 
 @rule("JAX804", "error", raises="another error", settle=report_wrong_argument)
-def library_call_mismatch(event: CallMismatch | LibraryCall) -> Report | None:
+def library_call_mismatch(event: CallMismatch | FloatSize) -> Report | None:
     """A call of a function of JAX, Flax, optax or Equinox does not fit the parameters of the function.
 
     The finding is a warning if only the name of a keyword argument is unknown, because a release of the library that
@@ -211,7 +210,7 @@ def library_call_mismatch(event: CallMismatch | LibraryCall) -> Report | None:
     """
     if event.context.presumed or event.context.caught:
         return None
-    if isinstance(event, LibraryCall):
+    if isinstance(event, FloatSize):
         return _float_size(event)
     function = f"`{spelled(event.context, event.at, event.name)}`"
     if last_name(event.at.func) != event.name.rpartition(".")[2]:
@@ -219,37 +218,12 @@ def library_call_mismatch(event: CallMismatch | LibraryCall) -> Report | None:
     return Report(event.at, _message(function, event), level="warning" if event.problem.kind == "unknown" else None)
 
 
-_SIZES = ("shape", "num", "N", "num_classes")
-"""Parameters that take one int or several, and no float: not even `2.0`."""
-
-
-def _float_size(event: LibraryCall) -> Report | None:
+def _float_size(event: FloatSize) -> Report:
     """A float is where JAX needs the ints of a shape, or a count."""
-    if not event.name.startswith(("jax.numpy.", "jax.random.", "jax.nn.")):
-        return None
-    for name in _SIZES:
-        value, node = event.bound.get(name), event.bound_nodes.get(name)
-        found = _float_in(value, node) if value is not None and node is not None else None
-        if found is not None:
-            subject, function = quote(event.context, found, f"`{name}`"), spelled(event.context, event.at, event.name)
-            message = (
-                f"{subject} is a float, but `{function}` takes only ints for `{name}`, so this call raises TypeError"
-            )
-            return Report(found, f"{message}; write an int, or divide with //")
-    return None
-
-
-def _float_in(value: Value, node: ir.Expr) -> ir.Expr | None:
-    """The part of the expression that surely is a Python float."""
-    if isinstance(value, TupleValue):
-        nodes: list[ir.Expr] = node.elts if isinstance(node, (ir.Tuple, ir.List)) else []
-        written = nodes if len(nodes) == len(value.elts) else [node] * len(value.elts)
-        found = (_float_in(element, part) for element, part in zip(value.elts, written, strict=True))
-        return next((part for part in found if part is not None), None)
-    if isinstance(value, Const):
-        return node if type(value.value) is float else None
-    divided = isinstance(node, ir.BinOp) and node.op == "/"
-    return node if divided and isinstance(value, Static) and value.kind == "float" else None
+    subject = quote(event.context, event.found, f"`{event.parameter}`")
+    takes = f"`{spelled(event.context, event.at, event.name)}` takes only ints for `{event.parameter}`"
+    message = f"{subject} is a float, but {takes}, so this call raises TypeError; write an int, or divide with //"
+    return Report(event.found, message)
 
 
 def _message(function: str, event: CallMismatch) -> str:

@@ -7,16 +7,14 @@ from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._wording import spelled
 from flake8_jax.semantics.domain.values import Array, ListValue, UnionValue, Value
+from flake8_jax.semantics.events.arguments import JoinedKeys
 from flake8_jax.semantics.events.events import LibraryCall
 
 _CONVERTING = frozenset({"jax.numpy.array", "jax.numpy.asarray"})
 
 
-_JOINING = frozenset({*_CONVERTING, "jax.numpy.stack"})
-
-
-@rule("JAX417", "info", only=Subscription(arrays=True))
-def list_of_arrays(event: LibraryCall) -> Report | None:
+@rule("JAX417", "info", only=Subscription(where=frozenset({"eager", "loop"})))
+def list_of_arrays(event: LibraryCall | JoinedKeys) -> Report | None:
     """`jnp.array` converts a list of JAX arrays that a loop has filled, or of keys that were one array before.
 
     The rule is on only with `--preview`, because `jnp.array` gives the right result and only takes more time.
@@ -147,30 +145,25 @@ def list_of_arrays(event: LibraryCall) -> Report | None:
 
     <https://docs.jax.dev/en/latest/_autosummary/jax.numpy.stack.html>
     """
-    if event.name not in _JOINING or not event.args or not event.nodes or event.nodes[0] is None:
-        return None
-    context, value = event.context, event.args[0]
+    context = event.context
     if context.presumed or is_test(context):
         return None
-    subject = quote(context, event.nodes[0], "a list")
     function = spelled(context, event.at, event.name)
-    if _was_array(value):
+    if isinstance(event, JoinedKeys):
+        subject = quote(context, event.list, "a list")
         problem = (
             f"`{function}` joins the keys in {subject} to an array again, after `*` has taken them apart one by one"
         )
         return Report(event.at, f"{problem}; split a subkey into an array of keys", preview=True)
-    if event.name not in _CONVERTING or context.staged or not _holds_arrays(value):
+    if event.name not in _CONVERTING or not event.args or not event.nodes or event.nodes[0] is None:
         return None
+    if context.staged or not _holds_arrays(event.args[0]):
+        return None
+    subject = quote(context, event.nodes[0], "a list")
     message = (
         f"`{function}` converts the arrays in {subject} one by one, which takes long for a long list; use jnp.stack"
     )
     return Report(event.at, message, preview=True)
-
-
-def _was_array(value: Value) -> bool:
-    """The list holds the keys of one array, as a starred target took them."""
-    apart = value.slots.get("apart") if isinstance(value, ListValue) else None
-    return apart is not None and isinstance(value, ListValue) and value.slots.get("*") is apart
 
 
 def _holds_arrays(value: Value) -> bool:

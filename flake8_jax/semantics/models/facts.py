@@ -71,6 +71,7 @@ from flake8_jax.semantics.machine.dispatch import CALL, PASSED_FUNCTIONS, SPECIA
 from flake8_jax.semantics.models.application import DescribedCall, described
 from flake8_jax.semantics.models.array_results import host_length, refine, refine_rank
 from flake8_jax.semantics.models.emitting import emit_described
+from flake8_jax.semantics.models.sizes import emit_float, emit_joined_keys
 from flake8_jax.semantics.models.staging import Contract, stage_unknown
 from flake8_jax.semantics.trackers.axes import check_collective
 from flake8_jax.semantics.trackers.captures import Captures, embed
@@ -123,6 +124,9 @@ def call_fact(m: Machine, name: str, fact: FunctionFact, at: Call, self_value: V
     if fact.impure == "random":
         track_seed(m, name, at.args)
     emit_described(m, app)
+    if fact.shape_params:
+        emit_float(m, app)
+    emit_joined_keys(m, name, at)
     run_function_arguments(m, at.frame, at.node, name, fact, bound)
     if fact.returns == "context":
         return ExternalInstance(name, dict(bound))

@@ -38,6 +38,7 @@ from flake8_jax.semantics.machine.dispatch import CALL, SPECIAL
 from flake8_jax.semantics.models.emitting import emit_call
 from flake8_jax.semantics.models.facts import ARRAY_NAMESPACES, call_fact, given
 from flake8_jax.semantics.models.registering import register_class
+from flake8_jax.semantics.models.sizes import emit_joined_keys
 from flake8_jax.semantics.models.staging import Contract, stage_unknown
 from flake8_jax.semantics.models.tables import Handler
 from flake8_jax.semantics.models.transforms import apply_transform
@@ -118,6 +119,7 @@ def _handled(m: Machine, name: str, fact: FunctionFact | None, at: Call, handler
     args = at.args
     bound, nodes = bind_parameters(fact.params, args) if fact is not None else (args.kwargs, args.keyword_nodes)
     emit_call(m, name, at, fact, bound, nodes)
+    emit_joined_keys(m, name, at)
     if m.trackers[Captures].constants and name.startswith(ARRAY_NAMESPACES):
         embed(m, args.values)
     result = handler(m, at.frame, at.node, args)

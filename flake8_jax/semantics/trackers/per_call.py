@@ -5,8 +5,8 @@ Vocabulary
 maker       the run of a function of a module, or of a method, that applies ``jit`` outside of its own loops.
 own         the function that is compiled is made in that run: a closure, a bound method, a partial, ``grad(f)``.
 place       a call of a function, by where it stands. Calls in test files do not count.
-repeated    the function has several places, or one in a loop; or it is public, takes arguments, belongs to a module that
-            is no script, and no code of the project calls it, so that its users do.
+repeated    the function has several places, or one in a loop; or it is public, takes arguments, belongs to a module of a
+            package that is no script, and no code of the project calls it, so that its users do.
 
 A loop around the call is the concern of ``freshness``. Limitations: places in functions that run once, users of methods that
 a subclass overrides.
@@ -186,15 +186,20 @@ def _is_for_users(m: Machine, link: Link, made: TransformedValue, captured: tupl
 
 
 def _is_script(m: Machine, scope: ModuleScope) -> bool:
-    """The module does something when it runs: a notebook, a ``__main__`` block, a call at the top level."""
+    """The module lies in no package, or does something when it runs: a notebook, a ``__main__`` block, a call at the top
+    level."""
     known = m.trackers[PerCall].scripts
     if scope.path not in known:
         body = scope.tree.body
-        known[scope.path] = scope.path.endswith(".ipynb") or any(
-            (isinstance(s, ir.If) and "__name__" in names_read(s.test))
-            or isinstance(s, (ir.For, ir.While))
-            or (isinstance(s, ir.ExprStmt) and isinstance(s.value, ir.Call))
-            for s in body
+        known[scope.path] = (
+            scope.path.endswith(".ipynb")
+            or "." not in scope.name
+            or any(
+                (isinstance(s, ir.If) and "__name__" in names_read(s.test))
+                or isinstance(s, (ir.For, ir.While))
+                or (isinstance(s, ir.ExprStmt) and isinstance(s.value, ir.Call))
+                for s in body
+            )
         )
     return known[scope.path]
 
