@@ -217,4 +217,4 @@ def _report_repeated(event: CompiledPerCall) -> Report | None:
         arguments = f", and pass {names} as argument{'s' if len(event.captured) > 1 else ''}"
     problem = f"Each call of `{event.function.name}` passes {made_of(event.operand)} to `{jit}`, so JAX recompiles it"
     advice = f"apply `{jit}` once, outside `{event.function.name}`{arguments}"
-    return Report(event.at, f"{problem}; {advice}", "info", preview=True, given=event.given, unless=event.unless)
+    return Report(event.at, f"{problem}; {advice}", preview=True, given=event.given, unless=event.unless)
