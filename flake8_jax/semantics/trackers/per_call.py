@@ -40,7 +40,7 @@ from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 from flake8_jax.semantics.trackers.freshness import COMPILING, KEPT, Freshness, drives
 
 _STARTING = frozenset({"main", "run", "cli"})
-_ONCE = frozenset({"__init__", "__post_init__", "__new__", "__init_subclass__", "__call__", "setup"})
+_ONCE = frozenset({"__init__", "__post_init__", "__new__", "__init_subclass__", "__call__", "call", "forward", "setup"})
 _FEW = 4
 
 
@@ -182,6 +182,8 @@ def _is_for_users(m: Machine, link: Link, made: TransformedValue, captured: tupl
     fn, scope = link.fn, made.site.scope
     if fn is None or any(part.startswith("_") for part in fn.qualname.split(".")) or not fn.params:
         return False
+    if isinstance(made.operand, TransformedValue):
+        return False  # ``jit(vmap(env.reset))``, once before a training
     return not m.trackers[PerCall].places.get(id(fn)) and not _is_script(m, scope)
 
 
