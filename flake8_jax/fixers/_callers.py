@@ -55,12 +55,13 @@ class Program:
         return (root in load().libraries or root in ("numpy", "scipy")) and root not in self._own
 
     def is_own(self, root: str) -> bool:
-        """Whether a top-level module is one of the project: a file, a package, or a folder with files that bears the name of
-        no known library."""
+        """Whether a top-level module is one of the project: a file outside of packages, a package, or a folder with files
+        that bears the name of no known library."""
         if root not in self._modules:
-            files = {re.split(r"[/\\]", path)[-1] for path in self._files}
+            inside = {os.path.dirname(path) for path in self._files if os.path.basename(path) == "__init__.py"}
+            files = {os.path.basename(path) for path in self._files if os.path.dirname(path) not in inside}
             folders = {os.path.basename(os.path.dirname(path)) for path in self._files}
-            packages = {os.path.basename(os.path.dirname(path)) for path in self._files if path.endswith("__init__.py")}
+            packages = {os.path.basename(folder) for folder in inside}
             known = root in load().libraries or root in ("numpy", "scipy")
             self._modules[root] = f"{root}.py" in files or root in (packages if known else folders)
         return self._modules[root]

@@ -119,6 +119,13 @@ def test_a_project_that_is_a_library_itself_calls_its_own_functions() -> None:
     assert not is_surely_traced(source, marked(source))
 
 
+def test_a_module_inside_a_package_is_no_top_level_module() -> None:
+    paths = ["/p/train.py", "/p/mine/__init__.py", "/p/mine/jumanji.py", "/p/tools/plots.py"]
+    program = Program([(path, "", lower("")) for path in paths])
+    names = ("train", "mine", "jumanji", "plots", "tools")
+    assert [name for name in names if program.is_own(name)] == ["train", "mine", "plots", "tools"]
+
+
 def test_what_a_package_exports_has_unknown_callers() -> None:
     program = project(module=HELPER + JITTED, __init__="from .module import helper\n")
     source = program.source("/p/module.py")
