@@ -32,7 +32,9 @@ _MAPS = frozenset({"jax.tree.map", "jax.tree_util.tree_map", "jax.tree_map"})
 _COUNTS = frozenset({"jax.device_count", "jax.local_device_count"})
 _LISTS = frozenset({"jax.devices", "jax.local_devices"})
 
-_NUMBER_OF = r"(?:n|num|max|number_of)_?(?:[a-z]+_)*(?:devices|gpus|tpus)(?:_\w+)?"
+_NUMBER_OF = (
+    r"(?:(?:n|num|max|number_of)_?(?:[a-z]+_)*(?:devices|gpus|tpus)(?:_\w+)?|(?:\w+_)?(?:devices|gpus|tpus)_to_use)"
+)
 _NAMED = re.compile(rf"{_NUMBER_OF}\Z", re.IGNORECASE)
 _OPTIONS = r"(?:args|cfg|config|conf|flags|hparams|hps|opts?|options|settings)"
 _SOME_DEVICES = re.compile(

@@ -27,8 +27,9 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._callers import attributes, binders, names, scope_of
 from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._made_once import check_made_once
 from flake8_jax.fixers._mapped_axis import bound_values, check_all_devices, known_length
-from flake8_jax.fixers._source import Declined, FixSource
+from flake8_jax.fixers._source import Declined, FixSource, Refused
 from flake8_jax.knowledge import load
 
 PMAP = "jax.pmap"
@@ -37,7 +38,9 @@ _OPTIONS = frozenset({
 })  # fmt: skip
 _BY_POSITION = ("fun", "axis_name")
 _GUARD = re.compile(r"^if +\(?__name__ *== *['\"]__main__['\"]", re.MULTILINE)
-_SETTING = re.compile(r"XLA_FLAGS|_VISIBLE_DEVICES|jax_platform|JAX_PLATFORM|jax_num_cpu_devices|config_with_absl")
+_SETTING = re.compile(
+    r"XLA_FLAGS|_VISIBLE_DEVICES|jax_platform|JAX_PLATFORM|jax_num_cpu_devices|config_with_absl|\bsetup_tpu\("
+)
 """What has an effect only before JAX knows its devices."""
 
 
@@ -66,6 +69,7 @@ def pmap_at(source: FixSource, node: ir.Node) -> Pmap:
         Declined: ``jax.shard_map`` cannot stand in for it.
         Refused: the code around it is not understood.
     """
+    _check_name(source, node)
     replaced, operand, definition, arguments = _form(source, node)
     if any(argument.star for argument in arguments):
         raise Declined("no automatic fix, because its options come from `*` or `**`; write them out")
@@ -86,7 +90,17 @@ def pmap_at(source: FixSource, node: ir.Node) -> Pmap:
     _check_called(source, found)
     found = with_positional_calls(source, found)
     _check_import(source, found)
-    return _with_length(source, found)
+    if operand is not None:
+        check_made_once(source, replaced, operand)
+    return _with_length(source, _with_valid_donations(source, found))
+
+
+def _check_name(source: FixSource, node: ir.Node) -> None:
+    """A name that the code gave ``jax.pmap`` would be left behind."""
+    if isinstance(node, ir.Name) and bound_values(source, node):
+        raise Declined(
+            f"no automatic fix, because `{node.id}` is another name for jax.pmap; first call jax.pmap itself"
+        )
 
 
 # --- its form --------------------------------------------------------------------------------------
@@ -248,16 +262,48 @@ def _with_length(source: FixSource, found: Pmap) -> Pmap:
     """
     if "devices" in found.options or "axis_size" in found.options:
         return found
-    mapped = [
+    length = known_length(source, _mapped(source, found))
+    if length is None:
+        check_all_devices(source)
+        _check_lengths_of_others(source)
+    return replace(found, length=length)
+
+
+def _mapped(source: FixSource, found: Pmap) -> list[ir.Expr]:
+    """The arguments of which each device gets a part."""
+    return [
         argument.value
         for call in _calls_of(source, found)
         for at, argument in enumerate(call.args)
         if found.axes is None or at >= len(found.axes) or found.axes[at] is not None
     ]
-    length = known_length(source, mapped)
-    if length is None:
-        check_all_devices(source)
-    return replace(found, length=length)
+
+
+def _check_lengths_of_others(source: FixSource) -> None:
+    """No other map of the file uses a number of devices that is written out: this one probably uses as many."""
+    others = source.remember("lengths of maps", source.module, lambda: _lengths(source))
+    if others:
+        raise Declined(
+            f"no automatic fix, because another pmap in this file uses {min(others)} devices, but the fix would use all; "
+            "first pass `devices=` to pmap"
+        )
+
+
+def _lengths(source: FixSource) -> set[int]:
+    """The numbers of devices that calls of maps in the file show."""
+    found: set[int] = set()
+    for node in walk(source.module):
+        if is_pmap(source, node):
+            try:
+                replaced, operand, definition, arguments = _form(source, node)  # type: ignore[arg-type]
+                options = {argument.keyword or _BY_POSITION[1]: argument.value for argument in arguments}
+                site = Pmap(replaced, operand, definition, options, _axes(options.get("in_axes")))
+                length = known_length(source, _mapped(source, site))
+            except (Declined, Refused):
+                continue
+            if length is not None:
+                found.add(length)
+    return found
 
 
 def _positional(source: FixSource, found: Pmap, call: ir.Call, keywords: list[ir.Argument]) -> list[Edit]:
@@ -300,11 +346,38 @@ def _still_donated(found: Pmap, given: int) -> tuple[int, ...] | None:
     node = found.options.get("donate_argnums")
     if node is None:
         return None
-    elements = node.elts if isinstance(node, (ir.Tuple, ir.List)) else [node]
-    known = [e.value for e in elements if isinstance(e, ir.Constant) and isinstance(e.value, int)]
-    if len(known) != len(elements):
+    known = _numbers(node)
+    if known is None:
         raise Declined("no automatic fix, because calls pass keywords, and `donate_argnums` is not written out")
     return tuple(number for number in (known if found.donated is None else found.donated) if number < given)
+
+
+def _numbers(node: ir.Expr) -> tuple[int, ...] | None:
+    """The numbers that an option lists; None where they are not written out."""
+    elements = node.elts if isinstance(node, (ir.Tuple, ir.List)) else [node]
+    known = [e.value for e in elements if isinstance(e, ir.Constant) and isinstance(e.value, int)]
+    return tuple(known) if len(known) == len(elements) else None
+
+
+def _with_valid_donations(source: FixSource, found: Pmap) -> Pmap:
+    """The use without the numbers of ``donate_argnums`` for which the function has no parameter: ``jax.pmap`` ignores these,
+    and ``jax.jit`` raises."""
+    node, parameters = found.options.get("donate_argnums"), _parameters(source, found)
+    numbers = _numbers(node) if node is not None else None
+    if numbers is None or parameters is None or _takes_any(source, found):
+        return found
+    donated = numbers if found.donated is None else found.donated
+    valid = tuple(number for number in donated if number < len(parameters))
+    return found if valid == donated else replace(found, donated=valid)
+
+
+def _takes_any(source: FixSource, found: Pmap) -> bool:
+    """The function has a parameter ``*args``."""
+    operand = found.operand
+    if isinstance(operand, ir.Call) and operand.args:  # functools.partial, see _parameters
+        operand = operand.args[0].value
+    function = found.definition.function if found.definition is not None else _function_of(source, operand)
+    return function is None or any(p.kind == "vararg" for p in function.params)
 
 
 def _parameters(source: FixSource, found: Pmap) -> list[str] | None:
@@ -388,7 +461,10 @@ def _check_import(source: FixSource, found: Pmap) -> None:
     )
 
 
-_PROCESS = r"\b(?:process_count|host_count|process_index|host_id|process_allgather)\(|\bmultihost_utils\b"
+_PROCESS = (
+    r"\b(?:process_count|host_count|process_index|host_id|process_allgather|synchronize_hosts)\(|\bmultihost_utils\b"
+    r"|\bprocess_(?:id|index)\s*[!=]="
+)
 """What a file asks that knows of several processes."""
 _COUNT = r"(?:jax|xla_bridge)\.(?:process|host)_count\(\)"
 _INDEX = r"(?:jax|xla_bridge)\.(?:process_index|host_id)\(\)"

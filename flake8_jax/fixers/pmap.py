@@ -8,6 +8,7 @@ Limitations: see ``_pmaps``.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from flake8_jax.core import ir
@@ -16,16 +17,21 @@ from flake8_jax.fixers._announced import SHARD_MAP, unsafe
 from flake8_jax.fixers._comments import comments_above
 from flake8_jax.fixers._imports import Imports, add_import, joined
 from flake8_jax.fixers._names import binder_before, identifiers, target_names
+from flake8_jax.fixers._newest import first_gone
 from flake8_jax.fixers._pmap_texts import kept_name, renamed, renamed_texts
 from flake8_jax.fixers._pmaps import PMAP, Pmap, pmap_at
 from flake8_jax.fixers._shared_mesh import Shared, shared_by
 from flake8_jax.fixers._source import Comment, Declined, FixSource, fixer
-from flake8_jax.knowledge.history import Support, load_histories
+from flake8_jax.knowledge.history import Support, load_histories, show
 from flake8_jax.semantics.events.events import NameUse
 
 _NEW, _OLD = "jax.shard_map", "jax.experimental.shard_map.shard_map"
 _FIRST = (0, 4, 3)
 """The first release with ``jax.experimental.shard_map`` (JAX's changelog)."""
+_ALIKE = (0, 8, 0)
+"""The first release whose ``jax.pmap`` is made of ``jax.jit`` and ``jax.shard_map`` (JAX's changelog)."""
+_OF_A_DEVICE = re.compile(r"\.(addressable_shards|addressable_data|global_shards|device_buffers?)\b|\b(PmapSharding)\b")
+"""Attributes that give the part of a device, from which an older ``jax.pmap`` removes the mapped axis."""
 
 
 @fixer("pmap")
@@ -79,13 +85,47 @@ def _library(source: FixSource, site: Pmap) -> _Library:
     assert source.program is not None
     support = source.program.supports(source)["jax"]
     imports = Imports(source, site.replaced)
-    if _has(support, _NEW):
+    _check_parts(source, support)
+    if _has(support, _NEW) and not _is_for_older(source, support):
         return _Library(imports, support, imports.spell(_NEW), "check_vma")
     if support.lowest is not None and support.lowest < _FIRST:
         raise Declined(
             "no automatic fix, because the project allows JAX releases that lack shard_map; first require jax>=0.4.3"
         )
     return _Library(imports, support, _spell_old(source, imports, site.replaced.start), "check_rep")
+
+
+def _check_parts(source: FixSource, support: Support) -> None:
+    """Nothing near reads the part of a device, if a supported release is older than those where both maps give the same."""
+    if support.lowest is not None and support.lowest >= _ALIKE:
+        return
+    found = _OF_A_DEVICE.search(source.text)
+    if found is not None:
+        raise Declined(
+            f"no automatic fix, because `{found[1] or found[2]}` shows that the results of pmap have another layout "
+            "before JAX 0.8; first require jax>=0.8"
+        )
+
+
+def _is_for_older(source: FixSource, support: Support) -> bool:
+    """The project does not say which JAX it supports, and the file has names that the first release with ``jax.shard_map``
+    lacks.
+
+    Raises:
+        Declined: no release has both these names and any ``shard_map``.
+    """
+    if support.text:
+        return False
+    gone, of_flax = first_gone(source, "jax"), first_gone(source, "flax")
+    for version, name in (*([gone] if gone and gone[0] <= _FIRST else []), *([of_flax] if of_flax else [])):
+        library = "JAX" if name.startswith("jax.") else "Flax"
+        raise Declined(
+            f"no automatic fix, because this file is for a JAX without shard_map: it uses `{name}`, which {library} "
+            f"{show(version)} removed; first update the file"
+        )
+    first = load_histories().of(_NEW)
+    since = first.first(_NEW) if first is not None else None
+    return gone is not None and since is not None and gone[0] <= since
 
 
 def _has(support: Support, name: str) -> bool:
