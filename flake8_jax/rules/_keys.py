@@ -457,14 +457,15 @@ def report_where_given(candidates: list[Candidate]) -> list[Candidate]:
 
 
 def _one_for_each_key(candidates: list[Candidate]) -> list[Candidate]:
-    """Of reports on further uses of one key, keep the first of a file, or of a cell of a notebook.
+    """Of reports on further uses of one key, keep the first of a file, or of a cell of a notebook: of the errors, if there are
+    any, because two equal draws may be meant, and the split that follows them not.
 
     Keys are distinguished by name and first use.
     """
     groups: dict[tuple[object, ...], list[Candidate]] = {}
     cells: dict[str, Rows] = {}
-    # What is no preview comes first: it stands for the others.
-    for candidate in sorted(candidates, key=lambda one: (any(one.event.callees), one.path, one.start)):
+    # What is no preview, and no note, comes first: it stands for the others.
+    for candidate in sorted(candidates, key=lambda one: (*_rank(one.event), one.path, one.start)):
         event: KeyUse = candidate.event
         earlier = event.earlier
         if earlier is None or event.in_loop or event.same_call:
@@ -485,6 +486,11 @@ def _one_for_each_key(candidates: list[Candidate]) -> list[Candidate]:
         more = [step for step in again if (step.path, step.start) not in known]
         kept.append(replace(first, uses=(*first.uses, *dict.fromkeys(more))) if more else first)
     return kept
+
+
+def _rank(event: KeyUse) -> tuple[bool, bool]:
+    """How little a report says for certain: the lowest stands for the others of its key."""
+    return any(event.callees), level_of_use(event) is not None
 
 
 def _again(candidate: Candidate) -> list[Step]:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import Candidate, Report, rule
+from flake8_jax.rules._merging import first_of_each, place_of
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.events.refused import ArrayDefault
 
 
-@rule("JAX519", "error", raises="another error")
+def _one_for_each_class(candidates: list[Candidate]) -> list[Candidate]:
+    """Python refuses the class at the first such field."""
+    return first_of_each(candidates, lambda one: (place_of(one.event.context, one.start), one.event.owner))
+
+
+@rule("JAX519", "error", raises="another error", settle=_one_for_each_class)
 def array_field_default(event: ArrayDefault) -> Report | None:
     """A field of a data class, a Flax module or an Equinox module has an array as its default.
 

@@ -25,9 +25,12 @@ def given_to_field():
 
 
 def of_numpy():
+    """One finding for a class: Python refuses it at the first such field."""
+
     @dataclass(eq=False)
     class Gains:
         weights: np.ndarray = np.ones(3)  # expect: array-field-default
+        bias: np.ndarray = np.zeros(3)
 
     return Gains()
 

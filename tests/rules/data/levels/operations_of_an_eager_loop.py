@@ -22,7 +22,7 @@ def main(n):
         u = jnp.roll(u, 1, 0) + jnp.roll(u, -1, 0) - 2 * u + 0.1 * u
     step = jax.jit(relax, static_argnums=1)
     for _ in range(n):
-        u = jnp.roll(step(u, 3), 1, 0) + jnp.roll(u, -1, 0) - 2 * u + 0.1 * u
+        u = jnp.roll(step(u, 3), 1, 0) + jnp.roll(u, -1, 0) - 2 * u + 0.1 * u  # info: eager-step
     return u
 
 

@@ -1,0 +1,8 @@
+import jax.numpy as jnp
+import orbax.checkpoint as ocp
+from flax.training import checkpoints
+
+params = {"w": jnp.ones(3)}
+checkpoints.save_checkpoint("checkpoints", params, 0)  # error: relative-checkpoint-path
+restored = checkpoints.restore_checkpoint("checkpoints", params)  # warning: relative-checkpoint-path
+manager = ocp.CheckpointManager("checkpoints")  # warning: relative-checkpoint-path
