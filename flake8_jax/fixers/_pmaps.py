@@ -457,7 +457,7 @@ def _check_import(source: FixSource, found: Pmap) -> None:
         if not _SETTING.search(source.text, found.replaced.end):
             return
     raise Declined(
-        "no automatic fix, because this line runs at import, when JAX must not start yet; first move it into a function"
+        "no automatic fix, because the new code starts JAX, and this line runs at import; make the map in a function instead"
     )
 
 

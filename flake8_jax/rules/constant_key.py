@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
-from flake8_jax.core.registry import Report, Subscription, rule
+from flake8_jax.core.registry import TRACED_BY, Report, Subscription, rule
 from flake8_jax.rules._constant_seeds import (
     first_default_of_each_file,
     function_with_default,
@@ -304,7 +304,7 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
         return None
     each, advice = "iteration", "make the key before the loop and split it in each iteration"
     if context.staged:
-        each, advice = "call of the traced code", "pass the key as an argument"
+        each, advice = f"call of the traced code{TRACED_BY}", "pass the key as an argument"
     return Report(
         event.at,
         f"The seed of {quote(context, event.at)} is constant, so every {each} draws the same numbers; {advice}",

@@ -7,8 +7,8 @@ from flake8_jax.core.registry import TRACED_BY, Report, rule
 from flake8_jax.rules._tracers import contains_tracer, quote
 from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.domain.hashing import Lack, lack_of_hash
-from flake8_jax.semantics.domain.signatures import parameter_names
-from flake8_jax.semantics.domain.values import Instance, TupleValue, Value
+from flake8_jax.semantics.domain.signatures import parameter_names, underlying
+from flake8_jax.semantics.domain.values import FunctionValue, Instance, TupleValue, Value
 from flake8_jax.semantics.events.events import TransformCall
 
 
@@ -234,6 +234,13 @@ def _parameter(operand: Value, position: int) -> str:
     return f"`{names[position]}`" if position < len(names) else f"argument {position}"
 
 
+def _of(event: TransformCall) -> str:
+    """`` of `step```: the jitted function, where the call does not name it."""
+    function = underlying(event.operand)
+    name = function.fn.name if isinstance(function, FunctionValue) else ""
+    return f" of `{name}`" if name.isidentifier() and name not in callee(event.context, event.at, "") else ""
+
+
 def _report(event: TransformCall, node: ir.Expr | None, parameter: str, value: Value, lack: Lack) -> Report:
     subject = quote(event.context, node, "")
     if not subject:
@@ -243,8 +250,8 @@ def _report(event: TransformCall, node: ir.Expr | None, parameter: str, value: V
     if lack.cls is None and contains_tracer(value):
         return Report(
             at,
-            f"Static argument {parameter.removeprefix('argument ')} must be hashable, but {subject} is passed for it and is "
-            f"traced here{TRACED_BY}; remove {parameter} from the static arguments, or pass a Python value",
+            f"Static argument {parameter.removeprefix('argument ')}{_of(event)} must be hashable, but {subject} is passed "
+            f"for it and is traced here{TRACED_BY}; check the order of the arguments, or do not make {parameter} static",
         )
     if lack.cls is None and not isinstance(value, TupleValue):
         remedy = "make that argument a traced one" if lack.what == "an array" else "pass a tuple"

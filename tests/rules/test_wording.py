@@ -377,7 +377,7 @@ pad([1, 2])
             OUTER,
             [
                 "but `axis` is passed for it and is traced here (`jax.jit` on line 9 traces `outer`)",
-                "remove `axis` from the static arguments",
+                "check the order of the arguments, or do not make `axis` static",
             ],
         ),
         (
