@@ -16,10 +16,12 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar
 
 from flake8_jax.core import ir
+from flake8_jax.core.cells import SUFFIX
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import DEFECTS, traceback_of
 from flake8_jax.semantics.domain.arguments import Arguments, CallingContext
@@ -127,7 +129,7 @@ def _run_pending(m: Machine, is_entered: Callable[[ModuleScope], bool]) -> None:
             wanted = (
                 (not tv.called and not staged and not _is_never_named(m, tv) and not _is_never_read(node, chain[-1].fn))
                 if chain
-                else _is_wanted(m, is_entered, scope, tv)
+                else _is_wanted(m, is_entered, scope, tv) and not _is_never_read_in_cells(node, scope)
             )
             if wanted and not _is_dared(m, tv) and not _is_tried(m, tv):
                 for member in _members(m, tv):
@@ -174,6 +176,15 @@ def _is_never_read(made: Any, function: ir.Function | None) -> bool:
     bound = {id(target) for target in statement.targets}
     nodes = (node for one in function.body for node in walk(one))
     return not any(isinstance(node, ir.Name) and node.id in names and id(node) not in bound for node in nodes)
+
+
+def _is_never_read_in_cells(made: Any, scope: ModuleScope) -> bool:
+    """In a notebook, which no code imports, what a transform returns is bound to names that stand nowhere else."""
+    statement = statement_at(scope.tree.body, made) if scope.path.endswith(SUFFIX) else None
+    if not isinstance(statement, ir.Assign) or statement.value is not made:
+        return False
+    names = [target.id if isinstance(target, ir.Name) else "" for target in statement.targets]
+    return all(name and len(re.findall(rf"\b{name}\b", scope.text)) == 1 for name in names)
 
 
 def _named_in(function: ir.Function) -> tuple[frozenset[str], dict[int, int]]:
