@@ -101,18 +101,19 @@ def eager_step(event: EagerStep) -> Report | None:
 
 
     def main(batches):
-        w, key = jnp.ones(3), jax.random.key(0)
+        w, key = jnp.ones(37), jax.random.key(0)
         for x in batches:
             key, time_key, noise_key = jax.random.split(key, 3)
             t = jax.random.uniform(time_key)
-            noise = jax.random.normal(noise_key, (3,))
+            noise = jax.random.normal(noise_key, (37,))
             noised = jnp.sqrt(t) * x + jnp.sqrt(1.0 - t) * noise  # expect: eager-step
             w = train_step(w, noised, noise)
         return w
 
 
     def demonstrate():
-        jaxpr = jax.make_jaxpr(lambda: main([jnp.ones(3)]))()
+        main([jnp.ones(37)])
+        jaxpr = jax.make_jaxpr(lambda: main([jnp.ones(37)]))()
         eager = [equation for equation in jaxpr.eqns if equation.primitive.name not in ("jit", "pjit")]
         assert len(eager) >= 6
     ```
