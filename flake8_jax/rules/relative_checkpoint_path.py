@@ -69,8 +69,9 @@ def relative_checkpoint_path(event: RelativePath) -> Report | None:
     ## Not reported
 
     jaxlint does not report a path whose start it does not know, and no path that starts with `/`, `~`, a drive or the
-    name of a bucket. It reports nothing if the project switches off Orbax (`flax_use_orbax_checkpointing`), or if it
-    requires Flax before 0.8.5 or Orbax before 0.5.0.
+    name of a bucket. It reports nothing if the project switches off Orbax (`flax_use_orbax_checkpointing`), if it
+    requires Flax before 0.8.5 or Orbax before 0.5.0, or if it replaces the class or the function, for example with
+    `mock.patch.object(ocp, "PyTreeCheckpointer")`.
 
     ```python
     import pathlib

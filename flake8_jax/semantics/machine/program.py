@@ -119,9 +119,16 @@ class Program:
 
     def is_replaced(self, owner: ModuleScope | ClassValue, name: str, value: Value) -> bool:
         """Some file sets the variable of this module or class from outside, so that it may hold something else."""
+        return self._set_from_outside().replaces(owner, name, value)
+
+    def is_library_name_set(self, name: str) -> bool:
+        """The project may put something else in the place of a library's class or function, or of a method of it."""
+        return self._set_from_outside().sets_in_library(name)
+
+    def _set_from_outside(self) -> Rebindings:
         if self._rebindings is None:
             self._rebindings = rebindings(self.by_name.values())
-        return self._rebindings.replaces(owner, name, value)
+        return self._rebindings
 
     # --- classes by what they have --------------------------------------------------------------------
 

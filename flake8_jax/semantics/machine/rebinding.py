@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -67,6 +68,11 @@ class Rebindings(msgspec.Struct, frozen=True):
             return name in self.anywhere
         named = self.owned.get(_name_of(owner), ())
         return name in named or ALL in named
+
+    def sets_in_library(self, name: str) -> bool:
+        """Some part of a dotted name is set in what stands before it: ``mock.patch.object(ocp, "PyTreeCheckpointer")``."""
+        parts = name.split(".")
+        return any(part in self.anywhere or part in self.owned.get(owner, ()) for owner, part in pairwise(parts))
 
 
 def _name_of(owner: ModuleScope | ClassValue) -> str:

@@ -83,7 +83,7 @@ class CheckpointPaths(Tracker):
         value = at.args.values[0] if at.args.values else at.args.kwargs.get(saver.parameter)
         given = at.args.nodes[0] if at.args.nodes else at.args.keyword_nodes.get(saver.parameter)
         lead = self._lead(m, scope, value, given)
-        if not lead or _ABSOLUTE.match(lead) or self._is_switched(versions):
+        if not lead or _ABSOLUTE.match(lead) or self._is_switched(versions) or m.program.is_library_name_set(name):
             return
         library = name.partition(".")[0]
         if not versions.is_wanted(scope) or not versions.supports_some(scope, library, _SINCE[library], _ANY):
