@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from flake8_jax.core.cells import with_magics
+from flake8_jax.core.cells import SUFFIX, as_shown, with_magics
 from flake8_jax.core.printable import one_line, shown_lines
 from flake8_jax.core.report import Change, RunReport, defect_of, troubles_of
 from flake8_jax.reporters import View
@@ -85,7 +85,8 @@ def unified_diff(change: Change, view: View) -> str:
     """A change as a patch; newlines are those of the file, as ``patch`` needs them."""
     name = view.relative(change.path)
     out: list[str] = []
-    before, after = (_patch_lines(with_magics(text)) for text in (change.before, change.after))
+    shown = as_shown if change.path.endswith(SUFFIX) else with_magics
+    before, after = (_patch_lines(shown(text)) for text in (change.before, change.after))
     for line in difflib.unified_diff(before, after, _quoted(f"a/{name}"), _quoted(f"b/{name}")):
         out.append(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
     return "".join(out)

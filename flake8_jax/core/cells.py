@@ -32,6 +32,8 @@ _HEADINGS = re.compile(r"^# %% \[jaxlint: cell (\d+)(, raises)?(?:, (\d+):(\d+) 
 _CELLS = re.compile(r"^# ?%%", re.MULTILINE)
 _MAGICS = re.compile(r"(?:pass  |get_ipython\(\)  |_time(?:it)? *=.*?  |)" + re.escape(MAGIC))
 _LINE = re.compile(r"\bline (\d+)\b")
+_LINES = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
+_FORM_FEEDS = re.compile(r"^\f+", re.MULTILINE)
 
 
 def cells_of(text: str) -> Iterator[tuple[int, str]]:
@@ -87,9 +89,26 @@ def is_mark(line: str) -> bool:
     return MAGIC in line or _HEADINGS.fullmatch(line) is not None
 
 
+def lines_of(text: str) -> list[str]:
+    """The lines of a text, with their ends; a form feed ends none."""
+    return _LINES.findall(text)
+
+
 def with_magics(text: str) -> str:
     """A part of the text as it stands in the notebook."""
-    return "".join(_MAGICS.sub("", line, count=1) if MAGIC in line else line for line in text.splitlines(keepends=True))
+    return "".join(_MAGICS.sub("", line, count=1) if MAGIC in line else line for line in lines_of(text))
+
+
+def as_shown(part: str) -> str:
+    """A cell as it stands in the notebook, with its magics and its indentation (``notebooks``)."""
+    return with_magics(_FORM_FEEDS.sub(lambda found: " " * len(found[0]), part))
+
+
+def as_written(part: str) -> str:
+    """A cell with its indentation, or without any if a fix wrote a line that has none."""
+    if all(line.startswith("\f") for line in lines_of(part) if line.strip()):
+        return _FORM_FEEDS.sub(lambda found: " " * len(found[0]), part)
+    return _FORM_FEEDS.sub("", part)
 
 
 class Rows:

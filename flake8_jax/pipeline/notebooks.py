@@ -9,10 +9,12 @@ magic   a line for IPython and not for Python: ``%timeit f(x)``, ``!ls``, ``file
         ``_timeit=f(x)``, which the analysis runs for the time alone.
 
 broken  a cell that is no Python, where that alone keeps the text from being some: it is comments in the text, too.
+indented  a cell whose first line is indented. IPython removes this indentation from each line of the cell. In the text, form
+        feeds replace it, which Python ignores at the start of a line, so that columns stay as they are.
 
-Scripts have magics as well, where a notebook was saved as one. Cells count in the order in which they stand. Not modeled:
-that they may be run in another one; cells that are indented as a whole, which IPython runs (they become comments);
-what magics define; notebooks of other languages, which have no text.
+Scripts have magics as well, where a notebook was saved as one. Cells count in the order in which they stand. Limitations:
+that they may be run in another one; cells that are indented by tabs (they become comments); what magics define; notebooks
+of other languages, which have no text.
 """
 
 from __future__ import annotations
@@ -24,10 +26,10 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from flake8_jax.core.cells import BROKEN, HEADING, MAGIC, RAISING, cells_of, is_mark, with_magics
+from flake8_jax.core.cells import BROKEN, HEADING, MAGIC, RAISING, as_written, cells_of, is_mark, lines_of, with_magics
 
 _PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun"})
-_CELL_MAGIC = re.compile(r"(?:[ \t]*(?:#.*)?\r?\n)*[ \t]*%%(\S*)")
+_CELL_MAGIC = re.compile(r"(?:[ \t\f]*(?:#.*)?\r?\n)*[ \t\f]*%%(\S*)")
 """Comments may stand before it: the titles of Colab are some."""
 _AUTOMAGIC = re.compile(
     r"(?:pip|conda|mamba|cd|ls|ll|mkdir|rmdir|cp|mv|rm|cat|run|matplotlib|timeit|time|env)[ \t]+[\w./~$'\"-]"
@@ -59,7 +61,7 @@ def text_of(data: str, limit: int | None = None) -> str:
     sources = [(_heading(number, cell), _source(cell)) for number, cell in _code_cells(_parsed(data))]
     if limit is not None and sum(len(source.encode("utf-8", "surrogatepass")) for _, source in sources) > limit:
         raise CellsTooLarge
-    cells = [(heading, without_magics(cell)) for heading, cell in sources]
+    cells = [(heading, without_magics(without_indentation(cell))) for heading, cell in sources]
     text = _joined(cells)
     return text if _is_python(text) else _joined([_without_what_is_broken(*cell) for cell in cells])
 
@@ -89,7 +91,7 @@ def _without_what_is_broken(heading: str, source: str) -> tuple[str, str]:
 
 
 def _as_comments(source: str) -> str:
-    return "".join(line if MAGIC in line else MAGIC + line for line in source.splitlines(keepends=True))
+    return "".join(line if MAGIC in line else MAGIC + line for line in lines_of(source))
 
 
 def _is_python(source: str) -> bool:
@@ -145,7 +147,7 @@ def rewritten(data: str, before: str, after: str) -> str:
         if old[number] == new[number]:
             continue
         source = _source(cell)
-        text = with_magics(new[number])
+        text = as_written(with_magics(new[number]))
         if not source.endswith("\n") and text.endswith("\n"):
             text = text[:-1]
         cell["source"] = text.splitlines(keepends=True) if isinstance(cell["source"], list) else text
@@ -165,6 +167,17 @@ def why_not_rewritten(data: bytes) -> str | None:
     return None
 
 
+_INDENTATION = re.compile(r"(?:[ \t]*\r?\n)*( +)(?=\S)")
+
+
+def without_indentation(source: str) -> str:
+    """A cell as IPython runs it: without the indentation of its first line, in place of which form feeds stand."""
+    found = _INDENTATION.match(source)
+    if found is None or "\f" in source:
+        return source
+    return re.sub(f"^{found[1]}", "\f" * len(found[1]), source, flags=re.MULTILINE)
+
+
 def without_magics(source: str) -> str:
     """A cell that Python can read, line by line."""
     magic = _CELL_MAGIC.match(source)
@@ -174,12 +187,12 @@ def without_magics(source: str) -> str:
         end = source.find("\n", magic.end()) + 1
         magic = _CELL_MAGIC.match(source, end) if end else None
     if magic is not None:
-        return "".join(MAGIC + line for line in source.splitlines(keepends=True))
+        return "".join(MAGIC + line for line in lines_of(source))
     if _is_python(source):
         return source  # a line that begins with `%` goes on from the one before
     found: list[str] = []
     depth, continued, in_magic = 0, False, False
-    for line in source.splitlines(keepends=True):
+    for line in lines_of(source):
         if in_magic:
             new = MAGIC + line
         elif depth > 0 or continued:

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from flake8_jax.core.cells import SUFFIX, cells_of, with_magics
+from flake8_jax.core.cells import SUFFIX, as_shown, cells_of, with_magics
 from flake8_jax.core.findings import Edit, Fix, Verdict
 from flake8_jax.core.printable import one_line
 from flake8_jax.core.report import Diagnostic, RunReport, line_starts
@@ -170,7 +170,7 @@ def render(report: RunReport, view: View) -> str:
         sources[path] = _Source(text, line_starts(text))
         by_place[path, None] = _lines(with_magics(text))
         by_place.update(
-            {(path, cell): _lines(with_magics(source)) for cell, source in cells_of(text) if path.endswith(SUFFIX)}
+            {(path, cell): _lines(as_shown(source)) for cell, source in cells_of(text) if path.endswith(SUFFIX)}
         )
     fixes: dict[int, list[str]] = {id(None): []}  # by identity: many findings may share one
     blocks: list[str] = []

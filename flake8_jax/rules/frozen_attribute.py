@@ -8,8 +8,8 @@ from flake8_jax.semantics.events.events import FrozenStore
 
 _KINDS = {
     "equinox.Module": ("an Equinox module", "make a changed copy with eqx.tree_at"),
-    "flax.linen.Module": ("a Flax module", "set it in setup, or use self.variable for state"),
-    "flax.struct.dataclass": ("a Flax dataclass", "make a changed copy with .replace"),
+    "flax.linen.Module": ("a flax.linen module", "set it in setup, or use self.variable for state"),
+    "flax.struct.dataclass": ("a flax.struct dataclass", "make a changed copy with .replace"),
 }
 """By the class that freezes an object: what it is, and what to do."""
 
@@ -165,7 +165,7 @@ def frozen_attribute(event: FrozenStore) -> Report | None:
         )
     elif event.how == "setup":
         message = (
-            f"`{event.name}` is a constructor argument of the Flax module `{event.owner}`, so assigning to it in setup "
+            f"`{event.name}` is a constructor argument of the flax.linen module `{event.owner}`, so assigning to it in setup "
             "raises; use another name"
         )
     else:

@@ -105,14 +105,15 @@ def mismatch(event: RootMet) -> str:
                 has = f"{_function(event.operand)} has {parameters}"
                 last = len(positional) - 1
                 advice = f"use a position from 0 to {last}" if last > 0 else "use 0" if last == 0 else "remove it"
-                return f"`{kind}_argnums` contains {position}, but {has}; {advice}"
+                return f"`{kind}_argnums` contains {position}, but {has}, so jit raises; {advice}"
         for name in _constants(event.options.get(f"{kind}_argnames")):
             if not open_names and name not in names:
                 has = f"{_function(event.operand)} has no such parameter"
-                return f"`{kind}_argnames` contains `{name}`, but {has}; check the name"
+                return f"`{kind}_argnames` contains `{name}`, but {has}, so jit raises; check the name"
     both = _named(event, "static", positional) & _named(event, "donate", positional)
     return (
-        f"`jit` makes `{min(both)}` both static and donated, but JAX donates only traced arguments; remove one"
+        f"`jit` makes `{min(both)}` both static and donated, but JAX donates only traced arguments, so jit raises; "
+        "remove one"
         if both
         else ""
     )

@@ -174,7 +174,7 @@ def unstable_expression(event: Computation) -> Report | None:
 
     jaxlint does not report an entropy with a small number in the logarithm (`p * log(p + eps)`), because it is finite
     at zero and rarely needs its gradient there. It does not report a formula whose argument is known to stay away from
-    the values at which the formula fails, for example because it is a small constant or an integer. It does not report
+    the values at which the formula fails, for example because it is a constant or an integer. It does not report
     a formula if a comment on the same line or on the line above names the stable function, because the author has then
     decided against this function.
 

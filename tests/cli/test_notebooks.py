@@ -503,12 +503,35 @@ def test_a_cell_that_is_no_python_costs_nothing_but_itself(folder: Path, capsys:
     assert (folder / "n.ipynb").read_text(encoding="utf-8") == before.replace("x[0] = 1", "x = x.at[0].set(1)")
 
 
-def test_an_indented_cell_is_left_alone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = write(folder / "n.ipynb", notebook(SETUP, "  y = 2\n  print(y)", "x = jnp.ones(3)\nx[0] = 1"))
+@pytest.mark.parametrize(
+    ("cell", "row", "column", "after"),
+    [
+        ("  x = jnp.ones(3)\n  x[0] = 1\n", 2, 3, "  x = jnp.ones(3)\n  x = x.at[0].set(1)\n"),
+        ("\n    %%time\n    !ls\n    x = jnp.ones(3)\n\n    x[0] = 1", 6, 5, None),
+        ("    x = jnp.ones(3)\nx[0] = 1", 2, 1, "x = jnp.ones(3)\nx = x.at[0].set(1)"),  # older versions alone run it
+        (
+            "  x = jnp.ones(3)\n  if True:\n      x[0] = 1",
+            3,
+            7,
+            "  x = jnp.ones(3)\n  if True:\n      x = x.at[0].set(1)",
+        ),
+    ],
+)
+def test_an_indented_cell_runs_as_in_ipython(
+    folder: Path, capsys: pytest.CaptureFixture[str], cell: str, row: int, column: int, after: str | None
+) -> None:
+    write(folder / "n.ipynb", notebook(SETUP, "    import jax.numpy as jnp", cell))
     assert main(["check", "--isolated", "n.ipynb", "--output-format", "json"]) == 1
-    assert [(item["cell"], item["code"]) for item in json.loads(capsys.readouterr().out)] == [(4, "JAX505")]
+    (found,) = json.loads(capsys.readouterr().out)
+    assert (found["cell"], found["code"]) == (4, "JAX505")
+    assert found["location"] == {"row": row, "column": column}
+    shown = lint(capsys, "n.ipynb")[1]
+    assert f"{row} | {cell.splitlines()[row - 1]}\n" in shown
     lint(capsys, "n.ipynb", "--fix")
-    assert (folder / "n.ipynb").read_text(encoding="utf-8") == before.replace("x[0] = 1", "x = x.at[0].set(1)")
+    cells = json.loads((folder / "n.ipynb").read_text(encoding="utf-8"))["cells"]
+    assert "".join(cells[2]["source"]) == "    import jax.numpy as jnp"
+    if after is not None:
+        assert "".join(cells[3]["source"]) == after
 
 
 def test_a_pointer_of_git_lfs_is_nothing_to_lint(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -100,9 +100,16 @@ def parts(event: Computation, value: Value, depth: int = DEEPEST) -> Iterator[tu
         yield from parts(event, operand, depth - 1)
 
 
-def evaluated(event: Computation, value: Value, variable: Value, at: float, depth: int = DEEPEST) -> float | None:
+def constant(event: Computation, value: Value) -> float | None:
+    """The number that ``value`` always is, such as ``jnp.sqrt(2)``; None if that is not known, or not finite."""
+    return evaluated(event, value, None, 0.0)
+
+
+def evaluated(
+    event: Computation, value: Value, variable: Value | None, at: float, depth: int = DEEPEST
+) -> float | None:
     """``value`` where ``variable`` is ``at``; None where that is not known, or not finite."""
-    if same(event, value, variable):
+    if variable is not None and same(event, value, variable):
         return at
     known = number(value)
     if known is not None:

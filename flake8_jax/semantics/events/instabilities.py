@@ -23,7 +23,16 @@ from flake8_jax.semantics.domain.values import SHAPED, Array, Recipe, Tree, Unkn
 from flake8_jax.semantics.events.bounds import is_shifted, is_whole, may_be_zero, stays_low
 from flake8_jax.semantics.events.events import Computation
 from flake8_jax.semantics.events.floors import floored, loses_gradient
-from flake8_jax.semantics.events.formulas import DEEPEST, arithmetic_of, made_by, number, recipe_of, same, written_as
+from flake8_jax.semantics.events.formulas import (
+    DEEPEST,
+    arithmetic_of,
+    constant,
+    made_by,
+    number,
+    recipe_of,
+    same,
+    written_as,
+)
 
 
 class Finding(NamedTuple):
@@ -90,10 +99,10 @@ def _elements_of(event: Computation, value: Value) -> Value:
 def _of_logarithm(event: Computation, operand: Value) -> Finding | None:
     operand = _elements_of(event, operand)
     softmax = made_by(event, operand, "softmax")
-    if _is_of_array(softmax) and _is_in_sight(event, softmax):
+    if _is_of_array(event, softmax) and _is_in_sight(event, softmax):
         return Finding("computes log(softmax(x)), which is -inf for small probabilities", LOG_SOFTMAX)
     sigmoid = made_by(event, operand, "sigmoid")
-    if _is_of_array(sigmoid):
+    if _is_of_array(event, sigmoid):
         return Finding(
             "computes log(sigmoid(x)), which is -inf for very negative x", LOG_SIGMOID, _is_minor(event, sigmoid)
         )
@@ -132,6 +141,8 @@ def _of_one_plus(event: Computation, one: Recipe) -> Finding | None:
     if not _is_written_here(event, one) or 1.0 not in (number(one.operands[0]), number(one.operands[1])):
         return None
     other = one.operands[1] if number(one.operands[0]) == 1.0 else one.operands[0]
+    if constant(event, other) is not None:
+        return None
     exponential = made_by(event, other, "exp")
     if exponential is not None and _is_written_here(event, exponential) and not stays_low(exponential.operands[0]):
         return Finding("computes log(1 + exp(x)), which overflows for large x and loses digits for small x", SOFTPLUS)
@@ -165,16 +176,16 @@ def _of_one_minus(event: Computation, rest: Recipe) -> Finding | None:
 def _of_rest(event: Computation, taken: Value) -> Finding | None:
     """The logarithm of 1 minus the value."""
     sigmoid = made_by(event, _elements_of(event, taken), "sigmoid")
-    if _is_of_array(sigmoid) and _is_in_sight(event, sigmoid):
+    if _is_of_array(event, sigmoid) and _is_in_sight(event, sigmoid):
         return Finding(
             "computes log(1 - sigmoid(x)), which is -inf for x above 17", LOG_MINUS_SIGMOID, _is_minor(event, sigmoid)
         )
     exponential = made_by(event, taken, "exp") if event.name == "log" else None
-    if exponential is not None and _is_of_array(exponential) and _is_in_sight(event, exponential):
+    if exponential is not None and _is_of_array(event, exponential) and _is_in_sight(event, exponential):
         return Finding("computes log(1 - exp(x)), which is -inf for x just below zero", LOG1MEXP)
     squared = _squared(event, taken)
     tanh = made_by(event, squared, "tanh") if squared is not None else None
-    if _is_of_array(tanh):
+    if _is_of_array(event, tanh):
         return Finding("computes log(1 - tanh(x)**2), which is -inf for x above 9", LOG_SECH2)
     return None
 
@@ -188,7 +199,7 @@ def _of_product_of_all(event: Computation, product: Recipe) -> Finding | None:
 
 def _of_cosh(event: Computation, cosh: Recipe, better: str = LOG_COSH) -> Finding | None:
     argument = cosh.operands[0]
-    if not _is_of_array(cosh) or not _is_in_sight(event, cosh) or stays_low(argument):
+    if not _is_of_array(event, cosh) or not _is_in_sight(event, cosh) or stays_low(argument):
         return None
     return Finding("computes the logarithm of cosh(x), which overflows for an x above 89 or below -89", better)
 
@@ -240,9 +251,9 @@ def _is_contraction(value: Value, depth: int = DEEPEST) -> bool:
 _CONTRACTIONS = frozenset({"@", "matmul", "dot", "einsum", "tensordot", "vdot", "inner"})
 
 
-def _is_of_array(recipe: Recipe | None) -> bool:
+def _is_of_array(event: Computation, recipe: Recipe | None) -> bool:
     """Such an operation gave the value, and not on a number that is known."""
-    return recipe is not None and (not recipe.operands or number(recipe.operands[0]) is None)
+    return recipe is not None and (not recipe.operands or constant(event, recipe.operands[0]) is None)
 
 
 def _is_in_sight(event: Computation, recipe: Recipe | None) -> bool:
@@ -264,8 +275,9 @@ def _is_written_here(event: Computation, recipe: Recipe) -> bool:
 def _of_difference(event: Computation, a: Value, b: Value) -> Finding | None:
     if number(b) == 1.0:
         exponential = made_by(event, a, "exp")
-        if exponential is not None and _is_written_here(event, exponential) and not _undoes_log(event, exponential):
-            return Finding("computes exp(x) - 1, which loses all digits of a small x", EXPM1)
+        if exponential is not None and _is_of_array(event, exponential) and _is_written_here(event, exponential):
+            if not _undoes_log(event, exponential):
+                return Finding("computes exp(x) - 1, which loses all digits of a small x", EXPM1)
     squares, square = made_by(event, a, "mean"), _squared(event, b)
     mean = made_by(event, square, "mean") if square is not None else None
     if squares is None or mean is None:

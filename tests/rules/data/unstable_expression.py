@@ -337,6 +337,16 @@ def of_other_floors(w, x, y):
 # runs: of_other_floors(jnp.ones((2, 2)), jnp.ones(2), 1.0), sampled(jnp.ones((2, 2)), jnp.ones(2), jax.random.key(0))
 
 
+# --- constants: no x is small or large ---------------------------------------------
+
+
+def critical_temperature(x):
+    return x * 2 / jnp.log(1 + jnp.sqrt(2)) + jnp.exp(-jnp.sqrt(2.0)) - 1 + jnp.exp(0.5) - 1
+
+
+# runs: critical_temperature(jnp.ones(2))
+
+
 # --- lengths of vectors that may be zero -------------------------------------------
 
 
