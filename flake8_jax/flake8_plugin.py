@@ -138,10 +138,14 @@ class Session:
         key = run.digests.get(full)
         if key is None and full in run.asked and os.path.isfile(full):
             return []  # part of the project, and nothing to do with JAX
-        if key is not None and _plain(self.workspace.text_of(full, key)) == _plain(text):
-            return answers.get(full, [])
-        question = self._question({full: text})
-        return self._by_path(self.workspace.run(run.settings, {full: True}, question), question).get(full, [])
+        if key is None or _plain(self.workspace.text_of(full, key)) != _plain(text):
+            question = self._question({full: text})
+            run = self.workspace.run(run.settings, {full: True}, question)
+            answers = self._by_path(run, question)
+        for note in run.notes:
+            if note.startswith(f"{full}:"):
+                print(f"flake8-jax: {one_line(note)}", file=sys.stderr)
+        return answers.get(full, [])
 
 
 def _plain(text: str) -> str:

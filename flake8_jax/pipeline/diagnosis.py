@@ -4,12 +4,14 @@ Vocabulary
 ----------
 selection   the codes that are on in a project, and in each file of it.
 unused      a code in a ``# noqa`` comment that suppresses nothing, though its rule is on.
+named       a rule whose name, and not its code, stands in a ``# noqa`` comment. As in flake8, this comment suppresses all
+            findings on its line.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from flake8_jax.core import ir
 from flake8_jax.core.cells import SUFFIX, Rows, in_cell, is_one_word
@@ -40,6 +42,7 @@ class Selection:
             raise ConfigError(f"{_origin(error.selector, settings)}: {error}") from error
         self._test_files = _test_files(settings)
         self._known = frozenset(backend.rules)
+        self.code_of = {rule.name: code for code, rule in backend.rules.items()}
         self._prefixes = tuple(sorted({code[:-3] for code in backend.rules}))
         self._by_path: dict[str, frozenset[str]] = {}
 
@@ -151,6 +154,30 @@ def placed(
         rows = Rows(text)
         items = [in_cell(item, rows) for item in items]
     return items
+
+
+def named_in_comments(path: str, text: str, module: ir.Module, code_of: Mapping[str, str]) -> Iterator[str]:
+    """A sentence for each comment that names a rule. code_of: codes by the names of rules."""
+    if _NAMED.search(text) is None:
+        return
+    positions = Positions(module.line_starts)
+    for directive in directives(text, module).directives:
+        names = [word for word in directive.words if word in code_of]
+        if not names:
+            continue
+        row = positions.row(directive.start)
+        place = f"{path}:{row}"
+        if path.endswith(SUFFIX):
+            place = "{}:cell {}:{}".format(path, *Rows(text).place(row))
+        start = "# jaxlint: noqa" if directive.whole_file else "# noqa"
+        yield (
+            f"{place}: `{start}: {', '.join(directive.words)}` suppresses all findings "
+            f"{'in the file' if directive.whole_file else 'on its line'}, because it contains a name instead of a code; "
+            f"write `{start}: {', '.join(code_of[name] for name in names)}`"
+        )
+
+
+_NAMED = re.compile(r"#[^\r\n]*?noqa\s*:\s*[a-z][a-z0-9]*-", re.IGNORECASE)
 
 
 def _unused(

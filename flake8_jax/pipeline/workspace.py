@@ -32,7 +32,7 @@ from flake8_jax.core.report import Diagnostic, RunReport, as_text
 from flake8_jax.core.style import DEFAULT_STYLE, CodeStyle
 from flake8_jax.pipeline.backend import UNUSED_NOQA, Backend
 from flake8_jax.pipeline.cache import Cache, cache_home, digest, why_unusable
-from flake8_jax.pipeline.diagnosis import Selection, placed, syntax_diagnostic
+from flake8_jax.pipeline.diagnosis import Selection, named_in_comments, placed, syntax_diagnostic
 from flake8_jax.pipeline.discovery import Found, Walker, context_files, discover
 from flake8_jax.pipeline.import_scan import Imported, ImportScan, Modules, relevant_files, scan_imports
 from flake8_jax.pipeline.lowering import (
@@ -487,6 +487,9 @@ class Workspace:
                     by_path[path] if path in question.texts else self._with_usable_fixes(run, path, by_path[path])
                 )
                 said += placed(path, findings, text, module, selection, question.ignore_noqa)
+                if not question.ignore_noqa:
+                    named = named_in_comments(path, text, module, selection.code_of)
+                    run.notes += [note for note in named if note not in run.notes]
             if said:
                 diagnostics += said
                 texts[path] = text

@@ -7,6 +7,7 @@ directive   one suppression comment. A *line* directive (``# noqa``, ``# noqa: J
             ``# flake8: noqa`` too) for the whole file.
 codes       what a directive names, upper-case. No codes: everything. A code silences all codes that begin with it.
 blanket     a directive without codes. As in flake8, text behind the colon that is no code makes a blanket one.
+words       the text behind the colon of a blanket directive, if it looks like names of rules (``key-reuse``).
 
 Only comments count, never strings that look like one.
 """
@@ -27,6 +28,7 @@ _CODES = r"[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*"
 _candidate = re.compile(r"#[^\r\n]*?noqa", re.IGNORECASE)
 _line_directive = re.compile(rf"#\s*(noqa)\b(?:\s*:\s*({_CODES})(?![\w-]))?", re.IGNORECASE)
 _file_directive = re.compile(rf"#\s*(?:jaxlint|flake8)\s*:\s*(noqa)\b(?:\s*:\s*({_CODES})(?![\w-]))?", re.IGNORECASE)
+_words = re.compile(r"\s*:\s*([a-z][a-z0-9]*(?:-[a-z0-9]+)+(?:[,\s]+[a-z][a-z0-9]*(?:-[a-z0-9]+)+)*)", re.IGNORECASE)
 _reason = re.compile(r"\A(?:-+|\u2013|\u2014|:|\().*?(?=\s#\s|\Z)")
 _separator = re.compile(r"[,\s]+")
 
@@ -34,7 +36,7 @@ _separator = re.compile(r"[,\s]+")
 class Directive(msgspec.Struct, frozen=True):
     """One suppression comment. ``start`` is at its ``#``, ``end`` behind its last code (or ``noqa``).
 
-    codes_start: where the first code begins; ``end`` where there are none.
+    codes_start: where the first code begins; ``end`` where there are none. words: see the vocabulary.
     """
 
     start: int
@@ -42,6 +44,7 @@ class Directive(msgspec.Struct, frozen=True):
     codes_start: int
     codes: tuple[str, ...]
     whole_file: bool
+    words: tuple[str, ...] = ()
 
     def names(self, code: str) -> bool:
         """Whether a finding with this code is silenced, where the directive counts at all."""
@@ -95,7 +98,10 @@ def _directives(text: str, module: ir.Module) -> Iterator[Directive]:
         if match is not None:
             codes = tuple(code.upper() for code in _separator.split(match[2])) if match[2] else ()
             codes_start = match.start(2) if match[2] else match.end(1)
-            yield Directive(match.start(), match.end(2) if match[2] else match.end(1), codes_start, codes, whole_file)
+            behind = None if codes else _words.match(text, match.end(1), end)
+            words = tuple(_separator.split(behind[1].lower())) if behind is not None else ()
+            stop = match.end(2) if match[2] else match.end(1)
+            yield Directive(match.start(), stop, codes_start, codes, whole_file, words)
 
 
 def _line_key(module: ir.Module, offset: int) -> int:

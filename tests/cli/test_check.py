@@ -230,6 +230,34 @@ def test_noqa(project: Project) -> None:
     assert len(project.codes("--ignore-noqa")) == 3
 
 
+@pytest.mark.parametrize(
+    ("comment", "said"),
+    [
+        ("# noqa: traced-branch", "`# noqa: traced-branch` suppresses all findings on its line"),
+        ("# NOQA:traced-branch, numpy-on-tracer", "write `# noqa: JAX101, JAX203`"),
+        ("# noqa: traced-branch -- it is fine", "write `# noqa: JAX101`"),
+        ("# noqa: JAX101 traced-branch", ""),
+        ("# noqa: line-too-long", ""),
+        ("# noqa: because it is fine", ""),
+        ("# noqa", ""),
+    ],
+)
+def test_a_name_in_a_comment_is_no_code(project: Project, comment: str, said: str) -> None:
+    project.write("a.py", JAX + f"BAD  {comment}\n")
+    for _ in range(2):  # the second time from the cache
+        assert project.check(cache=True) == 0
+        errors = project.err
+        assert (errors.count("\n") == 1 and "a.py:2: " in errors and said in errors) if said else not errors
+    assert project.check("--ignore-noqa") == 1
+    assert not project.err
+
+
+def test_a_name_in_a_comment_for_the_whole_file(project: Project) -> None:
+    project.write("a.py", JAX + "# jaxlint: noqa: traced-branch\nBAD\n")
+    assert project.check() == 0
+    assert "suppresses all findings in the file" in project.err
+
+
 def test_unused_noqa(project: Project) -> None:
     path = project.write(
         "a.py", JAX + "x = 1  # noqa: JAX101, E501\nBAD  # noqa: JAX101, JAX203, JAX999\n# noqa: JAX306\n"

@@ -53,6 +53,15 @@ def flake8(project: Path, *arguments: str, stdin: str | None = None) -> tuple[in
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_name_in_a_comment_is_reported(project: Path, jobs: str) -> None:
+    (project / "b.py").write_text("import a\nx = BAD  # noqa: traced-branch\n")
+    status, lines, errors = flake8(project, "--select", "JAX1", "-j", jobs, "a.py", "b.py")
+    assert (status, lines) == (1, ["a.py:2:1: JAX101 found BAD in a"])
+    assert errors.count("\n") == 1
+    assert "b.py:2: `# noqa: traced-branch` suppresses all findings on its line" in errors
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
 def test_findings_of_the_project_come_file_by_file(project: Path, jobs: str) -> None:
     status, lines, errors = flake8(project, "--select", "JAX1,JAX2", "-j", jobs, ".")
     assert lines == ["./a.py:2:1: JAX101 found BAD in a", "./b.py:2:1: JAX203 found np.sin in b"]
