@@ -34,8 +34,9 @@ _HEAD = """\
 `jaxlint rule NAME` prints the page of a rule: why the code is bad, examples, and what its fix does.
 
 **Level.** An *error* means that JAX raises or computes a wrong result on the path shown. A *warning* means that the code works
-but wastes time or memory, or is not reliable. An *info* is a note: there is a better way, the code is probably intended, or
-jaxlint is not sure. The table shows the usual level of each rule; a single finding can have a lower one.
+but wastes time or memory, or is not reliable. A *note* means that there is a better way, that the code is probably intended,
+or that jaxlint is not sure. JSON output calls a note `info`. The table shows the usual level of each rule; a single finding can
+have a lower one.
 
 **Fix.** The column says whether jaxlint can fix a finding: always, sometimes, or never (–). A fix that may change values needs
 `--unsafe-fixes`.
@@ -54,7 +55,7 @@ def index(rules: Iterable[RuleInfo]) -> str:
         if rule.code[:4] != group:
             group = rule.code[:4]
             parts.append(f"\n## {group}xx: {GROUPS[group]}\n\n{_COLUMNS}")
-        level = f"{rule.level}, opt-in" if rule.opt_in else rule.level
+        level = f"{rule.shown_level}, opt-in" if rule.opt_in else rule.shown_level
         fix = {"never": "–"}.get(rule.fixable, rule.fixable)
         parts.append(f"| {rule.code} | `{rule.name}` | {level} | {fix} | {_escaped(rule.summary)} |\n")
     return "".join(parts)

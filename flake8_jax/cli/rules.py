@@ -16,7 +16,7 @@ from flake8_jax.core.report import RuleInfo
 def page(rule: RuleInfo) -> str:
     """The manual page of a rule in markdown."""
     meaning = "" if rule.code.startswith("JAX0") else f" ({_LEVELS[rule.level]})"
-    facts = [f"Level: {rule.level}{meaning}.", _FIXES.get(rule.fixable, "")]
+    facts = [f"Level: {rule.shown_level}{meaning}.", _FIXES.get(rule.fixable, "")]
     facts.append(f"Off by default: select the rule with `--extend-select {rule.name}`." if rule.opt_in else "")
     facts.append(f"Installed by {rule.package}." if rule.package else "")
     text = rule.doc.strip()
@@ -31,7 +31,7 @@ def page(rule: RuleInfo) -> str:
 _LEVELS = {
     "error": "JAX raises an error or computes a wrong result",
     "warning": "the code works, but it wastes time or memory, or it is not reliable",
-    "info": "a note: the code is probably intended, or there is a better way",
+    "info": "the code is probably intended, or there is a better way",
 }
 _FIXES = {"always": "jaxlint can fix every finding.", "sometimes": "jaxlint can fix some of the findings."}
 _PREVIEW = "The option `--preview` turns on further findings, which are less certain."
@@ -137,6 +137,6 @@ def run_rules(arguments: Sequence[str]) -> int:
     for rule in rules:
         marks = "opt-in" if rule.opt_in else ""
         fix = {"always": "[*]", "sometimes": "[~]"}.get(rule.fixable, "   ")
-        print(f"{rule.code}  {rule.name:<{width}}  {rule.level:<8} {fix}  {marks:<6}  {rule.summary}".rstrip())
+        print(f"{rule.code}  {rule.name:<{width}}  {rule.shown_level:<8} {fix}  {marks:<6}  {rule.summary}".rstrip())
     print("\n[*] always fixable   [~] sometimes fixable")
     return 0

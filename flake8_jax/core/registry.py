@@ -228,7 +228,7 @@ def rule(  # noqa: PLR0913 - data
     """Declare that a function is a rule: ``def traced_branch(event: TruthTest) -> Report | None`` is ``traced-branch``.
     A rule on nodes has the form ``def name(node: cst.Call, facts: NodeFacts) -> NodeReport | None``.
     - ``code``: the code of the rule, such as ``JAX101``.
-    - ``level``: ``error``, ``warning`` or ``info``.
+    - ``level``: ``error``, ``warning`` or ``info`` (a note).
     - ``fixable``: how often the findings have a fix: ``always``, ``sometimes`` or ``never``.
     - ``opt_in``: the rule runs only if the user selects it by its code, its name or ``ALL``.
     - ``only``: which events the rule gets.

@@ -41,6 +41,11 @@ class RuleInfo(msgspec.Struct, frozen=True):
     package: str = ""
     file: str = ""
 
+    @property
+    def shown_level(self) -> str:
+        """The level in texts: data formats call a note ``info``."""
+        return "note" if self.level == "info" else self.level
+
 
 class PlacedEdit(msgspec.Struct, frozen=True):
     """An edit with its place: replace what stands between the two ends by ``content``."""

@@ -18,7 +18,7 @@ from flake8_jax.semantics.events.facts import NO_MEASURE
 def async_timing(event: Timed) -> Report | None:
     """A timer stops before the timed work is done.
 
-    The finding is a note (level info) in three cases:
+    The finding is a note in three cases:
 
     - The finding is a note if the line that stops the timer, or one of the next three lines, contains a word such as
       `compile`, `dispatch` or `warmup`, because the code then measures work that the host does before the call

@@ -18,7 +18,7 @@ def captured_mutation(event: Mutation) -> Report | None:
     """Traced code stores a tracer, or counts its calls, in a list, dict or set that exists before the trace begins.
 
     The finding is a warning if no code in the same file reads the list, dict or set, but code in other files could
-    read it. The finding is a note (level info) in two cases:
+    read it. The finding is a note in two cases:
 
     - The finding is a note if a function that the traced code calls gets the list, dict or set as an argument and
       changes it, because jaxlint does not know whether other code reads it after the trace.

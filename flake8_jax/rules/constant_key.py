@@ -34,7 +34,7 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
     """A PRNG key comes from a constant seed, but each call or iteration needs its own numbers.
 
     The finding is a warning if the function draws a dropout mask, a permutation or a choice of categories with the
-    key, because these should usually differ in each call. It is a note (level info) for other draws, such as the noise
+    key, because these should usually differ in each call. It is a note for other draws, such as the noise
     of an experiment or a start vector.
 
     The rule reports traced functions and loops that make such a key, and functions that get a seed or a key but use a

@@ -36,7 +36,7 @@ _SCIPY = "jax.scipy."
 def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
     """A statement calls a function without side effects, or computes a value, and does not use the result.
 
-    The finding is a note (level info) in tests, where a call may only have to run without an error. It is also a note
+    The finding is a note in tests, where a call may only have to run without an error. It is also a note
     for a reduction such as `x.max()`, and for a statement outside functions, because the author may have looked at the
     value in a notebook or debugger.
 

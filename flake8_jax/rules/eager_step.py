@@ -16,7 +16,7 @@ from flake8_jax.semantics.events.events import EagerStep
 def eager_step(event: EagerStep) -> Report | None:
     """A loop outside tracing runs a model or an optimizer without `jit` in every iteration.
 
-    The level of the rule is info: of 21 findings in public repositories, 14 were worth a change, and 7 were short
+    The findings are notes: of 21 findings in public repositories, 14 were worth a change, and 7 were short
     loops, layers of a model, or programs that raise an error before the loop.
 
     With `--preview`, the rule also reports five kinds of code that run without `jit` at the top level of a script or

@@ -41,7 +41,7 @@ _INSTEAD = {
 def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report | None:
     """Traced code reads the clock, a file or the environment, or calls `next` on an iterator made before the trace.
 
-    The finding is a warning for a call of `next`. It is a note (level info) if traced code reads the clock, a file or
+    The finding is a warning for a call of `next`. It is a note if traced code reads the clock, a file or
     an environment variable: in public repositories, 6 of 24 such findings were worth a change, and the other 18 were
     preparations that should run only once.
 

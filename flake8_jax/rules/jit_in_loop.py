@@ -21,7 +21,7 @@ def jit_in_loop(event: Repetition) -> Report | None:
     The finding is a warning in three cases: the jitted function is a bound method, the loop is a `while` loop, or the
     loop passes a result of the compiled function to the next call of this function.
 
-    In other loops, the finding is a note (level info), because such a loop is often a benchmark, which compiles one
+    In other loops, the finding is a note, because such a loop is often a benchmark, which compiles one
     program for each array size on purpose. The finding is a note in all loops if the function reads a variable that
     the loop assigns, because the author would first have to make this variable an argument.
 

@@ -14,7 +14,7 @@ from flake8_jax.semantics.events.per_call import CompiledPerCall
 def jit_per_call(event: Repetition | CompiledPerCall) -> Report | None:
     """A function that runs many times applies `jit` to a new function object and calls the result.
 
-    The level of the rule is info: of 26 findings in public repositories, 8 were worth a change. In the other findings,
+    The findings are notes: of 26 findings in public repositories, 8 were worth a change. In the other findings,
     the function captured values that differ from call to call, or each call did far more work than the compilation.
 
     By default, the rule reports functions that a loop calls. With `--preview`, it also reports:

@@ -34,7 +34,7 @@ def key_reuse(event: KeyUse) -> Report | None:
     The finding is a warning for two calls of `choice` with one key, because they may be meant to pick the same
     elements of two arrays.
 
-    The finding is a note (level info) if only some paths through the program make both draws, or if equal draws may be
+    The finding is a note if only some paths through the program make both draws, or if equal draws may be
     intended, for example in these cases:
 
     - Equal draws may be intended if a function makes the key itself from a constant seed.

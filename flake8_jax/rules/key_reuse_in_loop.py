@@ -44,7 +44,7 @@ TREE_MAP = "tree_map"
 def key_reuse_in_loop(event: KeyUse) -> Report | None:
     """A loop draws from a PRNG key that does not change in the loop.
 
-    The finding is a note (level info) if equal draws may be intended. jaxlint assumes this in three cases:
+    The finding is a note if equal draws may be intended. jaxlint assumes this in three cases:
 
     - Equal draws may be intended if the code compares the results of the iterations.
     - Equal draws may be intended if each iteration evaluates a value that the loop changes, such as the parameters,

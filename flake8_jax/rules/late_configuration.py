@@ -18,7 +18,7 @@ def late_configuration(event: Setting) -> Report | None:
     """The code changes a setting of JAX after JAX has read it.
 
     The finding is an error for `jax.distributed.initialize()` and `jax_num_cpu_devices`, because JAX raises
-    `RuntimeError` there. It is a note (level info) if the program asks for JAX's devices first and makes the setting
+    `RuntimeError` there. It is a note if the program asks for JAX's devices first and makes the setting
     depend on the answer (`if jax.devices()[0].platform == "cpu": …`), because the setting then usually equals the one
     that JAX already uses.
 

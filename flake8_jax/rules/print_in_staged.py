@@ -15,7 +15,7 @@ _SETTING_UP = frozenset({"__init__", "__post_init__", "setup"})
 def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     """`print`, `logging` or `warnings.warn` shows a traced value.
 
-    The finding is a note (level info), because most of these calls are left over from debugging.
+    The finding is a note, because most of these calls are left over from debugging.
 
     ## Why is this bad?
 

@@ -18,7 +18,7 @@ def removed_api(event: ApiUse) -> Report | None:
     the name, jaxlint reports it only with `--preview`, because a release of JAX that is newer than jaxlint may have
     it.
 
-    The finding is a note (level info) if the name is in an annotation that Python does not evaluate (with
+    The finding is a note if the name is in an annotation that Python does not evaluate (with
     `from __future__ import annotations`), because no error follows.
 
     ## Why is this bad?

@@ -16,7 +16,7 @@ def self_write(event: Mutation) -> Report | None:
     """A traced method stores a traced value in `self`, or in another object that exists before the trace begins.
 
     The finding is an error if the code computes the new value of the attribute from the old one, or reads the
-    attribute after the trace. It is a note (level info) if the project reads the attribute only in the same trace,
+    attribute after the trace. It is a note if the project reads the attribute only in the same trace,
     where the tracer is still valid.
 
     ## Why is this bad?

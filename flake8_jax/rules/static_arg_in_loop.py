@@ -17,7 +17,7 @@ from flake8_jax.semantics.events.facts import iterates
 def static_arg_in_loop(event: TransformCall) -> Report | None:
     """A loop passes a different value of a static argument to a jitted function in every iteration.
 
-    The level of the rule is info: none of three findings in public repositories was worth a change. In these programs,
+    The findings are notes: none of three findings in public repositories was worth a change. In these programs,
     the function used the static argument to index a Python list, or the argument took few values.
 
     With `--preview`, the rule also reports a static argument that the loop computes from its old value with a limit or

@@ -30,7 +30,7 @@ def _once_in_a_function(candidates: list[Candidate]) -> list[Candidate]:
 def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     """`jax.device_get`, `block_until_ready` or `copy_to_host_async` is used on a traced value.
 
-    The finding is a note (level info) for the functions `jax.device_get` and `jax.block_until_ready`, which have no
+    The finding is a note for the functions `jax.device_get` and `jax.block_until_ready`, which have no
     effect on a tracer. It is a warning for the methods `x.block_until_ready()` and `x.copy_to_host_async()`, which
     raise an error.
 

@@ -15,7 +15,7 @@ from flake8_jax.semantics.events.facts import WARM
 def timing_compile(event: Timed) -> list[Report] | None:
     """A timer includes the first call of a jitted function, which also compiles the function.
 
-    The level of the rule is info: none of 6 findings in public repositories was worth a change. The timers in these
+    The findings are notes: none of 6 findings in public repositories was worth a change. The timers in these
     programs measured one long run, or the compilation itself.
 
     ## Why is this bad?

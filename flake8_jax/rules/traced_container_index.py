@@ -12,7 +12,7 @@ from flake8_jax.semantics.events.events import Indexing
 def traced_container_index(event: Indexing) -> Report | None:
     """A Python list, tuple or string, or a NumPy array, is indexed by a traced value.
 
-    The finding is a note (level info) if the container is a NumPy array, because jaxlint is often wrong about this: in
+    The finding is a note if the container is a NumPy array, because jaxlint is often wrong about this: in
     all 7 such findings in public repositories, the container was a tracer when the code ran, so JAX raised no error.
     If jaxlint knows only from an annotation (`table: list[int]`) what the container is, the rule reports the index
     only with `--preview`.

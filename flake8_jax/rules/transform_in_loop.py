@@ -20,7 +20,7 @@ def transform_in_loop(event: Repetition) -> Report | None:
     """Each iteration of a loop outside tracing runs `grad` or `vmap` without `jit`, or `scan` on a new function.
 
     The finding is a warning for a loop with `grad`, because such a loop usually trains a model and has many
-    iterations. It is a note (level info) for a loop with `vmap`, or with a new body of `scan` or a similar function,
+    iterations. It is a note for a loop with `vmap`, or with a new body of `scan` or a similar function,
     because such loops are often short.
 
     ## Why is this bad?

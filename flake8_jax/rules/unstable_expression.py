@@ -56,7 +56,7 @@ def report_first(candidates: list[Candidate]) -> list[Candidate]:
 def unstable_expression(event: Computation) -> Report | None:
     """A formula overflows or loses digits for extreme values, and a stable function for it exists.
 
-    The finding is a note (level info) in three cases:
+    The finding is a note in three cases:
 
     - The finding is a note for `exp(x) - 1`, `log(1 + x)` and the `arccos` of a computed cosine, because only 4 of 10
       such findings in public repositories were worth a change.

@@ -53,7 +53,7 @@ def x64_disabled(event: WideDtype) -> Report | None:
     """The code asks for a 64-bit dtype, but the project does not enable 64-bit dtypes.
 
     If one function asks for 64-bit dtypes several times, jaxlint reports only the first place. The finding is a note
-    (level info) for the string `"float"`, and for integer dtypes, because 32 bits were enough for these in public
+    for the string `"float"`, and for integer dtypes, because 32 bits were enough for these in public
     repositories. It is a warning for an integer that the code shifts by 32 bits or more (`x << 42`), because 32 bits
     are then too few.
 

@@ -205,4 +205,4 @@ def plain(markdown: str) -> str:
 
 def rule_text(rule: RuleInfo) -> str:
     """A rule's page, in Markdown."""
-    return f"**{rule.code} {rule.name}** ({rule.level})\n\n{rule.doc or rule.summary}"
+    return f"**{rule.code} {rule.name}** ({rule.shown_level})\n\n{rule.doc or rule.summary}"

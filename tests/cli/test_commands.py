@@ -57,6 +57,19 @@ def test_rule(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("# traced-branch (JAX101)\n\nLevel: error (JAX raises an error")
 
 
+def test_texts_call_the_lowest_level_a_note(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rule", "pmap"]) == 0
+    assert "\nLevel: note (" in capsys.readouterr().out
+    assert main(["rules"]) == 0
+    assert {line.split()[2] for line in capsys.readouterr().out.splitlines() if line.startswith("JAX")} == {
+        "error",
+        "warning",
+        "note",
+    }
+    assert main(["rules", "--output-format", "json"]) == 0
+    assert {rule["level"] for rule in json.loads(capsys.readouterr().out)} == {"error", "warning", "info"}
+
+
 def test_rule_that_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rule", "traced-brunch"]) == 2
     assert "did you mean `traced-branch`" in capsys.readouterr().err
