@@ -20,6 +20,7 @@ from flake8_jax.core.cells import SUFFIX
 from flake8_jax.core.findings import Positions, Verdict
 from flake8_jax.core.report import Change, Diagnostic, RunReport, line_starts
 from flake8_jax.runtime_checks.contracts import Fix
+from flake8_jax.runtime_checks.observations import line_in_words
 from flake8_jax.runtime_checks.project_copy import CopyError, outermost
 from flake8_jax.runtime_checks.prove import PROVED, Proof, prove
 from flake8_jax.runtime_checks.replays import Function, Place, Runner, Variant
@@ -277,7 +278,8 @@ def impure_of(report: RunReport, functions: Sequence[Function]) -> dict[int, str
         if item.finding.name in _IMPURE:
             for function in _functions_of(item, scopes):
                 if function in numbers:
-                    found.setdefault(numbers[function], f"{item.code} in line {item.row}")
+                    where = line_in_words(item.path, item.row, function[0])
+                    found.setdefault(numbers[function], f"{item.code} in {where}")
     return found
 
 
@@ -343,7 +345,7 @@ def closing(proof: Proof, *, written: bool) -> str:
     """The lines below the findings."""
     counts = Counter(verdict.verdict for verdict in proof.verdicts.values())
     lines = [sentence(speed) for speed in proof.speeds]
-    lines.append(summary(counts, proof.versions) + (f", {proof.runs} runs" if proof.runs else ""))
+    lines.append(summary(counts, proof.versions, "fixes") + (f", {proof.runs} runs" if proof.runs else ""))
     if written:
         count = len(proof.safe)
         lines.append(f"Wrote {count} fix{'es' * (count != 1)}." if count else "Wrote nothing.")

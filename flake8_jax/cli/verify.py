@@ -203,9 +203,11 @@ def with_verdicts(report: RunReport, found: Verification, command: Sequence[str]
     return msgspec.structs.replace(report, diagnostics=tuple(map(judged, report.diagnostics, found.verdicts)))
 
 
-def summary(counts: Counter[str], versions: dict[str, str]) -> str:
-    """``3 confirmed, 1 inconclusive (jax 0.10.2, cpu)``."""
-    parts = [f"{count} {verdict}" for verdict, count in counts.most_common()] or ["nothing to prove"]
+def summary(counts: Counter[str], versions: dict[str, str], of: str = "findings") -> str:
+    """``3 confirmed, 1 inconclusive (jax 0.10.2, cpu)``. of: what is counted, in the sentence that there are none."""
+    if not counts:
+        return f"No {of}, so jaxlint did not run the program."
+    parts = [f"{count} {verdict}" for verdict, count in counts.most_common()]
     device = ": ".join(versions[name] for name in ("backend", "device") if name in versions)
     device = f", {device}" if device else ", no device" if "problem" in versions else ""  # else none was asked for
     where = f" (jax {versions['jax']}{device})" if "jax" in versions else ""

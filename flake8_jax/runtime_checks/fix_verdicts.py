@@ -13,6 +13,7 @@ from typing import Any
 
 from flake8_jax.core.findings import Verdict
 from flake8_jax.runtime_checks.contracts import Fix
+from flake8_jax.runtime_checks.observations import line_in_words
 from flake8_jax.runtime_checks.replays import Compared, Function, Replay
 from flake8_jax.runtime_checks.sandbox import Message
 
@@ -98,7 +99,7 @@ def preserved(fix: Fix, compared: Compared, names: Sequence[Function], others: S
     retyped = next((found["retyped"] for found in mine.values() if found["retyped"]), "")
     if retyped and not fix.announces_kinds:
         return Verdict("differs", f"the numbers are the same, but {retyped}, which the fix does not announce")
-    together = f"; judged together with {listed(others)}" if others else ""
+    together = f"; judged together with {listed(others, fix.place.path)}" if others else ""
     note = f"; {retyped}" if retyped else ""
     return Verdict("preserved", _amounts(mine, names) + note + _text(compared) + together, details=details(mine))
 
@@ -340,6 +341,7 @@ def _name(function: Function) -> str:
     return f"`{path.rpartition('/')[2]}`" if name == "<module>" else f"`{name}`"
 
 
-def listed(others: Sequence[Fix]) -> str:
-    shown = [f"{fix.code} in line {fix.place.row}" for fix in others[:3]]
+def listed(others: Sequence[Fix], own: str = "") -> str:
+    """``JAX203 in line 30 of model.py``; without the file where that is ``own``."""
+    shown = [f"{fix.code} in {line_in_words(fix.place.path, fix.place.row, own)}" for fix in others[:3]]
     return ", ".join(shown) + (f" and {len(others) - 3} more" if len(others) > 3 else "")

@@ -12,13 +12,12 @@ A line that did not run says nothing. Whatever is refuted is so for the inputs o
 from __future__ import annotations
 
 import functools
-import os
 import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from flake8_jax.core.findings import Verdict
-from flake8_jax.runtime_checks.observations import Observations, Seen
+from flake8_jax.runtime_checks.observations import Observations, Seen, line_in_words
 
 Judge = Callable[[Observations], Verdict]
 STAGED = ("abstract", "concrete")
@@ -240,7 +239,7 @@ def unrolls(least: int) -> Judge:
     """The line runs so often in one trace."""
 
     def judge(o: Observations) -> Verdict:
-        count = max(o.most(*STAGED), o.watch.get("inside", 0))
+        count = o.watch.get("inside", 0) or o.most(*STAGED)  # the head of a loop also runs when the loop ends
         if count >= least:
             return _confirmed(f"one trace went through the loop {count} times, and holds as many copies", copies=count)
         return _unclear(f"one trace went through the loop {_times(count)} only") if count else NOT_REACHED
@@ -437,7 +436,7 @@ def key_repeats(least: int = 1) -> Judge:
                 first: list[Any] = next(
                     (place for place in before[0]["stack"] if o.is_user(place[0])), [o.spot.path, 0]
                 )
-                where = f"line {first[1]}" + f" of {os.path.basename(first[0])}" * (first[0] != o.spot.path)
+                where = line_in_words(first[0], first[1], o.spot.path)
                 return _confirmed(
                     f"the same key was consumed {_times(len(before) + 1)} ({before[0]['name']} on {where}, then "
                     f"{seen['name']} here)",

@@ -8,6 +8,7 @@ run      one call of the function that the spot is in.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
@@ -26,6 +27,14 @@ class Spot(msgspec.Struct, frozen=True):
 
     def holds(self, place: list[Any]) -> bool:
         return bool(place[0] == self.path and self.first <= place[1] <= self.last)
+
+
+def line_in_words(path: str, row: int, own: str) -> str:
+    """``line 3``, and in a file other than ``own``, ``line 3 of src/model.py``: two files may have one name."""
+    if path == own:
+        return f"line {row}"
+    inside = os.path.relpath(path) if path.startswith(os.path.join(os.getcwd(), "")) else os.path.basename(path)
+    return f"line {row} of {inside}"
 
 
 class Observations(msgspec.Struct, frozen=True):

@@ -465,8 +465,7 @@ class _Proving:
             same = say.restructured(final.compared, self.runner.functions) is None
             same = same and (final.replay.status == self.reference.status if meant else self.is_same(final))
             if final.replay.trouble or not same:
-                needed = " without what is not proved" if self.base - safe else ""
-                self.notes.append(f"what was proved does not hold together{needed}: nothing of it can be written")
+                self.notes.append(self.why_not_written([self.fixes[number] for number in sorted(self.base - safe)]))
                 safe, final = frozenset(), None
         target = before.versions.get("backend", "")
         speeds = () if final is None else self.speeds(final)
@@ -477,6 +476,20 @@ class _Proving:
         if self.reference.left_out:
             self.notes.append(f"{self.reference.left_out} results were too large or too many to be compared")
         return Proof(verdicts, safe, speeds, dict(before.versions), tuple(self.notes), self.runner.count)
+
+    def why_not_written(self, needed: Sequence[Fix]) -> str:
+        """What to say where the proved fixes by themselves fail. needed: fixes that are not proved, without which an error
+        comes first."""
+        if not needed:
+            return (
+                "no fix can be written: each is proved, but with all of them together the program does not do the same"
+            )
+        one = len(needed) == 1
+        named = f"the fix{'es' * (not one)} of {say.listed(needed)}"
+        return (
+            f"no fix can be written: the program needs {named}, too, and {'this is' if one else 'these are'} not proved; "
+            f"apply {'it' if one else 'them'} yourself, then run `jaxlint prove` again"
+        )
 
     def unchanged(self, applied: frozenset[int]) -> _Tried:
         self.attempts += 1

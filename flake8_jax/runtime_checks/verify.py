@@ -16,7 +16,7 @@ import msgspec
 
 from flake8_jax.core.findings import Verdict
 from flake8_jax.runtime_checks.judges import NOT_REACHED, is_artefact
-from flake8_jax.runtime_checks.observations import Observations, Seen, Spot
+from flake8_jax.runtime_checks.observations import Observations, Seen, Spot, line_in_words
 from flake8_jax.runtime_checks.oracles import all_oracles
 from flake8_jax.runtime_checks.sandbox import (
     STANDARD,
@@ -435,7 +435,7 @@ def _why_not_reached(one: Asked, watch: Seen, run: Run) -> Verdict | None:
     assert run.seen is not None
     for raised in run.seen["raised"]:
         path, row, function, _ = raised["stack"][0]
-        where = f"line {row}" + f" of {os.path.basename(path)}" * (path != one.spot.path)
+        where = line_in_words(path, row, one.spot.path)
         found = Verdict("blocked", f"the line did not run; {where} raised {raised['type']}: {raised['message'][:120]}")
         if path == one.spot.path and row < one.spot.first and function in watch["functions"]:
             return found

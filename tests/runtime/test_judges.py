@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from flake8_jax.core.findings import Verdict
-from flake8_jax.runtime_checks.observations import Spot
+from flake8_jax.runtime_checks.observations import Spot, line_in_words
 from flake8_jax.runtime_checks.verify import Asked, Run, Workload, judged
 
 FILE, OTHER = "/project/model.py", "/project/other.py"
@@ -146,3 +147,11 @@ def test_made_up_inputs_refute_nothing_and_their_infinities_confirm_nothing() ->
     infinite = {"rule": "unstable-expression", "nonfinite": 2}
     assert judge(None, command=(), **infinite).verdict == "inconclusive"  # type: ignore[arg-type]
     assert judge(None, **infinite).verdict == "confirmed"  # type: ignore[arg-type]
+
+
+def test_files_of_one_name_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    own, other = str(tmp_path / "model.py"), str(tmp_path / "src" / "model.py")
+    assert line_in_words(own, 3, own) == "line 3"
+    assert line_in_words(other, 3, own) == f"line 3 of {Path('src') / 'model.py'}"
+    assert line_in_words("/elsewhere/model.py", 3, own) == "line 3 of model.py"

@@ -170,6 +170,36 @@ def test_a_batch_that_differs_is_taken_apart(project: Project) -> None:
     assert (project.root / "main.py").read_text() == without_numpy(DIFFERING)
 
 
+NEEDED = """\
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+@jax.jit
+def step(w):
+    return jax.grad(lambda w: np.tanh(w).sum())(w)
+
+
+def noise(key):
+    return jax.random.normal(key, (4,)) + jax.random.normal(key, (4,))
+
+
+noise(jax.random.key(0))
+step(jnp.ones(3))
+"""
+
+
+@pytest.mark.jax
+def test_what_needs_a_fix_that_is_not_proved_is_not_written(project: Project) -> None:
+    (project.root / "main.py").write_text(NEEDED)
+    said = project.prove("--write")
+    verdicts = said.verdict("numpy-on-tracer")["verdict"], said.verdict("key-reuse")["verdict"]
+    assert verdicts == ("inconclusive", "intended-change")
+    assert "the program needs the fix of JAX203 in line 8 of main.py, too, and this is not proved" in said.err
+    assert (project.root / "main.py").read_text() == NEEDED
+
+
 @pytest.mark.jax
 def test_a_command_that_fails_first_blocks(project: Project) -> None:
     (project.root / "main.py").write_text('import model\nraise RuntimeError("no data here")\n')

@@ -400,6 +400,63 @@ def test_a_statement_over_several_lines_runs_once(tmp_path: Path) -> None:
     assert passed_verdict.verdict == "refuted", "what is no constant is none, although JAX traced the line"
 
 
+def test_nothing_runs_where_nothing_is_found(tmp_path: Path) -> None:
+    folder = project(tmp_path, "open('made.txt', 'w').close()\n")
+    (folder / "lib.py").write_text("import jax\n")
+    done = call(folder, ".", "--", "python", "main.py")
+    assert (done.returncode, done.stdout.strip()) == (0, "No findings, so jaxlint did not run the program.")
+    assert not (folder / "made.txt").exists()
+
+
+UNROLLED = """
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def short(x):
+    for _ in range(20):
+        x = jnp.add(
+            x,
+            1.0,
+        )
+    return x
+
+
+@jax.jit
+def nested(x):
+    for _ in range(6):
+        for weight in (1.0, 2.0, 3.0, 4.0, 5.0):
+            x = x + weight
+    return x
+
+
+@jax.jit
+def long(x):
+    for _ in range(40):
+        x = jnp.add(
+            x,
+            1.0,
+        )
+    return x
+
+
+short(1.0), nested(1.0), long(1.0)
+"""
+
+
+@pytest.mark.jax
+def test_copies_of_the_body_of_a_loop_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(UNROLLED)
+    workload = Workload(("python", "main.py"), (str(tmp_path),), str(tmp_path), target="cpu")
+    asked = [Asked("unrolled-loop", Spot(str(tmp_path / "main.py"), row, row)) for row in (8, 18, 26)]
+    short, nested, long = verify(asked, workload).verdicts
+    assert (short.verdict, nested.verdict, long.verdict) == ("inconclusive", "inconclusive", "confirmed")
+    assert "20 times" in short.reason, "a call over several lines is one statement"
+    assert "30 times" in nested.reason, "the head of the inner loop runs once more than its body"
+    assert long.details["copies"] == 40
+
+
 KEYS = """
 import jax
 from lib import rows

@@ -34,15 +34,17 @@ MOST = 500  # of the exceptions kept
 _DEPTH = 12  # of their stacks
 _RETURNING = ("RETURN_VALUE", "RETURN_CONST", "YIELD_VALUE", "RETURN_GENERATOR")
 _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+_Count = tuple[str, int]
+"""One of the counts of a watch, and the number of the watch."""
 _PASSING = (StopIteration, StopAsyncIteration, GeneratorExit)
 
 
 @dataclass
 class Watch:
     """Rows ``first`` to ``last`` of a file. visits: by state; runs: visits by state and run of the function. If the rows
-    begin a loop, body is its last row, and inside counts how often each row of it ran in each run while JAX traced. entered:
-    calls of the user's functions that the rows led to while JAX traced, by run. functions: names of those that have the
-    rows and ran. keeps_old: look whether variables are replaced by others of their size, and the old ones kept: kept
+    begin a loop, body is its last row, and inside counts how often each statement in it ran in each run while JAX traced.
+    entered: calls of the user's functions that the rows led to while JAX traced, by run. functions: names of those that
+    have the rows and ran. keeps_old: look whether variables are replaced by others of their size, and the old ones kept: kept
     counts their bytes, in the visit at which it is most; replaced: the variables, with dots (see ``replaced_at``); before:
     their values at the last visit, by run. formula: of the rows, and a better one; apart: how far they lay from each other at
     most, in as many visits as were compared.
@@ -130,7 +132,7 @@ class Watcher:
         trees = {path: _tree_of(source) for path, source in sources.items()}
         self._loops = {path: loops_in(tree) for path, tree in trees.items()}
         self._statements = {path: statements_in(tree) for path, tree in trees.items()}
-        self._begun: dict[FrameType, dict[int, tuple[int, set[int]]]] = {}
+        self._begun: dict[FrameType, dict[int, tuple[int, set[_Count]]]] = {}
         self._entering = bool(watches)
         for watch in watches:
             watch.body = self._loops[watch.path].get(watch.first)
@@ -245,9 +247,12 @@ class Watcher:
         return [watch for watch in self._by_path.get(path or "", ()) if watch.first <= row <= watch.last]
 
     def _visit(self, frame: FrameType) -> None:
-        self._count_inside(frame)
+        counted = self._counted(frame)
+        self._count_inside(frame, counted)
         is_new = False
-        for watch in self._begins(frame, [watch for watch in self._at(frame) if watch.is_of(frame.f_code)]):
+        for watch in self._at(frame):
+            if not watch.is_of(frame.f_code) or not _is_first(counted, ("row", watch.number)):
+                continue
             state = trace_state()
             is_new = is_new or state not in watch.visits
             if state == ABSTRACT and self.switch is not None and watch.unjit:
@@ -280,28 +285,30 @@ class Watcher:
         """The first row of the statement at a row, where the file is watched."""
         return self._statements.get(path, {}).get(row, row)
 
-    def _begins(self, frame: FrameType, watches: list[Watch]) -> list[Watch]:
-        """Those of the watches at this row that the running statement has not come to yet.
+    def _counted(self, frame: FrameType) -> set[_Count] | None:
+        """What has counted the running statement already; None where no statement is known at the row, as at heads of loops.
 
-        It goes on as long as the bytecode goes forward from where it began; a loop goes back.
+        A statement runs as long as the bytecode goes forward from where it began; a loop goes back.
         """
         first = self._statements.get(self.places.path_of(frame.f_code) or "", {}).get(frame.f_lineno)
         if first is None:
-            return watches
+            return None
         begun = self._begun.setdefault(frame, {})
-        at, seen = begun.get(first, (frame.f_lasti, set()))
+        at, counted = begun.get(first, (frame.f_lasti, set()))
         if frame.f_lasti <= at:
-            at, seen = frame.f_lasti, set()
-        begun[first] = at, seen
-        new = [watch for watch in watches if watch.number not in seen]
-        seen.update(watch.number for watch in new)
-        return new
+            at, counted = frame.f_lasti, set()
+        begun[first] = at, counted
+        return counted
 
-    def _count_inside(self, frame: FrameType) -> None:
+    def _count_inside(self, frame: FrameType, counted: set[_Count] | None) -> None:
+        if counted is None:  # the head of an inner loop also runs when that loop ends
+            return
         path, row = self.places.path_of(frame.f_code), frame.f_lineno
         for watch in self._by_path.get(path or "", ()):
-            if watch.body is not None and watch.first < row <= watch.body and trace_state() != EAGER:
-                key = (self.places.run_of(frame), row)
+            if watch.body is None or not watch.first < row <= watch.body or trace_state() == EAGER:
+                continue
+            if _is_first(counted, ("inside", watch.number)):
+                key = (self.places.run_of(frame), self.first_row(frame))
                 watch.inside[key] = watch.inside.get(key, 0) + 1
 
     def _exception(self, frame: FrameType, error: Any) -> None:
@@ -337,6 +344,15 @@ class Watcher:
             return
         if len(raised["left"]) < _DEPTH:
             raised["left"].append([self.places.path_of(code), *_rows_of(code), frame.f_lineno])
+
+
+def _is_first(counted: set[_Count] | None, count: _Count) -> bool:
+    """Whether this has not counted the statement yet; from now on, it has."""
+    if counted is None:
+        return True
+    is_first = count not in counted
+    counted.add(count)
+    return is_first
 
 
 def _rows_of(code: CodeType) -> tuple[int, int]:
