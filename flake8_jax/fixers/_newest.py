@@ -20,7 +20,36 @@ _GUARDS = (ir.Try, ir.If, ir.IfExp)
 
 def first_gone(source: FixSource, library: str) -> tuple[Version, str] | None:
     """The first release of a library that lacks a name which the file uses, and that name."""
-    return source.remember(f"gone from {library}", source.module, lambda: min(_gone(source, library), default=None))
+    return min(_all_gone(source, library), default=None)
+
+
+def lacks(source: FixSource, name: str, replacement: str, since: Version, *, after_fixes: bool = False) -> bool:
+    """The file runs only on releases of a library that are older than ``since``, as names in it other than ``name`` show: so
+    it lacks the replacement of ``name``, which came with ``since``. A file that has the replacement already runs on newer
+    ones. after_fixes: names that have a replacement themselves do not count."""
+    library = name.partition(".")[0]
+    histories = load_histories()
+    ends = []
+    for version, other in _all_gone(source, library):
+        history = histories.of(other)
+        change = history.change(other) if history is not None else None
+        if other != name and not (after_fixes and change is not None and change.rename):
+            ends.append(version)
+    if library == "jax":
+        ends += _ends_by_flax(source)
+    return bool(ends) and min(ends) <= since and replacement not in {read for _, read in _names(source)}
+
+
+def _ends_by_flax(source: FixSource) -> Iterator[Version]:
+    """Releases of JAX on which the file does not run, because it needs an older Flax than they do: what the first Flax without
+    a name of the file requires."""
+    flax = load_histories().of("flax")
+    required = flax.requires_jax() if flax is not None else {}
+    return (required[version] for version, _ in _all_gone(source, "flax") if version in required)
+
+
+def _all_gone(source: FixSource, library: str) -> tuple[tuple[Version, str], ...]:
+    return source.remember(f"gone from {library}", source.module, lambda: tuple(_gone(source, library)))
 
 
 def _gone(source: FixSource, library: str) -> Iterator[tuple[Version, str]]:

@@ -31,10 +31,11 @@ from flake8_jax.fixers._callers import scope_of
 from flake8_jax.fixers._conditions import every_release_has, is_patched
 from flake8_jax.fixers._imports import Imports, add_import
 from flake8_jax.fixers._names import identifiers
+from flake8_jax.fixers._newest import lacks
 from flake8_jax.fixers._source import FixSource, Refused
 from flake8_jax.fixers.unneeded_imports import needed_names
 from flake8_jax.knowledge import load
-from flake8_jax.knowledge.history import load_histories
+from flake8_jax.knowledge.history import Change, load_histories
 from flake8_jax.semantics.events.events import ApiUse
 
 _SPEAKING = (
@@ -62,8 +63,10 @@ def replaced(event: ApiUse, source: FixSource) -> Fix | None:
     name = history.replacement(change, event.support)
     if name is None or (change.positional and not _called_by_position(event, source)):
         return None
+    name, is_lacking = _for_the_file(event, source, change, name)
     if event.keyword is not None:
-        return _keyword(event, event.keyword, name)
+        fix = _keyword(event, event.keyword, name)
+        return decided(fix, safe=not is_lacking, otherwise=LACKED_BEFORE) if fix is not None else None
     if _is_spelled_out(event, source):
         return None
     fix = renamed(event, source, name)
@@ -72,13 +75,25 @@ def replaced(event: ApiUse, source: FixSource) -> Fix | None:
         return None
     if is_patched(source, last):
         return decided(fix, safe=False, otherwise=REPLACED_IN_TESTS)
-    if not every_release_has(event, change):
+    if is_lacking or not every_release_has(event, change):
         return decided(fix, safe=False, otherwise=LACKED_BEFORE)
     judge = _SAME_CALLS.get(event.name)
     if judge is None:
         return fix
     certain, otherwise = judge
     return decided(fix, safe=all(certain(source, use) for use in _uses(event, source)), otherwise=otherwise)
+
+
+def _for_the_file(event: ApiUse, source: FixSource, change: Change, name: str) -> tuple[str, bool]:
+    """The replacement as the file can spell it, and whether it may lack that: a project that does not say which releases it
+    supports may be for those before the replacement, as other names in the file show."""
+    history = load_histories().of(event.name)
+    if event.support.text or event.support.lowest is not None or not change.since or history is None:
+        return name, False
+    older = history.older(name)
+    if older is not None:
+        return (older if lacks(source, event.name, name, change.since) else name), False
+    return name, lacks(source, event.name, name, change.since, after_fixes=True)
 
 
 def _is_spelled_out(event: ApiUse, source: FixSource) -> bool:

@@ -105,9 +105,14 @@ def removed_api(event: ApiUse) -> Report | None:
     ## Fix safety
 
     jaxlint offers a fix if another name does the same and if every supported release of the library has this name:
-    `jax.tree_map` becomes `jax.tree.map`. The fix is safe, except in two cases. It is unsafe if a test replaces the
-    function under its old name (`monkeypatch.setattr`), because the replacement would have no effect on the new name.
-    It is also unsafe if it replaces the import of a module, because the new module may lack a name that the code uses.
+    `jax.tree_map` becomes `jax.tree.map`. The fix is safe, except in these cases:
+
+    - A test replaces the function under its old name (`monkeypatch.setattr`), because the replacement would have no
+      effect on the new name.
+    - The fix replaces the import of a module, because the new module may lack a name that the code uses.
+    - The project does not say which releases it supports, and the file uses another name that was removed before the new
+      name came, such as `flax.optim`. The file then runs only on releases without the new name. If a third name does the
+      same in all releases, the fix uses that one and stays safe: `jax.tree_map` becomes `jax.tree_util.tree_map`.
 
     ## How it is verified
 
