@@ -345,7 +345,7 @@ def split_earlier(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Ed
     return [
         source.insert_before(using, [f"{line}  {remark}" if remark else line]),
         Edit(first.start, first.end, subkey),
-        _without_line(source, again),
+        without_line(source, again),
     ]
 
 
@@ -391,11 +391,11 @@ def _item_earlier(source: FixSource, first: ir.Expr, second: ir.Name, again: ir.
     line = f"{second.id}, {target.id} = {source.slice(split.func)}({second.id})"
     return [
         source.insert_before(using, [f"{line}  {remark}" if remark else line]),
-        _without_line(source, again),
+        without_line(source, again),
     ]
 
 
-def _without_line(source: FixSource, statement: ir.Stmt) -> Edit:
+def without_line(source: FixSource, statement: ir.Stmt) -> Edit:
     """The line of a statement goes, and one of the empty lines between which it stands."""
     start, end = source.line_start(statement.start), source.next_line(statement.end)
     before = source.text[source.line_start(start - 1) : start] if start else ""

@@ -14,7 +14,7 @@ from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource
 from flake8_jax.knowledge.history import Version, load_histories
 
-_GUARDS = (ir.Try, ir.If, ir.IfExp)
+GUARDS = (ir.Try, ir.If, ir.IfExp)
 """What may run for some releases only."""
 
 
@@ -76,4 +76,4 @@ def _names(source: FixSource) -> Iterator[tuple[ir.Node, str]]:
 
 
 def _is_guarded(source: FixSource, node: ir.Node) -> bool:
-    return any(isinstance(above, _GUARDS) for above in source.ancestors(node))
+    return any(isinstance(above, GUARDS) for above in source.ancestors(node))

@@ -7,6 +7,7 @@ refused    a proposal that is nested too deeply to be made.
 refusal    why a fixer makes no fix; it goes into the finding's message.
 shared     a fix that several findings have, such as all operands of ``a and b and …``. Each of them carries it, unless that
            makes very long output.
+joined     a finding may stand for others of the same cause. Its fix repairs them too, where they have a fix of the same kind.
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.collector import collector_paused
-from flake8_jax.core.findings import Finding, Fix, Refusal
+from flake8_jax.core.findings import Edit, Finding, Fix, Refusal
 from flake8_jax.core.registry import DEFECTS, Fixer, traceback_of
 from flake8_jax.core.stack import run_deep
 from flake8_jax.core.style import CodeStyle
 from flake8_jax.fixers import all_fixers
 from flake8_jax.fixers._callers import Program
 from flake8_jax.fixers._layout import laid_out
+from flake8_jax.fixers._source import FixSource
 from flake8_jax.semantics.events.node_facts import NodeReported
 from flake8_jax.syntax.errors import OverlapError
 
@@ -50,9 +52,11 @@ def propose_fixes(
     fixers: Mapping[str, tuple[Fixer, ...]] | None = None,
     styles: Mapping[str, CodeStyle] | None = None,
     required: Callable[[str], Mapping[str, str]] = lambda path: {},
+    beside: Mapping[int, tuple[Any, ...]] | None = None,
 ) -> Proposals:
     """Make fixes of findings and their events. ``files``: path, text and tree of each file of the program; styles: how they
-    are laid out, by path. required: by path, the versions of libraries that the project supports, by import name."""
+    are laid out, by path. required: by path, the versions of libraries that the project supports, by import name. beside: by
+    the identity of an event, those of the reports that its finding stands for."""
     program = Program(files, styles, required)
     known = all_fixers() if fixers is None else fixers
     made = Proposals()
@@ -61,7 +65,8 @@ def propose_fixes(
     def work() -> None:
         with collector_paused():
             for finding, event in reported:
-                fix = _proposal(finding, event, program, known.get(finding.name, ()), made)
+                events = (event, *(beside or {}).get(id(event), ()))
+                fix = _proposal(finding, events, program, known.get(finding.name, ()), made)
                 if isinstance(fix, Refusal):
                     message = f"{finding.message}; {fix.reason}"
                     made.findings.append(msgspec.structs.replace(finding, message=message))
@@ -85,9 +90,10 @@ def _has_room(repeated: dict[tuple[str, Fix], int], path: str, fix: Fix) -> bool
 
 
 def _proposal(
-    finding: Finding, event: Any, program: Program, fixers: tuple[Fixer, ...], made: Proposals
+    finding: Finding, events: tuple[Any, ...], program: Program, fixers: tuple[Fixer, ...], made: Proposals
 ) -> Fix | Refusal | None:
     """The fix of the first fixer that has one; else the last reason why there is none. A rule on nodes makes its own."""
+    event, *others = events
     if isinstance(event, NodeReported):
         return event.fix
     if not fixers:
@@ -98,6 +104,7 @@ def _proposal(
         try:
             fix = fixer.build(event, source)
             if isinstance(fix, Fix):
+                fix = _joined(source, fix, [fixer.build(other, source) for other in others])
                 if (finding.path, fix) not in made.laid_out:
                     made.laid_out[finding.path, fix] = laid_out(source, fix)
                 return made.laid_out[finding.path, fix]
@@ -109,3 +116,25 @@ def _proposal(
             continue
         refusal = fix or refusal
     return refusal
+
+
+def _joined(source: FixSource, fix: Fix, others: Iterable[Fix | Refusal | None]) -> Fix:
+    """The fix with those of other places that do the same, as far as no edits overlap and no ``# noqa`` stands there."""
+    edits, places = set(fix.edits), 1
+    for other in others:
+        if not isinstance(other, Fix) or (other.message, other.applicability) != (fix.message, fix.applicability):
+            continue
+        new = set(other.edits) - edits
+        if new and not any(_is_barred(source, edit, edits) for edit in new):
+            edits |= new
+            places += 1
+    if places == 1:
+        return fix
+    what, *announced = fix.message.split("; ")
+    return Fix("; ".join([f"{what} in {places} places", *announced]), fix.applicability, tuple(sorted(edits)))
+
+
+def _is_barred(source: FixSource, edit: Edit, edits: Iterable[Edit]) -> bool:
+    if "noqa" in source.text[source.line_start(edit.start) : source.line_end(edit.end)]:
+        return True
+    return any((edit.start < one.end and one.start < edit.end) or edit.start == one.start for one in edits)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
-from flake8_jax.fixers._announced import OLDER
+from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._announced import OLDER, unsafe
 from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._newest import GUARDS
 from flake8_jax.fixers._source import FixSource, fixer
 from flake8_jax.fixers._versions import renamed
 from flake8_jax.knowledge.history import load_histories
@@ -18,7 +22,21 @@ def fix(event: ApiUse, source: FixSource) -> Fix | None:
         return _partial(event.at, source)
     history = load_histories().of(event.name)
     older = history.older(event.name) if history is not None else None
-    return renamed(event, source, older, OLDER) if older is not None else None
+    if older is None:
+        return None
+    if not isinstance(event.at, ir.Attribute):
+        return renamed(event, source, older, OLDER)
+    uses = [node for node in walk(source.module) if node is event.at or _is_use(source, node, event.name)]
+    fixes = [renamed(msgspec.structs.replace(event, at=node), source, older, OLDER) for node in uses]
+    edits = {edit for fix in fixes if fix is not None for edit in fix.edits}
+    return unsafe(f"Use `{older}`", OLDER, sorted(edits))
+
+
+def _is_use(source: FixSource, node: msgspec.Struct, name: str) -> bool:
+    """The node reads the name, and nothing guards it: it has a finding of its own, or one that stands for it."""
+    if not isinstance(node, ir.Attribute) or Imports(source, node).resolve(node) != name:
+        return False
+    return not any(isinstance(above, GUARDS) for above in source.ancestors(node))
 
 
 def _partial(call: ir.Call, source: FixSource) -> Fix | None:

@@ -182,6 +182,7 @@ def _analyze(offers: tuple[Offer, ...], files: list[SourceFile], request: Analys
         fixers,
         styles=request.styles,
         required=Required(request.required, request.required_in).of,
+        beside={id(one.event): one.beside for one in analysis.reports if one.beside},
     )
     cuts = {*analysis.cuts, *(Cut(path, "", reason) for path, reason in proposals.refused)}
     return AnalysisResult(

@@ -21,7 +21,11 @@ HEAD = "import jax\nimport jax.numpy as jnp\n\n\n@jax.jit\ndef f(x):\n    return
 def fixed(text: str) -> list[Finding]:
     file = SourceFile("example.py", "example", False, lower(text), text)
     found = analyze([file], AnalysisRequest(), all_rules())
-    return propose_fixes([(one.finding, one.event) for one in found.reports], [(file.path, text, file.tree)]).findings
+    return propose_fixes(
+        [(one.finding, one.event) for one in found.reports],
+        [(file.path, text, file.tree)],
+        beside={id(one.event): one.beside for one in found.reports},
+    ).findings
 
 
 def conjunction(size: int) -> str:
@@ -32,6 +36,18 @@ def test_all_operands_have_the_fix_of_the_whole_test() -> None:
     findings = fixed(conjunction(4))
     assert len(findings) == 3
     assert all(finding.fix is not None and finding.fix is findings[0].fix for finding in findings)
+
+
+def test_a_finding_that_stands_for_others_has_one_fix_for_all_that_no_comment_excepts() -> None:
+    text = (
+        HEAD
+        + "(\n        jnp.log(1 + x)\n        + jnp.log(1 + 2 * x)\n        + jnp.log(1 + 3 * x)  # noqa: JAX703\n    )\n"
+    )
+    [finding] = fixed(text)
+    assert finding.fix is not None
+    assert finding.fix.message.startswith("Use `jnp.log1p` in 2 places; ")
+    new = apply_edits(text, finding.fix.edits)
+    assert "jnp.log1p(x)\n        + jnp.log1p(2 * x)\n        + jnp.log(1 + 3 * x)  # noqa" in new
 
 
 def test_a_fix_of_very_many_operands_is_one_that_python_reads() -> None:

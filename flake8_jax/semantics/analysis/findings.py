@@ -32,17 +32,26 @@ _SEVERITY: dict[Level, int] = {"error": 2, "warning": 1, "info": 0}
 
 
 class Reported(msgspec.Struct, frozen=True, eq=False):
-    """A finding, and the event that it is about, for fixers."""
+    """A finding, and the event that it is about, for fixers. beside: the events of the reports that the finding stands for."""
 
     finding: Finding
     event: Any
+    beside: tuple[Any, ...] = ()
 
 
 def report_findings(m: Machine, request: AnalysisRequest) -> list[Reported]:
     """The findings of a run, by file and place. None of them has a fix yet."""
+    best = _best(m, request)
+    events = {(one.rule.code, one.scope.path, one.report.at.start): one.event for one in best}
     found = [
-        Reported(_finding(m, emission, uses, others), emission.event)
-        for emission, uses, others in _without_superseded(m, _best(m, request))
+        Reported(
+            _finding(m, emission, uses, others),
+            emission.event,
+            tuple(
+                events[key] for start in others if (key := (emission.rule.code, emission.scope.path, start)) in events
+            ),
+        )
+        for emission, uses, others in _without_superseded(m, best)
     ]
     found.sort(key=lambda one: (one.finding.path, one.finding.start, one.finding.code))
     return found
