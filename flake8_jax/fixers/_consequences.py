@@ -29,10 +29,10 @@ def with_consequences(source: FixSource, node: ir.Expr, fix: Fix) -> Fix:
     """The fix of an expression, and with it what its new value forces.
 
     Raises:
-        Refused: the program inspects the new value, and would find a tracer.
+        Refused: the program inspects the new value, and would find a tracer, or needs a number, and would raise there.
     """
     flow = follow(source, node)
-    if flow.inspected:
+    if flow.inspected or flow.needed:
         raise Refused
     edits = list(fix.edits)
     sentences: list[str] = []

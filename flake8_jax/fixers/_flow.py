@@ -9,6 +9,7 @@ host call   a call that would raise on the tracer: NumPy, ``math``, ``float``, `
 inspected   the program asks what the value is: by ``isinstance``, ``type`` or ``is True``, or in a text that it goes on
             with (an f-string, ``str(…)``). A tracer gives another answer than a number. A text that is printed, logged or
             raised does not count.
+needed      Python needs the number itself: for the bounds of a slice, or for a shape, a size or an axis.
 dependent   an ``if``, conditional expression, ``while`` or ``for … in range`` that tests what the value carries.
 
 Limitations: other functions, containers, names that are bound again in between.
@@ -27,6 +28,7 @@ from flake8_jax.fixers._host_calls import is_host_call
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import target_names, uses
 from flake8_jax.fixers._source import STATEMENTS, FixSource
+from flake8_jax.knowledge import load
 
 _SHOWING = frozenset({
     "print", "pprint", "warn", "log", "debug", "info", "warning", "error", "exception", "critical", "write", "callback",
@@ -50,12 +52,13 @@ def _is_boolean(node: msgspec.Struct) -> bool:
 @dataclass
 class Flow:
     """What was found; filled while following. passed: calls, with the variables that led there. inspected: the program asks
-    what the value is. counted: the value takes part in arithmetic."""
+    what the value is. counted: the value takes part in arithmetic. needed: Python needs it as a number."""
 
     passed: list[tuple[ir.Call, frozenset[str]]] = field(default_factory=list)
     dependents: list[Dependent] = field(default_factory=list)
     inspected: bool = False
     counted: bool = False
+    needed: bool = False
 
 
 def follow(source: FixSource, start: ir.Expr) -> Flow:
@@ -120,9 +123,28 @@ class _Follower:
             elif self._asks_of(node, above):
                 self.flow.inspected = self.flow.inspected or not _is_message(self.source, above)
                 return
+            elif isinstance(above, ir.Slice) or self._is_size(node, above):
+                self.flow.needed = True
+                return
             elif not self._carries(node, above):
                 return
             node = above
+
+    def _is_size(self, node: msgspec.Struct, above: msgspec.Struct) -> bool:
+        """``jnp.zeros(node)``, ``x.reshape(node)``, ``list(range(node))``."""
+        call = self.source.parent(above) if isinstance(above, ir.Argument) and above.value is node else None
+        if not isinstance(call, ir.Call) or not isinstance(above, ir.Argument):
+            return False
+        if isinstance(call.func, ir.Name) and call.func.id == "range":
+            return not isinstance(self.source.parent(call), ir.For)
+        name = Imports(self.source, call).resolve(call.func)
+        fact = load().function(name) if name is not None else None
+        if fact is None:
+            return name is None and isinstance(call.func, ir.Attribute) and call.func.attr == "reshape"
+        at = next(place for place, argument in enumerate(call.args) if argument is above)
+        plain = fact.params[: fact.params.index("*")] if "*" in fact.params else fact.params
+        parameter = above.keyword or (plain[at] if at < len(plain) else "")
+        return parameter in (*fact.shape_params, *fact.axis_params, fact.size_param)
 
     def _carries(self, node: msgspec.Struct, above: msgspec.Struct) -> bool:
         if isinstance(above, _CARRYING):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Fix
 from flake8_jax.fixers._announced import NEVER_RUN, NO_EXPORT, PRINTED_ARRAYS, decided
@@ -12,6 +14,10 @@ from flake8_jax.semantics.domain.values import ClassValue, Const, External, Stat
 
 _LARGEST = 2**31 - 1
 _ENOUGH = 1 << 64
+_OF_TRACING = re.compile(
+    r"\b(?:re-?)?trac(?:ing|ed|er|ers)\b|\b(?:re-?)?compil\w*|side[ _-]?effect|\b(?:im)?pure\b", re.IGNORECASE
+)
+"""Code of that kind prints to show what tracing does."""
 _INSPECTING = frozenset({"type", "id", "hash", "vars", "dir"})
 
 
@@ -24,6 +30,15 @@ def decided_print(fix: Fix, source: FixSource, nodes: list[ir.Expr]) -> Fix:
     if certain and may_be_traced_alone(source):
         return decided(fix, safe=False, otherwise=NEVER_RUN)
     return decided(fix, safe=certain, otherwise=PRINTED_ARRAYS)
+
+
+def refuse_demonstration(source: FixSource, call: ir.Call) -> None:
+    """Raises Refused for a ``print`` that is there to show tracers, or when JAX traces: the text of the call, or the
+    name of the function around it, says so."""
+    around = source.functions(call)
+    name = around[0].name.replace("_", " ") if around and not around[0].is_lambda else ""
+    if _OF_TRACING.search(name) or _OF_TRACING.search(source.slice(call)):
+        raise Refused
 
 
 def refuse_static(source: FixSource, node: ir.Expr, value: Value | None) -> None:

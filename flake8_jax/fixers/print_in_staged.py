@@ -27,7 +27,7 @@ from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._conditions import is_called_by_name
 from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._printed import decided_print, refuse_static
+from flake8_jax.fixers._printed import decided_print, refuse_demonstration, refuse_static
 from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall
 
@@ -42,6 +42,7 @@ def fix(event: LibraryCall | MethodCall, source: FixSource) -> Fix | None:
     if not isinstance(event, LibraryCall) or event.name != "builtins.print" or not is_called_by_name(event, source):
         return None
     call = event.at
+    refuse_demonstration(source, call)
     imports = Imports(source, call)
     separator = _separator(source, call)
     values = [a.value for a in call.args if not a.keyword]

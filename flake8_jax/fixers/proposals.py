@@ -7,7 +7,8 @@ refused    a proposal that is nested too deeply to be made.
 refusal    why a fixer makes no fix; it goes into the finding's message.
 shared     a fix that several findings have, such as all operands of ``a and b and …``. Each of them carries it, unless that
            makes very long output.
-joined     a finding may stand for others of the same cause. Its fix repairs them too, where they have a fix of the same kind.
+joined     a finding may stand for others of the same cause. Its fix changes those places too, if they have a fix of the same
+           kind.
 """
 
 from __future__ import annotations

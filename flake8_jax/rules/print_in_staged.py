@@ -106,7 +106,8 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     The fix is also unsafe if the project uses `jax.export`, which rejects functions that print, or traces functions
     without running them (`jax.eval_shape`), because `jax.debug.print` then prints nothing. jaxlint offers no fix if
-    one of the printed values is a shape, a class or an integer that needs 64 bits.
+    one of the printed values is a shape, a class or an integer that needs 64 bits, or if the text of the `print` or the
+    name of the function mentions tracing, compilation or side effects.
 
     ## How it is verified
 
