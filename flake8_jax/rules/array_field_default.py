@@ -19,9 +19,9 @@ def array_field_default(event: ArrayDefault) -> Report | None:
 
     ## Why is this bad?
 
-    `dataclasses` refuses a default whose class has no hash, because all objects would share it. Arrays of JAX and
-    NumPy have no hash. Since Python 3.11, the class definition therefore raises `ValueError: mutable default`, so the
-    module cannot be imported. JAX needs Python 3.11 since version 0.7.
+    `dataclasses` refuses a default value that has no hash, because all objects would share this value. Arrays of JAX
+    and NumPy have no hash. Since Python 3.11, the class definition therefore raises `ValueError: mutable default`, so
+    the module cannot be imported. JAX needs Python 3.11 since version 0.7.
 
     `flax.struct.dataclass`, `chex.dataclass`, Flax linen modules and Equinox modules use `dataclasses` too.
 
@@ -67,8 +67,9 @@ def array_field_default(event: ArrayDefault) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a `NamedTuple`, because Python accepts any default there. It reports nothing if the
-    project supports only releases of JAX before 0.7, because they run on Python 3.10.
+    jaxlint does not report a `NamedTuple`, because Python accepts any default there. It reports nothing if the project
+    supports only releases of JAX before 0.7: such a project may run on Python 3.10, which accepts an array as a
+    default.
 
     ```python
     from typing import NamedTuple

@@ -86,19 +86,23 @@ def array_item_assignment(event: Store) -> Report | None:
 
     ## Fix safety
 
-    The fix turns `x[i] = v` into `x = x.at[i].set(v)`, and `x[i] += v` into `x = x.at[i].add(v)`. It is safe if `x`
-    is a local name for a new JAX array to which no other name, container or view refers, and if the index of an
-    augmented assignment cannot select an item twice. Otherwise it is unsafe: other references keep the old values,
-    and a caller may pass a NumPy array.
+    The fix turns `x[i] = v` into `x = x.at[i].set(v)`, and `x[i] += v` into `x = x.at[i].add(v)`. It is safe if the
+    function makes the array `x` itself, and no other name, container or view refers to this array. Otherwise it is
+    unsafe: other references keep the old values, and a caller may pass a NumPy array.
+
+    The fix of `x[i] += v` is also unsafe if the index may select an item twice, as in `x[jnp.array([0, 0])] += 1`,
+    because `add` then changes this item twice.
 
     If the index is a traced array of booleans, the fix turns `x[x < 0] = 0` into `x = jnp.where(x < 0, 0, x)`. This
     fix is unsafe, because `jnp.where` of an integer array and a float gives a float array.
 
-    jaxlint offers no fix for `del x[i]`, because the new array would have another shape. If no code reads `x` after the
-    assignment, jaxlint offers no fix, because `x.at[i].set(v)` would not change what the caller sees. In a Pallas kernel,
-    `x` can be a reference, whose items code may assign to, so jaxlint offers no fix there. It also offers no fix if the
-    code cannot assign the new array: to a transpose (`x.T[0] = 1`), a property, or a field of a NamedTuple or of a
-    frozen class.
+    jaxlint offers no fix in four cases:
+
+    - The statement is `del x[i]`: the new array would have another shape.
+    - No code reads `x` after the assignment: `x.at[i].set(v)` would not change what the caller sees.
+    - The assignment is in a Pallas kernel: `x` may be a reference there, and code can assign items of a reference.
+    - The code cannot assign a new array there: `x` is a transpose (`y.T[0] = 1`), a property, or a field of a
+      NamedTuple or of a frozen class.
 
     ## How it is verified
 

@@ -20,13 +20,11 @@ def async_timing(event: Timed) -> Report | None:
 
     The finding is a note in three cases:
 
-    - The finding is a note if the line that stops the timer, or one of the next three lines, contains a word such as
-      `compile`, `dispatch` or `warmup`, because the code then measures work that the host does before the call
-      returns.
-    - The finding is a note if the code times a thousand JAX calls or more together: JAX queues only some tens of
-      calls, so the error is small.
-    - The finding is a note if the timed function runs single operations in a loop, without `jit`, because Python then
-      takes most of the time.
+    - The code says that it times the compilation, the dispatch or a warm-up: the host does most of this work before
+      the call returns. jaxlint looks for a word such as `compile` in the line that stops the timer and in the next
+      three lines.
+    - The code times a thousand JAX calls or more together: JAX queues only some tens of calls, so the error is small.
+    - The timed function runs single operations in a loop, without `jit`: Python then takes most of the time.
 
     The rule also reports a `with` block whose context manager reads the clock when the block starts and ends
     (`with timer(): …`), and a call of `jax.profiler.stop_trace` before the profiled work is done.

@@ -20,10 +20,9 @@ def captured_mutation(event: Mutation) -> Report | None:
     The finding is a warning if no code in the same file reads the list, dict or set, but code in other files could
     read it. The finding is a note in two cases:
 
-    - The finding is a note if a function that the traced code calls gets the list, dict or set as an argument and
-      changes it, because jaxlint does not know whether other code reads it after the trace.
-    - The finding is a note if the code adds a number to an item (`stats["traces"] += 1`), because programs count their
-      traces like this on purpose.
+    - The traced code passes the list, dict or set to a function that changes it: jaxlint does not know whether other
+      code reads it after the trace.
+    - The code adds a number to an item (`stats["traces"] += 1`): programs count their traces like this on purpose.
 
     ## Why is this bad?
 
@@ -86,8 +85,8 @@ def captured_mutation(event: Mutation) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a list, dict or set that the traced function makes itself, or that it gets as an argument
-    from JAX, because this container exists only during the trace. It does not report a list that no code reads after
+    jaxlint does not report a list, dict or set that the traced function makes itself, or that JAX passes to it as an
+    argument, because this container exists only during the trace. It does not report a list that no code reads after
     the trace. It does not report a list used as a stack, if the function removes each new element before the trace
     ends.
 

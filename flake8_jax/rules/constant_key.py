@@ -33,17 +33,27 @@ from flake8_jax.semantics.events.facts import DRAWN
 def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
     """A PRNG key comes from a constant seed, but each call or iteration needs its own numbers.
 
-    The finding is a warning if the function draws a dropout mask, a permutation or a choice of categories with the
-    key, because these should usually differ in each call. It is a note for other draws, such as the noise
-    of an experiment or a start vector.
+    The rule reports such a key in these cases:
 
-    The rule reports traced functions and loops that make such a key, and functions that get a seed or a key but use a
-    constant instead. With `--preview`, it also reports a key that is the default of a parameter (one finding for each
-    file), a constructor that gets a key but also makes one from a constant, and a function that by its name samples,
-    generates or adds noise, but has no parameter for a seed. These are notes, except for the constructor.
+    - A traced function or a loop makes the key, or traced code reads it from a variable of the module.
+    - A function that gets a seed or a key does not use it, and makes the key from a constant instead.
+    - A loop calls a function that makes the key, and passes the result to the next iteration.
 
-    The finding is also a note if a comment on the line that makes the key says that equal numbers are intended, or if
-    the compiled function has no arguments, because it then returns the same result anyway.
+    With `--preview`, the rule also reports:
+
+    - A key that is the default of a parameter (one finding for each file).
+    - A key that a constructor makes from a constant, although the constructor gets a key. - A key of a function that
+      any loop calls, whatever the loop does with the result.
+    - A key that a function makes whose name says that it samples, generates or adds noise (`sample_noise`), if the
+      function has no parameter for a seed.
+
+    The finding is a warning if the code draws a dropout mask, a permutation or a choice of categories with the key,
+    because these should usually differ in each call. It is also a warning if the function ignores a seed or a key that
+    it gets, and in constructors. Other findings are notes, such as those for the noise of an experiment
+    or a start vector.
+
+    The finding is also a note if a comment on the line that makes the key says that equal numbers are intended. It is
+    a note if the compiled function has no arguments, because such a function returns the same result anyway.
 
     ## Why is this bad?
 
@@ -53,8 +63,7 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
 
     Traced code that reads a key from a variable of the module has the same problem, because the key does not change
     between calls. A function that makes its own key (`def noise(x): key = jax.random.key(0) …`) has this problem if a
-    loop calls the function. jaxlint reports such a function if the result of the call goes into the next iteration of
-    the loop. With `--preview`, jaxlint also reports the function in other loops.
+    loop calls the function.
 
     ## Example
 
@@ -200,16 +209,21 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a key that a test makes. It does not report a key that the code makes once, outside traced
-    functions and loops, if no traced code draws from this key and the function does not ignore a seed that it gets. It
-    does not report a key whose seed is an argument of the function, because the caller can pass another seed. It does
-    not report a key whose seed is a named constant (`jax.random.key(SEED)`) or comes from the command line, because the
-    author probably wants the same numbers in every call.
+    jaxlint does not report a key that a test makes. Apart from the cases above, it does not report a key that the code
+    makes once, outside traced functions and loops.
 
-    jaxlint does not report a key that replaces a missing argument (`if key is None: key = jax.random.key(0)`), because
-    callers can pass their own. It does not report a key from which the code draws no numbers that matter: a key in
-    code of which only the shape of the result matters (`jax.eval_shape`), the key of a dropout layer that is switched
-    off (`deterministic=True`), a key that the function only returns, or a draw in a loop whose result no code uses.
+    jaxlint does not report a key whose seed is an argument of the function, because the caller can pass another seed.
+    For the same reason, it does not report a key that replaces a missing argument
+    (`if key is None: key = jax.random.key(0)`). It does not report a key whose seed is a named constant
+    (`jax.random.key(SEED)`) or comes from the command line, because the author probably wants the same numbers in
+    every call.
+
+    jaxlint does not report a key whose numbers do not matter:
+
+    - The code uses only the shape of the result (`jax.eval_shape`).
+    - The key is for a dropout layer that is switched off (`deterministic=True`).
+    - The function only returns the key.
+    - A loop draws from the key, but no code uses the result.
 
     ```python
     import sys

@@ -12,8 +12,9 @@ def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
     """A `custom_vjp` or `custom_jvp` function has no derivative rule, or a rule of the wrong form.
 
     With `--preview`, jaxlint also warns about a derivative rule that does not use the cotangent (or the tangents) that
-    JAX passes to it, unless the rule returns zero. Such a derivative rule gives the right gradient of `f(x)`, but a
-    wrong gradient of everything that the caller computes from the result, such as `2 * f(x)`.
+    JAX passes to it. Such a derivative rule gives the right gradient of `f(x)`, but a wrong gradient of everything
+    that the caller computes from the result, such as `2 * f(x)`. jaxlint does not warn about a derivative rule that
+    returns zero.
 
     ## Why is this bad?
 

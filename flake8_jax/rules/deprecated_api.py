@@ -95,8 +95,8 @@ def deprecated_api(event: ApiUse) -> Report | None:
       would have no effect on the new name.
 
     jaxlint offers no fix for `pjit` if the call contains a `PartitionSpec`, because `jax.jit` ignores the mesh of a
-    `with mesh:` block and so does not know the axes of the `PartitionSpec`. It offers no fix if the call passes its
-    options by position, because `jax.jit` takes them only by name.
+    `with mesh:` block and so does not know the axes of the `PartitionSpec`. It also offers no fix if the call of
+    `pjit` passes its options by position, because `jax.jit` takes them only by name.
 
     ## How it is verified
 

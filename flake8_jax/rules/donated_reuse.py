@@ -16,16 +16,20 @@ from flake8_jax.semantics.events.events import DonatedUse
 def donated_reuse(event: DonatedUse) -> Report | None:
     """The code uses an array after it was donated.
 
-    The finding is a warning if the array is an argument of a function whose callers jaxlint does not see: they may
-    pass a NumPy array, which JAX copies before it donates. It is also a warning if the code donates the array only on
-    some of the paths that lead to the use.
+    The finding is a warning if the code donates the array only on some of the paths that lead to the use.
+
+    The finding is a note in two cases:
+
+    - jaxlint does not know the shapes of the results: JAX deletes the array only if a result has the same shape.
+    - The array is a parameter of a function whose callers jaxlint does not see. They may pass a NumPy array, which JAX
+      copies before it donates.
 
     ## Why is this bad?
 
     If `donate_argnums` or `donate_argnames` names an argument, the compiled call may write its results into the memory
-    of this argument. JAX then deletes the array. Code that reads the array raises `RuntimeError`; code that passes it
-    to another compiled call raises `ValueError`. Some devices delete the array only if they can reuse its memory, so
-    the same code may work on one device and raise on another. Assign the result to the name of the argument
+    of this argument. JAX deletes the array if a result fits into its memory. Code that reads the array then raises
+    `RuntimeError`; code that passes it to another compiled call raises `ValueError`. Some devices do not reuse memory,
+    so the same code may work on one device and raise on another. Assign the result to the name of the argument
     (`w = step(w, x)`), or donate a copy.
 
     ## Example
@@ -92,9 +96,9 @@ def donated_reuse(event: DonatedUse) -> Report | None:
     ## Not reported
 
     jaxlint does not report code that reads only the shape or dtype of a donated array, because these stay available.
-    It does not report a NumPy array, which JAX copies before it donates. It does not report an array that JAX does not
-    delete because no result of the call has its shape. It does not report a donation by a jitted function that another
-    jitted function calls, because JAX ignores this donation.
+    It does not report a NumPy array, which JAX copies before it donates. It does not report an array if no result of
+    the call has its shape, because JAX cannot reuse its memory and keeps it. It does not report a donation by a jitted
+    function that another jitted function calls, because JAX ignores this donation.
 
     ```python
     import jax

@@ -19,19 +19,18 @@ def eager_step(event: EagerStep) -> Report | None:
     The findings are notes: of 21 findings in public repositories, 14 were worth a change, and 7 were short
     loops, layers of a model, or programs that raise an error before the loop.
 
-    With `--preview`, the rule also reports five kinds of code that run without `jit` at the top level of a script or
-    in its function `main`:
+    With `--preview`, the rule also reports five kinds of loops that the top level of a script or its function `main`
+    runs:
 
-    - With `--preview`, the rule reports a loop that does six or more array operations in each iteration and passes
-      the result to the next iteration (`u = u + dt * laplacian(u)`).
-    - With `--preview`, the rule reports a call of a function with six or more array operations if a loop calls it
-      after a jitted function, such as an optimizer written by hand after a jitted gradient.
-    - With `--preview`, the rule reports a loop that takes the elements of an array one by one and computes with them
-      (`float(x[i]) ** 2`).
-    - With `--preview`, the rule reports a training loop that does six or more operations and draws of random numbers
-      in each iteration beside its jitted step, such as the noise of a diffusion model. It does not count `jnp.asarray`.
-    - With `--preview`, the rule reports a loop that puts the elements of an array into a list (`rows.extend(x)`),
-      which makes a JAX array of each element.
+    - The loop does six or more array operations without `jit` in each iteration and passes the result to the next
+      iteration (`u = u + dt * laplacian(u)`).
+    - The loop calls a jitted function, such as a gradient, and then an unjitted function with six or more array
+      operations, such as an optimizer written by hand.
+    - The loop calls a jitted training step, but computes other values without `jit`, such as the noise of a diffusion
+      model. jaxlint reports the loop if it makes six or more array operations and random draws for this. It does not
+      count `jnp.asarray`.
+    - The loop takes the elements of an array one by one and computes with them (`float(x[i]) ** 2`).
+    - The loop puts the elements of an array into a list (`rows.extend(x)`), which makes a JAX array of each element.
 
     ## Why is this bad?
 

@@ -18,9 +18,9 @@ from flake8_jax.semantics.events.pools import POOLS, sliding_window
 
 @rule("JAX514", "warning", fixable="sometimes")
 def flax_collections(event: LibraryCall) -> Report | None:
-    """Flax code drops batch statistics, passes `rngs` among the variables, or calls a pooling function without strides.
+    """Flax code drops batch statistics, puts PRNG keys into the variables, or calls a pooling function without strides.
 
-    The rule is on only with `--preview`: it reports one line in 282 public repositories (`rngs` among the variables),
+    The rule is on only with `--preview`: it reports one line in 282 public repositories (PRNG keys in the variables),
     so it is hardly tested on real mistakes.
 
     ## Why is this bad?
@@ -29,9 +29,9 @@ def flax_collections(event: LibraryCall) -> Report | None:
     code does not pass the updated statistics to the next step, the statistics keep their initial values 0 and 1, and
     the model normalizes with these values at evaluation.
 
-    `apply` takes its PRNG keys from the argument `rngs`. If they are in the dictionary of the variables instead
-    (`{"params": params, "rngs": {"dropout": key}}`), Flax takes `rngs` for a collection of variables that no module uses,
-    and ignores it. A module that needs a key then raises `InvalidRngError`, unless it gets another one.
+    `apply` takes its PRNG keys from the argument `rngs`. If the keys are in the dictionary of the variables instead
+    (`{"params": params, "rngs": {"dropout": key}}`), Flax takes `rngs` for a collection of variables that no module
+    uses, and ignores the keys. If the call passes no other keys, a module that needs a key raises `InvalidRngError`.
 
     The functions `max_pool` and `avg_pool` of Flax and the pooling layers of Equinox move their window by 1 unless
     the call passes strides: `max_pool(x, (2, 2))` turns an 8 × 8 array into a 7 × 7 array. jaxlint does not report
@@ -149,9 +149,11 @@ def flax_collections(event: LibraryCall) -> Report | None:
 
     ## Fix safety
 
-    Dropped batch statistics have no fix, because the author has to change the training step and its callers. The fix
-    of a pooling call is unsafe. It passes the window shape as strides, too: `max_pool(x, (2, 2))` becomes
+    Unsafe. jaxlint fixes only pooling calls: it passes the window shape as strides, too. `max_pool(x, (2, 2))` becomes
     `max_pool(x, (2, 2), strides=(2, 2))`. The windows no longer overlap, so the result is smaller.
+
+    The other two mistakes have no fix. For dropped batch statistics, the author has to change the training step and
+    its callers.
 
     ## How it is verified
 

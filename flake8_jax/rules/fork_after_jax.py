@@ -102,8 +102,8 @@ def fork_after_jax(event: Fork) -> Report | None:
 
     ## How it is verified
 
-    jaxlint cannot confirm the finding by a run, because a forked process hangs only sometimes, and because jaxlint
-    does not fork the process that it observes. JAX itself prints a warning about `os.fork()`.
+    jaxlint cannot confirm the finding by a run, because a forked process hangs only sometimes. JAX itself prints a
+    warning about `os.fork()`.
 
     ## Since
 

@@ -22,10 +22,10 @@ _CASTS = _NEVER_CONCRETE | {"builtins.int", "builtins.bool"}
 def host_cast(event: LibraryCall) -> Report | None:
     """`float()`, `int()`, `bool()` or `complex()` is called on a traced value.
 
-    By default, the rule reports a cast only where jaxlint finds out that JAX traces the code. With `--preview`, it also
-    reports casts in methods and properties of a class that is registered as a pytree and holds arrays, even if no known
-    code traces them, because users pass such objects to jitted functions. It does not report a method whose name says
-    that it prints, checks or stores something (`print_summary`, `validate`, `save`).
+    By default, the rule reports a cast only if jaxlint infers that JAX traces the code. With `--preview`, the rule
+    also assumes that JAX traces the methods and properties of a class that holds arrays and is registered as a pytree,
+    because users pass such objects to jitted functions. It does not assume this of a method whose name says that the
+    method prints, checks or stores something (`print_summary`, `validate`, `save`).
 
     ## Why is this bad?
 

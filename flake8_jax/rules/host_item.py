@@ -19,10 +19,10 @@ from flake8_jax.semantics.events.events import MethodCall
 def host_item(event: MethodCall) -> Report | None:
     """`.item()` or `.tolist()` is called on a traced array.
 
-    By default, the rule reports a call only where jaxlint finds out that JAX traces the code. With `--preview`, it also
-    reports calls in methods and properties of a class that is registered as a pytree and holds arrays, even if no known
-    code traces them, because users pass such objects to jitted functions. It does not report a method whose name says
-    that it prints, checks or stores something (`print_summary`, `validate`, `save`).
+    By default, the rule reports a call only if jaxlint infers that JAX traces the code. With `--preview`, the rule
+    also assumes that JAX traces the methods and properties of a class that holds arrays and is registered as a pytree,
+    because users pass such objects to jitted functions. It does not assume this of a method whose name says that the
+    method prints, checks or stores something (`print_summary`, `validate`, `save`).
 
     ## Why is this bad?
 
@@ -90,8 +90,7 @@ def host_item(event: MethodCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not report `item` and `tolist` of objects whose class is a class of the project that defines these
-    methods itself.
+    The rule does not report `item` and `tolist` if a class of the project defines these methods itself.
 
     ## Fix safety
 

@@ -88,11 +88,10 @@ def inf_mask_softmax(event: Computation) -> Report | None:
 
     jaxlint does not report a boolean mask times infinity (`~mask * -jnp.inf`): XLA compiles it like
     `jnp.where(~mask, -jnp.inf, 0)`, so the result contains no NaN. It does not report an array of ones times infinity,
-    because this product contains no zero.
+    because such an array contains no zero.
 
     jaxlint does not report a mask that the code passes as `jax.nn.softmax(x, where=mask)`, because `softmax` then
-    ignores the masked elements. It does not report a mask that is data, such as an argument of the function, because
-    jaxlint does not know the values of its rows.
+    ignores the masked elements.
 
     jaxlint does not report a result whose NaN the code replaces with `nan_to_num` or `where`. It also does not report
     `-inf` in the logarithm of a density, where it is a valid result.
@@ -121,9 +120,10 @@ def inf_mask_softmax(event: Computation) -> Report | None:
 
     ## Limitations
 
-    The rule misses a mask that the code computes from data, such as the lengths of sequences, because it does not know
-    the values in the rows of the mask. For the same reason, it misses a mask that `jax.lax.broadcasted_iota` makes,
-    and a comparison of two ranges whose lengths are different variables (`jnp.arange(n)` and `jnp.arange(m)`).
+    The rule reports a fully masked row only if jaxlint knows the values of the mask. It misses masked rows of a mask
+    that is an argument of the function, or that the code computes from data, such as the lengths of sequences. It also
+    misses them in a mask that `jax.lax.broadcasted_iota` makes, and in a comparison of two ranges whose lengths are
+    different variables (`jnp.arange(n)` and `jnp.arange(m)`).
 
     ## Fix safety
 

@@ -18,12 +18,15 @@ _PMAPS = frozenset({"jax.pmap"})
 def jit_in_loop(event: Repetition) -> Report | None:
     """A loop applies `jit` to a new function object in every iteration and calls the result.
 
-    The finding is a warning in three cases: the jitted function is a bound method, the loop is a `while` loop, or the
-    loop passes a result of the compiled function to the next call of this function.
+    The finding is a note in most loops, because such a loop is often a benchmark, which compiles one
+    program for each array size on purpose. It is a warning in three cases:
 
-    In other loops, the finding is a note, because such a loop is often a benchmark, which compiles one
-    program for each array size on purpose. The finding is a note in all loops if the function reads a variable that
-    the loop assigns, because the author would first have to make this variable an argument.
+    - The jitted function is a bound method.
+    - The loop is a `while` loop.
+    - The loop passes a result of the compiled function to the next call of this function (`w = step(w, x)`).
+
+    Even in these cases, the finding is a note if the jitted function reads a variable that the loop assigns, because
+    the author would first have to make this variable an argument.
 
     ## Why is this bad?
 

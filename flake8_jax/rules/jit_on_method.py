@@ -120,7 +120,8 @@ def jit_on_method(event: JittedMethod) -> Report | None:
     ## Limitations
 
     The rule reports nothing for a class that has a base class from another package, because the base class may
-    register it as a pytree. It knows that the modules of Flax linen and Haiku, `abc.ABC` and `typing.Protocol` do not.
+    register it as a pytree. The exceptions are `abc.ABC`, `typing.Protocol` and the modules of Flax linen and Haiku:
+    jaxlint knows that these base classes register nothing.
 
     ## Fix safety
 

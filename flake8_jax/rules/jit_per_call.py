@@ -17,13 +17,13 @@ def jit_per_call(event: Repetition | CompiledPerCall) -> Report | None:
     The findings are notes: of 26 findings in public repositories, 8 were worth a change. In the other findings,
     the function captured values that differ from call to call, or each call did far more work than the compilation.
 
-    By default, the rule reports functions that a loop calls. With `--preview`, it also reports:
+    By default, the rule reports functions that a loop calls. With `--preview`, it also reports functions for which a
+    change saves less time, or which may run only once:
 
-    - A function that a loop calls only once in many iterations (`if step % evaluate_every == 0`), because it compiles
-      less often.
-    - A `pmap` of a function that only calls a collective such as `jax.lax.pmean`, because it compiles a tiny program.
+    - A function that a loop calls only once in many iterations (`if step % evaluate_every == 0`).
+    - A function that applies `pmap` to a function which only calls a collective such as `jax.lax.pmean`.
     - A function that the project calls in several places, without a loop.
-    - A public function of a package that takes arguments and that the project does not call, because its users
+    - A public function of a package, with parameters, that the project itself does not call. The users of the package
       may call it many times.
 
     ## Why is this bad?

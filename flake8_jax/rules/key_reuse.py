@@ -31,22 +31,22 @@ from flake8_jax.semantics.events.facts import draws_from
 def key_reuse(event: KeyUse) -> Report | None:
     """Two random draws on one path through the program use the same PRNG key.
 
-    The finding is a warning for two calls of `choice` with one key, because they may be meant to pick the same
-    elements of two arrays.
+    The finding is a warning for two calls of `choice` with one key: they pick elements at the same places of two
+    arrays of the same length, which may be intended.
 
-    The finding is a note if only some paths through the program make both draws, or if equal draws may be
-    intended, for example in these cases:
+    The finding is a note if only some paths through the program make both draws. It is also a note if the
+    code around the draws shows a reason for equal numbers, for example in these cases:
 
-    - Equal draws may be intended if a function makes the key itself from a constant seed.
-    - Equal draws may be intended if one function changes an image and its mask with the same key.
-    - Equal draws may be intended if the code compares the results of the two draws, or if no result depends on both
-      draws.
-    - Equal draws may be intended if one key is used for two collections of Flax
-      (`rngs={"params": key, "dropout": key}`).
+    - A function makes the key itself from a constant seed.
+    - One function changes an image and its mask with the same key.
+    - The code compares the results of the two draws.
+    - The code only prints, plots or saves each of the two results by itself.
+    - One key is used for two collections of Flax (`rngs={"params": key, "dropout": key}`).
 
     With `--preview`, the rule also counts a call of a function whose code jaxlint does not see (`env.reset(key)`,
-    `dist.sample(seed=key)`, `model(key, x)`) as a use of the key. It does not count a function whose name says that it
-    stores a key or copies it to a device, or `init` and `apply` of Flax, which make new keys from names.
+    `dist.sample(seed=key)`, `model(key, x)`) as a use of the key. It does not count a call if the name of the function
+    says that it stores a key or copies it to a device. It does not count `init` and `apply` of Flax, because they make
+    a new key for each module.
 
     With `--preview`, the rule also reports a `split` of a key after a `fold_in` of this key, because `fold_in` may
     return a key that `split` returns, too.

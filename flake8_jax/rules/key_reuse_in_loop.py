@@ -44,17 +44,16 @@ TREE_MAP = "tree_map"
 def key_reuse_in_loop(event: KeyUse) -> Report | None:
     """A loop draws from a PRNG key that does not change in the loop.
 
-    The finding is a note if equal draws may be intended. jaxlint assumes this in three cases:
+    The finding is a note if equal draws may be intended, for example in these cases:
 
-    - Equal draws may be intended if the code compares the results of the iterations.
-    - Equal draws may be intended if each iteration evaluates a value that the loop changes, such as the parameters,
-      and the next iteration does not need the result.
-    - Equal draws may be intended if the name of the key (`eval_key`, `fixed_rng`) or a comment (`# the same key`) says
-      that the key is fixed.
+    - The code compares the results of the iterations.
+    - The loop changes a state, such as the parameters, and uses the key only to evaluate this state
+      (`scores.append(score(params, key))`): no iteration needs the scores of earlier ones.
+    - The name of the key (`eval_key`, `fixed_rng`) or a comment (`# the same key`) says that the key is fixed.
 
     With `--preview`, the rule also reports a key that each iteration passes to a function whose code jaxlint does not
-    see (`env.reset(key)`). It does not report this key if the loop also calls `split` or `fold_in`: the loop then has
-    new keys, so the code probably keeps the old key on purpose.
+    see (`state = env.reset(key)`). It does not report this key if the loop makes other keys with `split` or `fold_in`,
+    because the code then probably keeps the old key on purpose.
 
     ## Why is this bad?
 
@@ -158,10 +157,11 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
 
     ## Fix safety
 
-    Unsafe, because the draws change. In a Python loop, jaxlint adds `key, subkey = jax.random.split(key)` at the top
-    of the body. In the body of `fori_loop`, it passes `jax.random.fold_in(key, i)` with the loop index `i`. jaxlint
-    offers no fix if equal draws may be intended: if the code ranks the results of the iterations, or if a comment
-    mentions common random numbers.
+    Unsafe, because the draws change. In a Python loop, jaxlint adds `key, subkey = jax.random.split(key)` to the body.
+    In the body of `fori_loop`, it passes `jax.random.fold_in(key, i)` with the loop index `i`.
+
+    jaxlint offers no fix in the three cases at the top of this page, in which equal draws may be intended. It also
+    offers no fix if the code looks for the best result of the iterations (`max(scores)`).
 
     ## How it is verified
 

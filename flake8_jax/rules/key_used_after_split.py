@@ -35,9 +35,9 @@ def key_used_after_split(event: KeyUse) -> Report | None:
     ## Why is this bad?
 
     Do not use a key again after `split(key)`. A second `split` of the key returns the same new keys again, even with
-    another number of keys: `split(key, 5)[0]` equals `split(key, 2)[0]`. The second `split` does no harm only if the
-    code uses none of these keys twice. A draw from the old key gives numbers that may be correlated with the draws
-    from the new keys. Neither use raises an error, unless `jax_debug_key_reuse` is on.
+    another number of keys: `split(key, 5)[0]` equals `split(key, 2)[0]`. Draws from these new keys then repeat. A draw
+    from the old key gives numbers that may be correlated with the draws from the new keys. JAX raises an error in both
+    cases only if `jax_debug_key_reuse` is on.
 
     ## Example
 

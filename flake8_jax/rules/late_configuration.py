@@ -94,10 +94,14 @@ def late_configuration(event: Setting) -> Report | None:
 
     ## Fix safety
 
-    Unsafe. jaxlint moves the setting before the import or the computation that comes too early, if both are in the
-    same block and the setting needs no name that is defined between them. The setting then has an effect, so results
-    may change. jaxlint does not move a setting that demands a platform other than the CPU, because JAX then raises on
-    machines without this platform.
+    Unsafe. jaxlint moves the setting up, before the import or the computation that comes too early. The setting then
+    has an effect, so results may change.
+
+    jaxlint offers no fix in these cases:
+
+    - The setting is in another block or function than the code that comes too early.
+    - The setting needs a name that the code defines between the two places.
+    - The setting demands a platform other than the CPU: JAX would raise an error on machines without this platform.
 
     ## How it is verified
 

@@ -24,16 +24,17 @@ def library_call_mismatch(event: CallMismatch | FloatSize) -> Report | None:
 
     ## Why is this bad?
 
-    If the arguments of a call do not fit the function, Python raises `TypeError` at the call, for one of four
-    reasons:
+    If the arguments of a call do not fit the function, the call raises `TypeError`. The rule finds these mistakes:
 
     - A required argument is missing, such as the `key` of an Equinox layer or the `rngs` of a `flax.nnx` layer.
-    - The call has too many positional arguments.
+    - The call has too many positional arguments, or passes one argument both by position and by name.
     - The function has no parameter with the name of a keyword argument.
     - A shape or a count is a float, such as `1e6` or `n / 2`. JAX takes only ints there.
+    - Neither the constructor nor the call of a Flax linen layer gets an argument that one of them needs, such as
+      `deterministic` of `nn.Dropout`. The call then raises `ValueError`.
 
-    jaxlint knows the parameters in the releases of each library, for JAX from 0.4.30 on. It reports a call only if the
-    call fits none of these releases.
+    jaxlint knows the parameters of the functions in each release of these libraries, for JAX from 0.4.30 on. It
+    reports a call only if the call fits none of the releases.
 
     ## Example
 
@@ -183,10 +184,10 @@ def library_call_mismatch(event: CallMismatch | FloatSize) -> Report | None:
 
     ## Limitations
 
-    The rule checks the number and the names of arguments. Of their types and values, it checks only whether a shape or
-    a count is a float, in functions of `jax.numpy`, `jax.nn` and `jax.random`. Of methods, it checks only calls of
-    layers such as `nn.Dropout`. It does not check releases of JAX before 0.4.30, or libraries other than JAX, Flax,
-    optax and Equinox.
+    The rule checks the number and the names of arguments. It does not check their types and values, except for floats
+    as shapes and counts in functions of `jax.numpy`, `jax.nn` and `jax.random`. It does not check methods, except for
+    calls of layers such as `nn.Dropout`. It does not check releases of JAX before 0.4.30, or libraries other than JAX,
+    Flax, optax and Equinox.
 
     ## Fix safety
 
@@ -194,7 +195,8 @@ def library_call_mismatch(event: CallMismatch | FloatSize) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name and confirms the finding if the call raises `TypeError`.
+    `jaxlint verify` runs the program that you name and confirms the finding if the call raises `TypeError` or
+    `ValueError`.
 
     ## Since
 

@@ -15,7 +15,9 @@ _CONVERTING = frozenset({"jax.numpy.array", "jax.numpy.asarray"})
 
 @rule("JAX417", "info", only=Subscription(where=frozenset({"eager", "loop"})))
 def list_of_arrays(event: LibraryCall | JoinedKeys) -> Report | None:
-    """`jnp.array` converts a list of JAX arrays that a loop has filled, or of keys that were one array before.
+    """`jnp.array` converts a list of JAX arrays that a loop has filled.
+
+    The rule also reports `jnp.array(subkeys)` after `key, *subkeys = jax.random.split(key, n)`.
 
     The rule is on only with `--preview`, because `jnp.array` gives the right result and only takes more time.
 
@@ -102,7 +104,7 @@ def list_of_arrays(event: LibraryCall | JoinedKeys) -> Report | None:
     ## Not reported
 
     jaxlint does not report a list of Python numbers, which `jnp.array` converts fast, or a list that the code fills
-    without a loop, because such a list is short. For the same reason, it does not report at most 8 keys.
+    without a loop, because such a list is short. For the same reason, it does not report a list of at most 8 keys.
 
     ```python
     import jax
