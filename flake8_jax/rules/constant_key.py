@@ -42,10 +42,10 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
     With `--preview`, the rule also reports:
 
     - A key that is the default of a parameter (one finding for each file).
-    - A key that a constructor makes from a constant, although the constructor gets a key. - A key of a function that
-      any loop calls, whatever the loop does with the result.
-    - A key that a function makes whose name says that it samples, generates or adds noise (`sample_noise`), if the
-      function has no parameter for a seed.
+    - A key that a constructor makes from a constant, although the constructor gets a key.
+    - A key that a function makes, if a loop calls the function but passes no result to the next iteration.
+    - A key that a function without a parameter for a seed makes, if the name of the function says that it samples,
+      generates or adds noise (`sample_noise`).
 
     The finding is a warning if the code draws a dropout mask, a permutation or a choice of categories with the key,
     because these should usually differ in each call. It is also a warning if the function ignores a seed or a key that

@@ -168,9 +168,9 @@ def eager_step(event: EagerStep) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a loop that calls a jitted step or a jitted `apply` function of a model, because JAX
-    already runs it as one call. It does not report a loop that is known to have fewer than 100 iterations, which
-    gains little from `jit`.
+    jaxlint does not report a loop in which a jitted step or a jitted `apply` function of a model does all the work,
+    because JAX already runs it as one call. It does not report a loop that is known to have fewer than 100 iterations,
+    which gains little from `jit`.
 
     ```python
     import flax.linen as nn

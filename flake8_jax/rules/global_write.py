@@ -10,7 +10,7 @@ from flake8_jax.semantics.events.facts import UNDONE
 
 @rule("JAX501", "error")
 def global_write(event: Mutation) -> Report | None:
-    """Traced code assigns a `global` or `nonlocal` variable that exists before the trace begins.
+    """Traced code assigns to a `global` or `nonlocal` variable that exists before the trace begins.
 
     The finding is a note if the code adds a number to the variable (`n_traces += 1`), because programs
     count their traces like this on purpose.

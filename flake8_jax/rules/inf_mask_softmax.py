@@ -91,7 +91,8 @@ def inf_mask_softmax(event: Computation) -> Report | None:
     because such an array contains no zero.
 
     jaxlint does not report a mask that the code passes as `jax.nn.softmax(x, where=mask)`, because `softmax` then
-    ignores the masked elements.
+    ignores the masked elements. It does not report `jnp.where(mask, scores, -jnp.inf)` if `mask` is an argument,
+    because jaxlint does not know whether the mask masks a whole row.
 
     jaxlint does not report a result whose NaN the code replaces with `nan_to_num` or `where`. It also does not report
     `-inf` in the logarithm of a density, where it is a valid result.
@@ -120,10 +121,9 @@ def inf_mask_softmax(event: Computation) -> Report | None:
 
     ## Limitations
 
-    The rule reports a fully masked row only if jaxlint knows the values of the mask. It misses masked rows of a mask
-    that is an argument of the function, or that the code computes from data, such as the lengths of sequences. It also
-    misses them in a mask that `jax.lax.broadcasted_iota` makes, and in a comparison of two ranges whose lengths are
-    different variables (`jnp.arange(n)` and `jnp.arange(m)`).
+    The rule misses a fully masked row if the code computes the mask from data, such as the lengths of sequences. It
+    also misses such a row in a mask that `jax.lax.broadcasted_iota` makes, and in a comparison of two ranges whose
+    lengths are different variables (`jnp.arange(n)` and `jnp.arange(m)`).
 
     ## Fix safety
 
