@@ -102,8 +102,7 @@ def missing_compact(event: StraySubmodule) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name and confirms the finding if the line raises
-    `AssignSubModuleError`.
+    `jaxlint verify` runs the program that you name and confirms the finding if Flax raises `AssignSubModuleError`.
 
     ## Since
 

@@ -18,7 +18,8 @@ def missing_donation(event: UndonatedStep) -> Report | None:
     While `state = step(state, batch)` runs, the old and the new state both use memory. If the state holds parameters
     and optimizer state, the two copies can fill most of the device memory. With donation, XLA writes the results over
     the old arrays: `jax.jit(step, donate_argnames=("state",))`, or `donate_argnums=0` for `pmap`. The call deletes the
-    old arrays, so no code may use them afterwards, including the code that passed them to the loop.
+    old arrays, so no code may use them afterwards. If the first `state` is an argument of the function that contains
+    the loop, the caller of this function may not use it afterwards either.
 
     ## Example
 
@@ -113,10 +114,14 @@ def missing_donation(event: UndonatedStep) -> Report | None:
     ## Fix safety
 
     Unsafe. jaxlint adds `donate_argnames` (or `donate_argnums` for `pmap`) where the function is compiled. JAX then
-    deletes the donated array, so a later use raises an error. jaxlint therefore offers the fix only if each caller
-    passes a value that the caller made itself and that only one name refers to. It offers no fix for a parameter of
-    the caller, for an attribute, for an array to which a list or an object refers, or for an array that may share its
-    memory with a reshaped array.
+    deletes the donated array, so a later use raises an error. jaxlint therefore offers the fix only if no other code
+    can use the array:
+
+    - Every call of the compiled function passes a variable. An attribute such as `self.state` has no fix.
+    - The function that contains the call makes the array itself. The example above has no fix, because `w` is a
+      parameter of `fit`.
+    - Only this variable refers to the array. There is no fix if a list, an object or a reshaped array may also refer to
+      it.
 
     ## How it is verified
 

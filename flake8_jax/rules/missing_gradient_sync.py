@@ -11,9 +11,9 @@ from flake8_jax.semantics.events.events import MissingSync
 def missing_gradient_sync(event: MissingSync) -> Report | None:
     """A step that runs on every device updates parameters with gradients that are not averaged over the devices.
 
-    With `--preview`, the rule also reports a step under a `vmap` with a named axis inside a `pmap`, if the step
-    averages gradients only over the axis of the `pmap`, and no collective uses the axis of the `vmap`. Average the
-    gradients over both axes: `pmean(grads, ("batch", "device"))`.
+    With `--preview`, the rule also looks at a `vmap` with a named axis inside a `pmap`. It reports a step that averages
+    gradients over the axis of the `pmap` but uses no collective over the axis of the `vmap`. Average the gradients over
+    both axes: `pmean(grads, ("batch", "device"))`.
 
     ## Why is this bad?
 

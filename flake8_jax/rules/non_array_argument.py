@@ -49,10 +49,14 @@ def non_array_argument(event: TransformCall | LibraryCall | RootMet | SequenceOp
     them; other values raise `TypeError`. Name the parameter in `static_argnames`, or bind the argument beforehand
     with `functools.partial`.
 
-    Functions of `jax.numpy` and `jax.random` also need arrays. They raise `TypeError` for a function or a module that
-    the code forgets to call, as in `jnp.tanh(network)` instead of `jnp.tanh(network(x))`. Functions of `jax.random`
-    raise it for a number or a shape in place of a key. Functions of `jax.numpy` raise it for a list, which, unlike
-    NumPy, they do not convert. Operators do not convert lists either: `[1, 2] + x` raises if `x` is an array of JAX.
+    Functions of `jax.numpy` and `jax.random`, and operators, also need arrays. They raise `TypeError` in these cases:
+
+    - The code passes a function or a module and forgets to call it: `jnp.tanh(network)` instead of
+      `jnp.tanh(network(x))`.
+    - A function of `jax.random` gets a number or a shape in place of a key.
+    - A function such as `jnp.sum` gets a list. Unlike NumPy, most functions of `jax.numpy` do not convert lists;
+      `jnp.asarray` does.
+    - An operator gets a list and an array of JAX: `[1, 2] + x`.
 
     The finding is a warning if jaxlint knows only from the annotation of a parameter (`model: Model`) that the
     argument is an object of a class of the project.

@@ -108,10 +108,12 @@ def numpy_on_tracer(event: LibraryCall) -> Report | None:
     ## Not reported
 
     jaxlint does not report NumPy functions of shapes and constants (`np.prod(x.shape)`), or a dtype such as
-    `np.float32` as an argument, because these are not traced. It does not report code outside tracing.
+    `np.float32` as an argument, because these are not traced. Without `--preview`, it does not report code outside
+    tracing.
 
     jaxlint does not report `np.sum`, `np.mean`, `np.argmax`, `np.reshape`, `np.shape` and similar functions if their
-    first argument is a tracer: NumPy then calls the method of the tracer with the same name (`x.sum()`), which works.
+    first argument is a tracer: NumPy then uses the method or attribute of the tracer with the same name (`x.sum()`,
+    `x.shape`), which works.
 
     ```python
     import jax

@@ -104,9 +104,9 @@ def overwritten_host_buffer(event: OverwrittenBuffer) -> Report | None:
 
     ## Limitations
 
-    The rule misses NumPy arrays whose dtype jaxlint cannot infer, and arrays that the project does not make itself. If
-    the code calls a function that jaxlint does not know before the write, the rule reports nothing, because this
-    function may wait for the result.
+    The rule misses NumPy arrays whose dtype jaxlint cannot infer, and arrays that the project does not make itself. The
+    rule reports nothing if the code calls an unknown function between the JAX call and the write, because this function
+    may wait for the result.
 
     ## Fix safety
 

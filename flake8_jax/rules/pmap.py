@@ -21,9 +21,12 @@ def pmap(event: NameUse) -> Report | None:
     ## Why is this bad?
 
     Every mapped argument of a pmapped function needs a leading axis as long as the number of devices. The function is
-    slow if it is called inside `jit` (JAX605), and `pmap` can arrange the devices in only one way. You can replace
-    `pmap` in two ways: `jax.jit` on arrays with a `NamedSharding` needs no change to the function, and `jax.shard_map`
-    keeps collectives over a named axis, such as `jax.lax.psum(x, "batch")`. `pmap` still works and gives no warning.
+    slow if it is called inside `jit`, which JAX605 (`jit-of-pmap`) reports. `pmap` arranges the devices along one axis,
+    but a mesh can have several axes.
+
+    You can replace `pmap` in two ways: `jax.jit` on arrays with a `NamedSharding` needs no change to the function, and
+    `jax.shard_map` keeps collectives over a named axis, such as `jax.lax.psum(x, "batch")`. `pmap` still works and
+    gives no warning.
 
     ## Example
 
@@ -87,9 +90,10 @@ def pmap(event: NameUse) -> Report | None:
 
     Unsafe. `pmap(f)` becomes `jax.jit` of `jax.shard_map` over a mesh of all devices. The arguments and results stay
     the same, so no caller changes. The new code raises an error in a program with several processes, or if the mapped
-    axis is shorter than the number of devices. Comments of the rewritten statement that name `pmap` name `shard_map`
-    afterwards. A variable whose name contains `pmap`, such as `pmapped`, keeps its name, and the message of the fix
-    says so.
+    axis is shorter than the number of devices.
+
+    In the comments of the rewritten statement, jaxlint replaces the word `pmap` by `shard_map`. A variable whose name
+    contains `pmap`, such as `pmapped`, keeps its name, and the message of the fix says so.
 
     If jaxlint offers no fix for a `jax.pmap`, the message of the finding gives the reason. The page about pmap in
     jaxlint's documentation (the file `docs/pmap.md` of jaxlint's repository) lists the reasons, and what to do by hand

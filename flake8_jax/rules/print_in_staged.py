@@ -104,10 +104,12 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     safe if all printed values are tracers each time the `print` runs. Otherwise it is unsafe: `jax.debug.print` first
     converts a Python number to an array, so it prints a float in single precision.
 
-    The fix is also unsafe if the project uses `jax.export`, which rejects functions that print, or traces functions
-    without running them (`jax.eval_shape`), because `jax.debug.print` then prints nothing. jaxlint offers no fix if
-    one of the printed values is a shape, a class or an integer that needs 64 bits, or if the text of the `print` or the
-    name of the function mentions tracing, compilation or side effects.
+    The fix is also unsafe in a project that uses `jax.export`, because `jax.export` rejects functions that call
+    `jax.debug.print`. It is also unsafe in a project that traces functions without running them, for example with
+    `jax.eval_shape`, because `jax.debug.print` prints nothing there.
+
+    jaxlint offers no fix if one of the printed values is a shape, a class or an integer that needs 64 bits. It also
+    offers no fix if the text of the `print` or the name of the function mentions tracing, compilation or side effects.
 
     ## How it is verified
 

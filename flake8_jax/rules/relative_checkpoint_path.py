@@ -12,9 +12,12 @@ from flake8_jax.semantics.events.refused import RelativePath
 def relative_checkpoint_path(event: RelativePath) -> Report | None:
     """The code saves a checkpoint of Flax or Orbax to a relative path, or restores it from one.
 
-    The finding is a warning for `CheckpointManager`, which raises only when it saves or restores arrays. With
-    `--preview`, the rule also reports `restore_checkpoint` with a warning, because it raises only if it finds a
-    checkpoint of Orbax: a checkpoint that Flax before 0.7 has written can be read from a relative path.
+    The finding is a warning for `CheckpointManager(path)`: this call raises no error, but saving or restoring arrays
+    with the manager does.
+
+    With `--preview`, the rule also warns about `restore_checkpoint`, as in the second example. This function raises an
+    error only if it finds a checkpoint that Orbax wrote. Checkpoints that Flax before 0.7 wrote can be read from a
+    relative path.
 
     ## Why is this bad?
 
@@ -68,10 +71,14 @@ def relative_checkpoint_path(event: RelativePath) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a path whose start it does not know, and no path that starts with `/`, `~`, a drive or the
-    name of a bucket. It reports nothing if the project switches off Orbax (`flax_use_orbax_checkpointing`), if it
-    requires Flax before 0.8.5 or Orbax before 0.5.0, or if it replaces the class or the function, for example with
-    `mock.patch.object(ocp, "PyTreeCheckpointer")`.
+    jaxlint does not report a path whose start it does not know, such as a parameter. It does not report a path that
+    starts with `/`, `~`, a drive or the name of a bucket.
+
+    jaxlint reports nothing in these projects:
+
+    - The project switches off Orbax (`flax_use_orbax_checkpointing`).
+    - The project requires Flax before 0.8.5 or Orbax before 0.5.0. The rule covers only newer releases.
+    - The project replaces the class or the function, for example with `mock.patch.object(ocp, "PyTreeCheckpointer")`.
 
     ```python
     import pathlib

@@ -15,9 +15,8 @@ from flake8_jax.semantics.events.facts import READ_LATER, UNDONE
 def self_write(event: Mutation) -> Report | None:
     """A traced method stores a traced value in `self`, or in another object that exists before the trace begins.
 
-    The finding is an error if the code computes the new value of the attribute from the old one, or reads the
-    attribute after the trace. It is a note if the project reads the attribute only in the same trace,
-    where the tracer is still valid.
+    The finding is an error if the code computes the new value of the attribute from the old one, or reads the attribute
+    after the trace. Otherwise, it is a note: while the trace runs, the tracer is still valid.
 
     ## Why is this bad?
 
@@ -79,11 +78,13 @@ def self_write(event: Mutation) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report an assignment to an attribute of an object that the traced function makes itself, because
-    the object exists only during the trace. It does not report an object that is a pytree and an argument of the
-    traced function: the function changes a copy of this object, and can return the copy. It does not report a static
-    value (`self.shape = x.shape`), which stays valid after tracing. It does not report an attribute to which the
-    function assigns its old value again, because no tracer is left in it.
+    jaxlint does not report these assignments:
+
+    - The traced function makes the object itself, such as `fresh` below, so the object exists only during the trace.
+    - The object is a pytree and an argument of the traced function, as in `Moments.update` below. The function changes
+      a copy of the object, and can return the copy.
+    - The value is static (`self.shape = x.shape`), so it stays valid after tracing.
+    - The function gives the attribute its old value again, as in `Model.scaled` below, so no tracer is left in it.
 
     ```python
     import copy

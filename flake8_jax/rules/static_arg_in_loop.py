@@ -20,8 +20,9 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
     The findings are notes: none of three findings in public repositories was worth a change. In these programs,
     the function used the static argument to index a Python list, or the argument took few values.
 
-    With `--preview`, the rule also reports a static argument that the loop computes from its old value with a limit or
-    only in some iterations, such as `k = max(int(0.9 * k), 8)`.
+    With `--preview`, the rule also reports a static argument that the loop computes from its old value with `int`,
+    `float`, `round`, `max` or `min`, as in `k = max(int(0.9 * k), 8)`. Such an argument does not change in every
+    iteration.
 
     ## Why is this bad?
 
@@ -144,9 +145,11 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not report a loop whose number of values it does not know, such as `for rate in config.rates`,
-    because there may be few values. It reports loops over `range(n)` and `enumerate(…)` even if it does not know how
-    long they are. It misses jitted functions that a library calls, as in `library.run(jitted_step)`.
+    The rule does not report a loop over values that jaxlint does not know, such as `for rate in config.rates`, because
+    there may be few values. Loops over `range(n)` and `enumerate(…)` are an exception: the rule reports them even if it
+    does not know how long they are.
+
+    The rule misses jitted functions that a library calls, as in `library.run(jitted_step)`.
 
     ## Fix safety
 

@@ -72,7 +72,7 @@ def static_arg_mismatch(event: RootMet) -> Report | None:
     ## How it is verified
 
     `jaxlint verify` runs the program that you name and confirms the finding if `jax.jit` raises an error such as
-    `ValueError`, or emits a warning.
+    `ValueError`.
 
     ## Since
 

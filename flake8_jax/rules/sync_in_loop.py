@@ -38,25 +38,28 @@ _READING_METHODS = frozenset({"item", "tolist"})
 def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Indexing) -> Report | None:
     """A loop that calls a compiled function reads a result on the host in every iteration.
 
-    jaxlint reports a read only if each iteration of the loop passes a state to the next iteration, and only if the
-    loop adds up, stores, prints or logs the value and does nothing else with it. In each iteration, it reports only
-    the first read after the last compiled call, because later reads find their values ready. The level of the rule is
-    info: of 12 findings in public repositories, 4 were worth a change.
+    jaxlint reports a read if two conditions hold:
+
+    - Each iteration of the loop computes with results of the iteration before, as in `w = step(w, x)`.
+    - The loop only adds up, stores, prints or logs the value that it reads.
+
+    In each iteration, it reports only the first read after the last compiled call, because later reads find their
+    values ready. The level of the rule is info: of 12 findings in public repositories, 4 were worth a change.
 
     With `--preview`, the rule also reports six kinds of reads; of 16 findings with `--preview` in public repositories,
     6 were worth a change:
 
-    - With `--preview`, the rule reports reads of the results of functions whose code jaxlint does not see, and calls
-      of `jax.device_get` on a scalar or on a dict of scalars.
+    - With `--preview`, the rule reports reads of the results of functions whose code jaxlint does not see.
+    - With `--preview`, the rule reports calls of `jax.device_get` on a scalar or on a dict of scalars.
     - With `--preview`, the rule reports a progress bar or `wandb.log` that shows results in each iteration
-      (`pbar.set_postfix(metrics)`), and a `print` of a dict of results.
-    - With `--preview`, the rule reports an evaluation that adds up, or collects, one number of each iteration
-      (`losses.append(loss.item())`), although no iteration passes a state to the next one. The loop goes over data
-      and not over a `range`.
+      (`pbar.set_postfix(metrics)` in the third example), and a `print` of a dict of results.
+    - With `--preview`, the rule reports an evaluation loop over data (`for x in batches`, but not over a `range`) that
+      adds up or collects one number of each iteration (`losses.append(loss.item())`). Its iterations need no results of
+      one another.
     - With `--preview`, the rule reports a read in a training loop whose step differentiates through `scan` or another
       loop of JAX.
-    - With `--preview`, the rule reports a loop that indexes a NumPy array by a JAX array, which copies the index to
-      the host each time.
+    - With `--preview`, the rule reports a loop that indexes a NumPy array by a JAX array (`rows[index]` in the second
+      example), which copies the index to the host each time.
 
     ## Why is this bad?
 
@@ -174,18 +177,19 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
       wait for it.
     - jaxlint does not report a value that decides how the loop continues (`while float(error) > 1e-3`) or that the
       loop passes to another function, because the loop needs this value at once.
-    - jaxlint does not report a read in an iteration that waits anyway: for `jax.block_until_ready`, for the step of an
-      environment (`env.step(action)`), for an assertion on a result, or for a read of a value that the loop needs.
-      Functions that `eqx.filter_jit` compiles also wait for their results. jaxlint does not report a read in an
-      iteration that contains a whole epoch or a compiled loop, because the wait is then short compared with the
-      iteration.
+    - jaxlint does not report a read in an iteration that also waits for the device in another place: in
+      `jax.block_until_ready`, in the step of an environment (`env.step(action)`), in an assertion on a result, or in a
+      read of a value that the loop needs. A call of a function that `eqx.filter_jit` compiles also waits.
+    - jaxlint does not report a read in an iteration that contains a whole epoch or a loop of JAX such as `scan`,
+      because the wait is then short compared with the iteration. `--preview` makes an exception for a step that
+      differentiates through the loop, as described above.
     - jaxlint does not report `np.mean(loss)`, because NumPy calls the method of the JAX array, which does not wait.
-      It reports the read of the result.
+      jaxlint reports `float(np.mean(loss))`, which waits.
     - jaxlint does not report a loop that is known to have at most 100 iterations (at most 1,000 if the code prints the
       value), because the waits take little time in total.
     - jaxlint does not report the printing of one or two results on a line that `print(…, end=…)` overwrites in the
-      terminal, because the user watches this line. It does not report a read in `__init__`, because this code runs
-      once for each object.
+      terminal, because the user watches this line.
+    - jaxlint does not report a read in `__init__`, because this code runs once for each object.
 
     ```python
     import jax

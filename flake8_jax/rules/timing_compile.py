@@ -79,9 +79,9 @@ def timing_compile(event: Timed) -> list[Report] | None:
 
     ## Not reported
 
-    jaxlint does not report a timer around only the first call if the program also measures later calls, or if the name
-    of the result says that it is the compile time (`compile_time`), because the program then measures the compilation
-    on purpose.
+    jaxlint does not report a timer that measures the compilation on purpose. In this case, the name of the result says
+    so (`compile_time`), or the timer stops after the first call and the program also times later calls, as in `compare`
+    below.
 
     jaxlint does not report a timer around a long training run, because compiling once is a small part of it. It does
     not report a timer at the top level of a script or notebook, because such code often runs only once.

@@ -160,12 +160,12 @@ def traced_branch(event: TruthTest) -> Report | None:
 
     Unsafe. A conditional expression, or an `if`/`else` that assigns values, becomes `jnp.where` if both values and
     their gradients are always finite, because `jnp.where` computes both values. Otherwise it becomes `jax.lax.cond`,
-    which computes only the chosen value. Examples are values that contain a quotient, a root, a logarithm or a call of
-    unknown code, and values that are not arrays.
+    which computes only the chosen value. For example, a value with a quotient, a root, a logarithm or a call of unknown
+    code may not be finite. jaxlint offers no fix for values that are functions, that may be None, or that have
+    different shapes.
 
     `and`, `or` and `not` become `jnp.logical_and`, `jnp.logical_or` and `jnp.logical_not`. These functions compute all
-    operands, and their result is an array of booleans, although Python's `a or b` returns `a` or `b` itself. jaxlint
-    offers no fix for values that are functions, that may be None, or that have different shapes.
+    operands, and their result is an array of booleans, although Python's `a or b` returns `a` or `b` itself.
 
     ## How it is verified
 

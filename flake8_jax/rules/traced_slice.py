@@ -78,13 +78,13 @@ def traced_slice(event: Slicing) -> Report | None:
 
     ## Fix safety
 
-    Unsafe. If `n` is static, `x[i : i + n]` becomes `jax.lax.dynamic_slice_in_dim(x, i, n)`. For an `i + n` beyond the
-    end of `x`, the old code returns a shorter result, but the fixed code starts earlier and returns the last `n`
+    Unsafe. If `n` is static, `x[i : i + n]` becomes `jax.lax.dynamic_slice_in_dim(x, i, n)`. If `i + n` is beyond the
+    end of `x`, a slice outside tracing is shorter than `n`, but the new code starts earlier and returns the last `n`
     elements.
 
-    An update `x.at[i : i + n]` becomes `x.at[i + jnp.arange(n)]`. jaxlint offers no fix for an update whose start may
-    become negative, as in `x.at[i - 1 : i + 1]`: for `i = 0`, this slice is empty, but the index -1 is the last
-    element.
+    An update `x.at[i : i + n].set(y)` becomes `x.at[i + jnp.arange(n)].set(y)`. jaxlint offers no fix for an update
+    whose start may become negative, as in `x.at[i - 1 : i + 1]`. For `i = 0`, this slice is empty, but the fixed code
+    would change the last element, because its index is -1.
 
     ## How it is verified
 

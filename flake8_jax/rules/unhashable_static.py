@@ -18,10 +18,13 @@ def unhashable_static(event: TransformCall) -> Report | None:
 
     The finding is a warning if jaxlint knows only from an annotation that the argument has no hash.
 
-    By default, the rule reports an object only if jaxlint knows that a field holds an array. With `--preview`, it also
-    warns if a field is only annotated as an array and the class computes its hash from its fields, as a frozen
-    dataclass does. With `--preview`, it also warns if the argument is annotated with a base class, and most subclasses
-    of this base class have such fields.
+    Python computes the hash of some objects from their fields, for example of a frozen dataclass. By default, the rule
+    reports such an object only if jaxlint knows that a field holds an array or another value without a hash. With
+    `--preview`, it also warns in two cases:
+
+    - With `--preview`, the rule warns if a field is only annotated as an array (`scale: jax.Array`).
+    - With `--preview`, the rule warns if the argument is annotated with a base class, and most subclasses of this base
+      class have such fields.
 
     ## Why is this bad?
 
@@ -29,8 +32,8 @@ def unhashable_static(event: TransformCall) -> Report | None:
     hash. A list, a dict or an array has no hash, so the call raises `ValueError: Non-hashable static arguments`. Pass
     a tuple or a frozen dataclass.
 
-    An object has no hash if its class defines `__eq__` but not `__hash__`, as a dataclass that is not frozen does.
-    Python computes the hash of a frozen dataclass from its fields, so the fields need a hash, too.
+    An object has no hash if its class defines `__eq__` but not `__hash__`, as a dataclass that is not frozen does. A
+    frozen dataclass has a hash only if all its fields have one.
 
     ## Example
 
@@ -125,10 +128,13 @@ def unhashable_static(event: TransformCall) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a list that is a traced argument, because JAX traces its elements. It does not report a
-    static object whose class defines no `__eq__`, whose class defines its own `__hash__`, or whose fields all have a
-    hash, because such an object has a hash. A field with `compare=False` may be a list, because a dataclass does not
-    hash this field.
+    jaxlint does not report a list that is a traced argument, because JAX traces its elements. It does not report these
+    static objects, because they have a hash:
+
+    - an object whose class does not define `__eq__`
+    - an object whose class defines its own `__hash__`
+    - a frozen dataclass whose fields all have a hash. A field with `compare=False` may be a list, because a dataclass
+      does not hash this field.
 
     ```python
     import jax

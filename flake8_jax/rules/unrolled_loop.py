@@ -20,9 +20,9 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
     `[tool.jaxlint]` of `pyproject.toml`. For nested loops, jaxlint multiplies the numbers of iterations and reports
     the outermost loop.
 
-    With `--preview`, the rule also reports a loop over `range(len(xs))` or `range(x.shape[0])` of unknown length if no
-    iteration needs the result of another one: the loop only adds up what it computes of each element, or appends it to
-    a list.
+    With `--preview`, the rule also reports a loop of unknown length over `range(len(xs))` or `range(x.shape[0])`, as in
+    the second example. It reports such a loop only if the body computes a value from each element and adds the value to
+    a sum or appends it to a list.
 
     ## Why is this bad?
 

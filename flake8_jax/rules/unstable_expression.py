@@ -58,8 +58,9 @@ def unstable_expression(event: Computation) -> Report | None:
 
     The finding is a note in three cases:
 
-    - The finding is a note for `exp(x) - 1`, `log(1 + x)` and the `arccos` of a computed cosine, because only 4 of 10
-      such findings in public repositories were worth a change.
+    - The finding is a note for `exp(x) - 1`, `log(1 + x)` and the `arccos` of a computed cosine
+      (`dot(a, b) / (norm(a) * norm(b))`), because only 4 of 10 such findings in public repositories were worth a
+      change.
     - The finding is a note for a formula with an `exp` whose exponent is never positive, because `exp` cannot
       overflow there.
     - The finding is a note for a softmax written by hand, or the logarithm of a softmax, if jaxlint finds no code that

@@ -22,8 +22,8 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
       may be smaller.
     - With `--preview`, the rule reports an index by a boolean mask outside compiled code (`x[mask]`), because JAX
       compiles the operation again for each number of selected elements.
-    - With `--preview`, the rule reports a list that an inner loop fills until the data end this loop, such as the
-      rewards of an episode, because the list may have another length in each iteration.
+    - With `--preview`, the rule reports a list that an inner loop fills, such as the rewards of an episode in the third
+      example. Because the data decide when the inner loop ends, the list may have another length in each iteration.
 
     ## Why is this bad?
 
@@ -209,9 +209,9 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
 
     ## Limitations
 
-    The rule misses arrays whose number of dimensions changes, and batches of data loaders other than PyTorch's. It
-    also misses a slice with a start and an end that both vary (`x[i : 2 * i]`), unless jaxlint can compute their
-    values, as for `i` in `range(10)`.
+    The rule misses arrays whose number of dimensions changes, and batches of data loaders other than PyTorch's. It also
+    misses a slice with a start and an end that both vary (`x[i : 2 * i]`), except in a loop such as
+    `for i in range(10)`, where jaxlint can compute their values.
 
     ## Fix safety
 

@@ -25,8 +25,8 @@ def where_nan_grad(event: Computation) -> Report | None:
 
     - With `--preview`, the rule reports code that replaces a NaN in the result, such as `where(isnan(y), 0, y)`,
       because the gradient of `y` is still NaN.
-    - With `--preview`, the rule warns about a value that overflows for the elements for which `where` does not choose
-      it.
+    - With `--preview`, the rule warns about a masked value that may overflow. For example, `expm1(x)` in
+      `where(x > 0, x, expm1(x))` is infinite for a large `x`.
     - With `--preview`, the rule reports a product with a logarithm, such as `where(p == 0, 0, p * log_q)`: if `log_q`
       is `-inf` where `p` is zero, the gradient with respect to `p` is `0 * -inf` there.
     - With `--preview`, the rule also reports losses, activations and densities that the project does not
@@ -108,8 +108,8 @@ def where_nan_grad(event: Computation) -> Report | None:
     ## Not reported
 
     jaxlint does not report operations that are finite for every argument (`1 / (1 + x * x)`). It does not report an
-    operand that a bound keeps away from values without a finite derivative (`jnp.log(jnp.maximum(x, 0.1))`). It does
-    not report code that the project does not differentiate, because only the gradient is wrong.
+    operand that a bound keeps away from values without a finite derivative (`jnp.log(jnp.maximum(x, 0.1))`). Without
+    `--preview`, it does not report code that the project does not differentiate, because only the gradient is wrong.
 
     ```python
     import jax
