@@ -97,7 +97,8 @@ def relative_checkpoint_path(event: RelativePath) -> Report | None:
     ## Limitations
 
     The rule follows strings, f-strings, `os.path.join` and `pathlib.Path`. It misses paths from the command line or
-    from a configuration file. Of Orbax, it knows `PyTreeCheckpointer`, `StandardCheckpointer` and `CheckpointManager`.
+    from a configuration file. It knows only these classes of Orbax: `PyTreeCheckpointer`, `StandardCheckpointer` and
+    `CheckpointManager`.
 
     ## Fix safety
 

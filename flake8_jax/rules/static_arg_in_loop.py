@@ -21,8 +21,8 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
     the function used the static argument to index a Python list, or the argument took few values.
 
     With `--preview`, the rule also reports a static argument that the loop computes from its old value with `int`,
-    `float`, `round`, `max` or `min`, as in `k = max(int(0.9 * k), 8)`. Such an argument does not change in every
-    iteration.
+    `float`, `round`, `max` or `min`, as in `k = max(int(0.9 * k), 8)`. Such an argument may keep its value in some
+    iterations.
 
     ## Why is this bad?
 
