@@ -110,9 +110,10 @@ def removed_api(event: ApiUse) -> Report | None:
     - A test replaces the function under its old name (`monkeypatch.setattr`), because the replacement would have no
       effect on the new name.
     - The fix replaces the import of a module, because the new module may lack a name that the code uses.
-    - The project does not say which releases it supports, and the file uses another name that was removed before the new
-      name came, such as `flax.optim`. The file then runs only on releases without the new name. If a third name does the
-      same in all releases, the fix uses that one and stays safe: `jax.tree_map` becomes `jax.tree_util.tree_map`.
+    - The file runs only on old releases, which lack the new name. jaxlint assumes this if the project does not say
+      which releases it supports and the file also uses an older name such as `flax.optim`, which JAX or the library
+      removed before the new name came. If a third name does the same in old and new releases, the fix writes this name
+      and is safe: `jax.tree_map` becomes `jax.tree_util.tree_map`.
 
     ## How it is verified
 

@@ -43,8 +43,8 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
     - Each iteration of the loop computes with results of the iteration before, as in `w = step(w, x)`.
     - The loop only adds up, stores, prints or logs the value that it reads.
 
-    In each iteration, it reports only the first read after the last compiled call, because later reads find their
-    values ready. The level of the rule is info: of 12 findings in public repositories, 4 were worth a change.
+    In each iteration, jaxlint reports only the first read after the last compiled call, because later reads find their
+    values ready. The findings are notes: of 12 findings in public repositories, 4 were worth a change.
 
     With `--preview`, the rule also reports six kinds of reads; of 16 findings with `--preview` in public repositories,
     6 were worth a change:
