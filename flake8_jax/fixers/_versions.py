@@ -171,8 +171,22 @@ def _called_by_position(event: ApiUse, source: FixSource) -> bool:
 def _keyword(event: ApiUse, argument: ir.Argument, name: str) -> Fix | None:
     if not isinstance(event.at, ir.Call) or any(a.keyword == name or a.star for a in event.at.args):
         return None
-    end = argument.start + len(argument.keyword or "")
-    return Fix(f"Use `{name}`", "safe", (Edit(argument.start, end, name),))
+    renamed_ones = {argument.start: (argument, name), **_renamed_beside(event, event.at)}
+    edits = [Edit(one.start, one.start + len(one.keyword or ""), new) for one, new in renamed_ones.values()]
+    used = " and ".join(f"`{edit.content}`" for edit in sorted(edits))
+    return Fix(f"Use {used}", "safe", tuple(sorted(edits)))
+
+
+def _renamed_beside(event: ApiUse, call: ir.Call) -> dict[int, tuple[ir.Argument, str]]:
+    """Further keywords of a call that the same release renamed, by where they start: ``a_max`` beside ``a_min``."""
+    history, callee, found = load_histories().of(event.name), event.name.partition("(")[0], {}
+    for argument in call.args:
+        change = history.change(f"{callee}({argument.keyword}=)") if history is not None and argument.keyword else None
+        if change is not None and event.change is not None and change.rename:
+            alike = (change.since, change.removed) == (event.change.since, event.change.removed)
+            if alike and not any(other.keyword == change.replacement for other in call.args):
+                found[argument.start] = argument, change.replacement
+    return found
 
 
 def _read(source: FixSource, node: ir.Attribute, name: str) -> tuple[Edit, ...]:

@@ -66,6 +66,8 @@ def _updated(event: Indexing, source: FixSource) -> Fix | None:
         return None
     if call.func is not method or len(call.args) != 1 or call.args[0].keyword or call.args[0].star:
         return None
+    if isinstance(source.parent(call), ir.ExprStmt):
+        return None  # nothing gets the new array, which is another finding (JAX506)
     imports = Imports(source, event.at)
     target = msgspec.structs.replace(event.at, value=at.value)
     text = selected(source, imports, target, event.base, method.attr, call.args[0].value)

@@ -50,6 +50,16 @@ def test_a_finding_that_stands_for_others_has_one_fix_for_all_that_no_comment_ex
     assert "jnp.log1p(x)\n        + jnp.log1p(2 * x)\n        + jnp.log(1 + 3 * x)  # noqa" in new
 
 
+def test_two_removed_arguments_of_a_call_get_their_new_names_together() -> None:
+    text = HEAD + "jnp.clip(x, a_min=0, a_max=1)\n"
+    findings = fixed(text)
+    assert [finding.code for finding in findings] == ["JAX801", "JAX801"]
+    for finding in findings:
+        assert finding.fix is not None
+        assert finding.fix.message == "Use `min` and `max`"
+        assert apply_edits(text, finding.fix.edits).endswith("jnp.clip(x, min=0, max=1)\n")
+
+
 def test_a_fix_of_very_many_operands_is_one_that_python_reads() -> None:
     text = conjunction(700)
     fix = fixed(text)[0].fix
