@@ -172,7 +172,7 @@ def _command(args: argparse.Namespace, command: Sequence[str] | None) -> list[st
         return list(command)
     if not args.profile:
         return []
-    from flake8_jax.runtime_checks.profile import ProfileError, load
+    from flake8_jax.runtime_checks.profile import ProfileError, is_whole, load
 
     try:
         recorded = load(args.profile).command
@@ -180,6 +180,9 @@ def _command(args: argparse.Namespace, command: Sequence[str] | None) -> list[st
         raise RunError(str(error)) from error
     if not recorded:
         raise RunError(f"{args.profile}: it holds no command; give one after `--`")
+    if not is_whole(recorded):
+        shown = shlex.join(recorded)
+        raise RunError(f"{args.profile} holds no secrets and no absolute paths of {shown}; give the command after `--`")
     tell(f"running `{shlex.join(recorded)}`, which {args.profile} recorded, until it has called {args.function}")
     return recorded
 

@@ -19,6 +19,8 @@ from flake8_jax.reporters.concise import head
 
 _CONTEXT_ROWS = 2
 _LONGEST_DIFF = 40
+_UNCHANGED = 3
+"""So many unchanged lines between two changed ones are shown."""
 _LONGEST_LINE = 400
 """Characters of a source line that are shown."""
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
@@ -128,7 +130,7 @@ def _changed_parts(source: _Source, edits: tuple[Edit, ...]) -> Iterator[tuple[s
     groups: list[tuple[int, int, list[Edit]]] = []  # first row, last row, edits
     for edit in sorted(edits):
         first, last = bisect_right(starts, edit.start) - 1, bisect_right(starts, edit.end) - 1
-        if groups and first <= groups[-1][1] + 1:
+        if groups and first <= groups[-1][1] + 1 + _UNCHANGED:
             groups[-1] = (groups[-1][0], max(last, groups[-1][1]), [*groups[-1][2], edit])
         else:
             groups.append((first, last, [edit]))
@@ -148,12 +150,27 @@ def _fix(fix: Fix, source: _Source, view: View) -> list[str]:
     out = [f"  {view.styled(f'{kind}:', 'note')} {one_line(fix.message)}"]
     diff: list[str] = []
     for before, after in _changed_parts(source, fix.edits):
-        lines = difflib.unified_diff(_lines(before), _lines(after), n=0, lineterm="")
-        diff += [line for line in itertools.islice(lines, 2, None) if not line.startswith("@@")]
+        diff += _hunks(_lines(before), _lines(after))
     for line in diff[:_LONGEST_DIFF]:
-        style = "removed" if line.startswith("-") else "added"
-        out.append(f"    {view.styled(f'{line[0]} {_shown(_cut(line[1:]))}', style)}")
+        text = f"{line[0]} {_shown(_cut(line[1:]))}".rstrip()
+        style = {"-": "removed", "+": "added"}.get(line[0])
+        out.append(f"    {view.styled(text, style) if style else text}" if text else "")
     return out
+
+
+def _hunks(before: list[str], after: list[str]) -> Iterator[str]:
+    """The lines that differ, with those between them: ``…`` where that are many."""
+    between: list[str] = []
+    is_hidden = True  # what stands before the first line that differs
+    for line in itertools.islice(difflib.unified_diff(before, after, n=_UNCHANGED, lineterm=""), 2, None):
+        if line.startswith("@@"):
+            between, is_hidden = between and [" …"], True
+        elif not line.startswith(" "):
+            yield from between
+            yield line
+            between, is_hidden = [], False
+        elif not is_hidden:
+            between.append(line)
 
 
 def _block(item: Diagnostic, fix: list[str], lines: list[str], view: View, report: RunReport) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from flake8_jax.core.findings import Verdict
 from flake8_jax.runtime_checks.contracts import Fix
-from flake8_jax.runtime_checks.observations import line_in_words
+from flake8_jax.runtime_checks.observations import error_in_words, line_in_words
 from flake8_jax.runtime_checks.replays import Compared, Function, Replay
 from flake8_jax.runtime_checks.sandbox import Message
 
@@ -33,8 +33,7 @@ def not_reached(fix: Fix, reference: Replay, names: Sequence[Function], command:
     if inside or reference.failure is not None:
         first = inside[0] if inside else reference.failure
         assert first is not None
-        error = f"{first['type']}: {first['message'][:200]}"
-        return Verdict("blocked", f"the line did not run; another error comes first: {error}")
+        return Verdict("blocked", f"the line did not run; another error comes first: {error_in_words(first)}")
     if reference.status:
         said = f": {reference.said}" if reference.said else ""
         return Verdict(

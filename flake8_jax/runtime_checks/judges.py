@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from flake8_jax.core.findings import Verdict
-from flake8_jax.runtime_checks.observations import Observations, Seen, line_in_words
+from flake8_jax.runtime_checks.observations import Observations, Seen, error_in_words, line_in_words
 
 Judge = Callable[[Observations], Verdict]
 STAGED = ("abstract", "concrete")
@@ -84,7 +84,7 @@ def raises(*types: str, message: str = "", anywhere: str = "", staged: bool = Fa
             return _elsewhere(near[0], near[0]["stack"][0][1])
         other = o.here("raised")
         if other:
-            return Verdict("blocked", f"another error comes first: {other[0]['type']}: {other[0]['message']}")
+            return Verdict("blocked", f"another error comes first: {error_in_words(other[0])}")
         if not o.visits():
             return NOT_REACHED
         if anywhere:
@@ -116,18 +116,10 @@ def _elsewhere(seen: Seen, row: int | None, what: str = "function") -> Verdict:
     return Verdict("confirmed-elsewhere", f"line {row} of the same {what}: {found.reason}", details=found.details)
 
 
-_LONGEST = 200
-
-
-def _cut(text: str, most: int) -> str:
-    """A message that is too long ends with a whole word and ``…``."""
-    return text if len(text) <= most else f"{text[: most - 2].rsplit(None, 1)[0]} …"
-
-
 def _raised(seen: Seen) -> Verdict:
     place = seen["stack"][0]
     return _confirmed(
-        f"{seen['type']}: {_cut(seen['message'], _LONGEST)}",
+        error_in_words(seen),
         exception={"type": seen["type"], "bases": seen["bases"], "message": seen["message"]},
         path=place[0],
         row=place[1],
@@ -492,7 +484,7 @@ def _many(count: int) -> str:
 def nan_in_gradient(o: Observations) -> Verdict:
     for seen in o.all.get("raised", ()):
         if "FloatingPointError" in seen["bases"]:
-            return _confirmed(f"with `jax_debug_nans`, {seen['type']}: {seen['message'][:160]}")
+            return _confirmed(f"with `jax_debug_nans`, {error_in_words(seen)}")
     return _unclear("no NaN appeared on these inputs") if o.visits() else NOT_REACHED
 
 

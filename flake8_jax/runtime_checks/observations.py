@@ -37,6 +37,14 @@ def line_in_words(path: str, row: int, own: str) -> str:
     return f"line {row} of {inside}"
 
 
+def error_in_words(seen: Seen, most: int = 200) -> str:
+    """``TypeError: its message``; a message that is too long ends with a whole word and ``…``."""
+    message = seen["message"]
+    if len(message) > most:
+        message = f"{message[: most - 2].rsplit(None, 1)[0]} …"
+    return f"{seen['type']}: {message}" if message else str(seen["type"])
+
+
 class Observations(msgspec.Struct, frozen=True):
     """Everything that one run of the workload showed. ``watch``: what was counted at this finding's rows. statement: the rows
     of the statement that it stands in. name: the text of the finding, where that is a name."""

@@ -130,7 +130,13 @@ _RANDOM = re.compile(
     r"^(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9_\-+/=.]{20,}$|^(?:sk|pk|ghp|gho|hf|xox[a-z]|glpat|AKIA)[-_A-Z0-9]"
 )
 _URL = re.compile(r"(\w+://)[^/@\s]+@")
+_PROGRAM = re.compile(r"^(?:python[\d.]*|pytest|py\.test)(?:\.exe)?$")
 HIDDEN = "***"
+
+
+def is_whole(command: Sequence[str]) -> bool:
+    """Whether a command was stored as it is, so that it can be run again."""
+    return not any(HIDDEN in word or "…" in word for word in command)
 
 
 def shown_path(path: str, base: str) -> str:
@@ -141,7 +147,7 @@ def shown_path(path: str, base: str) -> str:
 
 def shown_command(words: Sequence[str], base: str) -> list[str]:
     """A command without secrets and absolute paths: values of options and variables that are called so, and texts that look
-    like keys, are hidden; code is left out."""
+    like keys, are hidden; code is left out. An interpreter of another folder goes by its name, so that the shell finds one."""
     shown: list[str] = []
     hide = False
     for word in words:
@@ -160,7 +166,8 @@ def shown_command(words: Sequence[str], base: str) -> list[str]:
 
 def _shown_word(word: str, base: str) -> str:
     if os.path.isabs(word):
-        return shown_path(word, base)
+        shown, name = shown_path(word, base), os.path.basename(word)
+        return name if _PROGRAM.match(name) and shown != _relative(word, base) else shown
     if _RANDOM.search(word) and not word.endswith((".py", ".toml", ".yaml", ".json")) and "/" not in word:
         return HIDDEN
     return _URL.sub(rf"\1{HIDDEN}@", word)

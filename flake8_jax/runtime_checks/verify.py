@@ -16,7 +16,7 @@ import msgspec
 
 from flake8_jax.core.findings import Verdict
 from flake8_jax.runtime_checks.judges import NOT_REACHED, is_artefact
-from flake8_jax.runtime_checks.observations import Observations, Seen, Spot, line_in_words
+from flake8_jax.runtime_checks.observations import Observations, Seen, Spot, error_in_words, line_in_words
 from flake8_jax.runtime_checks.oracles import all_oracles
 from flake8_jax.runtime_checks.sandbox import (
     STANDARD,
@@ -436,7 +436,9 @@ def _why_not_reached(one: Asked, watch: Seen, run: Run) -> Verdict | None:
     for raised in run.seen["raised"]:
         path, row, function, _ = raised["stack"][0]
         where = line_in_words(path, row, one.spot.path)
-        found = Verdict("blocked", f"the line did not run; {where} raised {raised['type']}: {raised['message'][:120]}")
+        found = Verdict("blocked", f"the line did not run; {where} raised {error_in_words(raised)}")
+        if raised["type"] == "SystemExit":  # that is no error
+            found = Verdict("inconclusive", f"the line did not run; the program ended on {where}")
         if path == one.spot.path and row < one.spot.first and function in watch["functions"]:
             return found
         if any(_leads_here(one, *left) for left in raised.get("left", ())):

@@ -89,6 +89,27 @@ def test_full_shows_of_a_very_long_line_what_is_near_to_the_finding_and_the_fix(
     assert max(len(line) for line in shown.splitlines()) < 500
 
 
+def test_full_shows_of_a_fix_the_lines_between_those_that_change() -> None:
+    kept = [f"    line{number}" for number in range(9)]
+    text = "\n".join(["for x > 0:", kept[0], "", kept[1], "for y:", *kept[2:], "for z:"]) + "\n"
+    starts = [text.index(head) for head in ("for x", "for y", "for z")]
+    fix = Fix("turn around", "safe", tuple(Edit(start, start + 3, "while") for start in starts))
+    shown = render("full", report(text, fix), View("/work")).splitlines()
+    near = [
+        "    - for x > 0:",
+        "    + while x > 0:",
+        "          line0",
+        "",
+        "          line1",
+        "    - for y:",
+        "    + while y:",
+    ]
+    assert shown[shown.index("  fix: turn around") + 1 :] == [*near, "    - for z:", "    + while z:"]
+    whole = Fix("turn around", "safe", (Edit(0, len(text), text.replace("for", "while")),))
+    shown = render("full", report(text, whole), View("/work")).splitlines()
+    assert shown[shown.index("  fix: turn around") + 1 :] == [*near, "      …", "    - for z:", "    + while z:"]
+
+
 def test_full_looks_at_a_fix_that_findings_share_once() -> None:
     one = report(fix=Fix("ask where", "unsafe", (Edit(16, 21, "y"),)))
     alone = render("full", one, View("/work"))

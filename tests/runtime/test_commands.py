@@ -79,6 +79,7 @@ def test_a_profile_keeps_no_secrets_and_no_paths_of_the_machine() -> None:
         "--data=…/set", "--password=***", "***", "https://***@host/x", "--lr", "3e-4",
     ]  # fmt: skip
     assert shown_command(["python", "-c", "key = 'x'"], "/") == ["python", "-c", "…"]
+    assert shown_command(["/opt/env/bin/python3.11", "/data/train.py"], "/home/ada") == ["python3.11", "…/train.py"]
 
 
 def test_the_interpreter_is_the_one_of_the_shell_where_it_has_jax(

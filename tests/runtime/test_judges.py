@@ -118,6 +118,12 @@ def test_a_long_message_ends_with_a_whole_word() -> None:
 def test_another_error_on_the_line_comes_first() -> None:
     found = judge(("KeyError", "'w'"), (FILE, 10, "f"))
     assert (found.verdict, found.reason) == ("blocked", "another error comes first: KeyError: 'w'")
+    assert judge(("AssertionError", ""), (FILE, 10, "f")).reason == "another error comes first: AssertionError"
+
+
+def test_a_program_that_ends_earlier_raises_no_error() -> None:
+    found = judge(("SystemExit", ""), (FILE, 9, "f"), visits=0)
+    assert (found.verdict, found.reason) == ("inconclusive", "the line did not run; the program ended on line 9")
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,12 @@ def test_the_command_of_a_profile(nested: Command) -> None:
     )
 
 
+def test_a_command_that_a_profile_holds_in_part(nested: Command) -> None:
+    save(Profile(VERSION, ["python", "…/nested.py", "--token", "***"], {}, [], []), ".jaxlint/profile.json")
+    status, _, err = nested("bench", "nested.py:step", "--profile", ".jaxlint/profile.json")
+    assert status == 2 and "holds no secrets and no absolute paths" in err
+
+
 def test_a_state_and_shapes_from_a_file(nested: Command) -> None:
     for words in (["bench", "--rounds", "3"], ["probe"]):
         status, found = data(nested, words[0], "nested.py:plain", "--cases", "nested.py", *words[1:])
