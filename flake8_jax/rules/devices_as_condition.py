@@ -19,7 +19,7 @@ _NAMES = frozenset({"jax.devices", "jax.local_devices"})
 def devices_as_condition(event: LibraryCall) -> Report | None:
     """A condition asks `jax.devices("gpu")` whether there is a GPU.
 
-    The rule reports all platforms but `"cpu"`, and `jax.local_devices(backend="gpu")` as well.
+    The rule reports every platform except `"cpu"`. It also reports `jax.local_devices(backend="gpu")`.
 
     ## Why is this bad?
 
@@ -64,8 +64,9 @@ def devices_as_condition(event: LibraryCall) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a call in a `try` with an `except`, a call whose result is no condition, and a condition
-    under which the program raises an error of its own.
+    jaxlint does not report a call in a `try` with an `except`, because the code expects the error. It does not report
+    a call whose result is not a condition, because such code needs the GPU. It does not report a condition after which
+    the program itself stops with an error, because JAX only raises another error.
 
     ```python
     import jax
@@ -93,8 +94,8 @@ def devices_as_condition(event: LibraryCall) -> Report | None:
 
     ## Fix safety
 
-    No fix. The program may have to run on the GPU although JAX also sees another platform, so `jax.default_backend()`
-    may give another answer.
+    No fix. `jax.default_backend()` gives only the first platform that JAX uses. If a program uses the GPU as a second
+    platform, only its author knows what to ask instead.
 
     ## How it is verified
 
