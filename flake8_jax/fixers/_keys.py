@@ -371,7 +371,7 @@ def _unread_half(source: FixSource, split: ir.Assign, using: ir.Stmt, key: str) 
 def _item_earlier(source: FixSource, first: ir.Expr, second: ir.Name, again: ir.Assign) -> list[Edit] | None:
     """``x = draw(key)``, then ``other = split(key)[0]``: ``key, other = split(key)`` goes in front instead. None where the code
     is another, or something reads the key behind it."""
-    using, split = source.statement(first), _half(again.value, Imports(source, first))
+    using, split = source.statement(first), half(again.value, Imports(source, first))
     target = again.targets[0] if len(again.targets) == 1 else None
     if split is None or not isinstance(target, ir.Name):
         return None
@@ -405,7 +405,7 @@ def without_line(source: FixSource, statement: ir.Stmt) -> Edit:
     return Edit(start, end, "")
 
 
-def _half(value: ir.Expr, imports: Imports) -> ir.Call | None:
+def half(value: ir.Expr, imports: Imports) -> ir.Call | None:
     """The call of ``split(key)[0]`` or ``split(key)[1]``."""
     match value:
         case ir.Subscript(value=ir.Call(func=func, args=[_]) as call, index=ir.Constant(kind="int", value=0 | 1)):

@@ -14,8 +14,8 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._keys import without_line
-from flake8_jax.fixers._names import is_target
+from flake8_jax.fixers._keys import half, without_line
+from flake8_jax.fixers._names import fresh, is_target
 from flake8_jax.fixers._source import FixSource
 from flake8_jax.fixers._spare_keys import another_name, extended_split, is_split, one_more, split_names
 
@@ -53,6 +53,33 @@ def split_moved_up(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[E
     ]
 
 
+def advanced_instead(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Edit] | None:
+    """A split line in front of the first use, whose other half stands for ``split(key)[0]``: the second use, in an expression
+    behind. None where that is no such item, code in between or behind reads the key, or it runs another number of times."""
+    item = source.parent(source.parent(source.parent(second)))
+    using, around = source.statement(first), source.functions(second)
+    if not isinstance(first, ir.Name) or not isinstance(second, ir.Name) or not isinstance(item, ir.Subscript):
+        return None
+    split = half(item, Imports(source, item))
+    block = source.place(source.statement(second)).block
+    if split is None or not around or not isinstance(using, _PLAIN) or not any(one is using for one in block):
+        return None
+    if any(
+        isinstance(above, (ir.For, ir.While, ir.Comprehension, ir.Lambda)) for above in source.between(item, around[0])
+    ):
+        return None
+    behind = [n for n in walk(around[0]) if isinstance(n, ir.Name) and n.id == second.id and n.start >= using.start]
+    if any(node is not first and node is not second for node in behind) or first.start > second.start:
+        return None
+    [key] = fresh(source, first, "subkey")
+    line = f"{second.id}, {key} = {source.slice(split.func)}({second.id})"
+    return [
+        source.insert_before(using, [line]),
+        Edit(first.start, first.end, key),
+        Edit(item.start, item.end, second.id),
+    ]
+
+
 def _names_of(source: FixSource, split: ir.Assign, key: ir.Name) -> list[ir.Name] | None:
     """The names of ``a, b = split(key)`` that does nothing else."""
     if not is_split(split, Imports(source, split)) or source.comments(split.start, split.end):
@@ -60,7 +87,7 @@ def _names_of(source: FixSource, split: ir.Assign, key: ir.Name) -> list[ir.Name
     value, names = split.value, split_names(split)
     if not isinstance(value, ir.Call) or not value.args or value.args[0].value is not key or not names:
         return None
-    different = {name.id for name in names} - {"_"}
+    different = {name.id for name in names}
     return names if len(different) == len(names) and "\n" not in source.slice(split) else None
 
 
@@ -78,6 +105,10 @@ def _is_met_between(source: FixSource, first: ir.Name, split: ir.Assign, names: 
 def _moved(source: FixSource, first: ir.Name, split: ir.Assign, names: list[ir.Name]) -> tuple[str, str] | None:
     """The line of the split, and the name of the key for the use in front of which it goes."""
     text = source.slice(split)
+    spare = next((name for name in names if name.id == "_"), None)
+    if spare is not None:
+        key = another_name(source, first, [name.id for name in names])
+        return text[: spare.start - split.start] + key + text[spare.end - split.start :], key
     unread = [name.id for name in names if _is_unread_behind(source, split, name.id)]
     if len(unread) == 1:
         return text, unread[0]

@@ -199,7 +199,29 @@ def _read(source: FixSource, node: ir.Attribute, name: str) -> tuple[Edit, ...]:
     if module is not None and not module[1] and spelled == name and not _is_imported(source, module[0]):
         # It binds the name of the library as well.
         edits = [edits[0], add_import(source, f"import {module[0]}", node.start)]
+    edits += _last_use(source, node, spelled)
     return tuple(dict.fromkeys(edits))
+
+
+def _last_use(source: FixSource, node: ir.Attribute, spelled: str) -> list[Edit]:
+    """Take away the import of a module that only this attribute uses: ``from jax.lib import xla_bridge``."""
+    root: ir.Expr = node
+    while isinstance(root, ir.Attribute):
+        root = root.value
+    if not isinstance(root, ir.Name) or root.id == spelled.partition(".")[0]:
+        return []
+    local = root.id
+    if any(n is not root for n in walk(source.module) if isinstance(n, ir.Name) and n.id == local):
+        return []
+    texts = (n.value for n in walk(source.module) if isinstance(n, ir.Constant) and isinstance(n.value, str))
+    if any(re.search(rf"\b{re.escape(local)}\b", text) for text in texts):
+        return []
+    for statement in source.module.body:
+        if isinstance(statement, ir.ImportFrom) and not statement.level and _is_private(source, statement, local):
+            at = next((i for i, n in enumerate(statement.names) if (n.alias or n.name) == local), None)
+            if at is not None and not source.comments(statement.start, source.line_end(statement.end)):
+                return [_without_name(source, statement, at)]
+    return []
 
 
 def _is_imported(source: FixSource, module: str) -> bool:

@@ -60,6 +60,14 @@ def test_two_removed_arguments_of_a_call_get_their_new_names_together() -> None:
         assert apply_edits(text, finding.fix.edits).endswith("jnp.clip(x, min=0, max=1)\n")
 
 
+def test_the_import_of_a_module_goes_with_the_only_name_that_is_used_of_it() -> None:
+    text = "from jax.lib import xla_bridge\n\nprint(xla_bridge.get_backend())\n"
+    [finding] = fixed(text)
+    assert finding.fix is not None
+    new = apply_edits(text, finding.fix.edits)
+    assert new == "import jax.extend.backend\n\nprint(jax.extend.backend.get_backend())\n"
+
+
 def test_a_fix_of_very_many_operands_is_one_that_python_reads() -> None:
     text = conjunction(700)
     fix = fixed(text)[0].fix
