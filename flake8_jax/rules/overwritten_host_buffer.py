@@ -19,8 +19,8 @@ def overwritten_host_buffer(event: OverwrittenBuffer) -> Report | None:
 
     A JAX call returns before the computation is done. On the CPU, JAX reads the memory of a NumPy argument during the
     computation, and `jax.device_put(buf)` may use the memory of `buf` for the new array. If the code then writes to
-    `buf`, JAX sometimes computes with the new values. `jnp.array(buf)` does not help, because JAX may copy `buf` after
-    the write, too. Pass `buf.copy()`, or wait for the result before the write.
+    `buf`, JAX sometimes computes with the new values. `jnp.array(buf)` does not help, because JAX may make this copy
+    only after the write. Pass `buf.copy()`, or wait for the result before the write.
 
     ## Example
 

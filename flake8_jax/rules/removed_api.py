@@ -27,10 +27,13 @@ def removed_api(event: ApiUse) -> Report | None:
     an upgrade and deep in a run.
 
     jaxlint checks names against one release of JAX: the newest release that your project allows. The upper bound comes
-    from the first of these sources that exists: the requirement for JAX in the `# /// script` comment at the top of
-    the file, jaxlint's setting `target-jax` (the releases of JAX that the code supports), and the requirements of the
-    project (such as `jax<0.6` in `pyproject.toml`). Without an upper bound, jaxlint checks names against the newest
-    release that it knows.
+    from the first of these sources that exists:
+
+    - the requirement for JAX in the `# /// script` comment at the top of the file
+    - jaxlint's setting `target-jax` (the releases of JAX that the code supports)
+    - the requirements of the project, such as `jax<0.6` in `pyproject.toml`
+
+    Without an upper bound, jaxlint checks names against the newest release that it knows.
 
     jaxlint also checks the names of Flax, optax, Orbax, chex, Haiku, NumPyro, Equinox and Diffrax. It ignores releases of these
     libraries that require a newer JAX than the project allows. If the project has an upper bound for JAX but no

@@ -64,11 +64,14 @@ def too_new_api(event: ApiUse) -> Report | None:
     If the project allows a release of JAX that lacks the name, users with this release get `ImportError`,
     `AttributeError` or `TypeError`.
 
-    jaxlint reports names that are newer than the oldest release of JAX that the project supports. It takes this
-    release from the first of these sources that exists: the requirement for JAX in the `# /// script` comment at the
-    top of the file, jaxlint's setting `target-jax` (the releases of JAX that the code supports), and the requirements
-    of the project (such as `jax>=0.4.30` in `pyproject.toml`). If this source sets no lower bound, jaxlint reports
-    nothing.
+    jaxlint reports names that are newer than the oldest release of JAX that the project supports. It takes this release
+    from the first of these sources that exists:
+
+    - the requirement for JAX in the `# /// script` comment at the top of the file
+    - jaxlint's setting `target-jax` (the releases of JAX that the code supports)
+    - the requirements of the project, such as `jax>=0.4.30` in `pyproject.toml`
+
+    If this source sets no lower bound, jaxlint reports nothing.
 
     ## Example
 

@@ -93,13 +93,15 @@ def unstable_expression(event: Computation) -> Report | None:
     | `exp(x) / sum(exp(x))` | NaN if an `x` is above 88 | `jax.nn.softmax` |
     | `log(1 + x)`, `exp(x) - 1` | zero for every `x` between -3e-8 and 6e-8 | `jnp.log1p`, `jnp.expm1` |
     | `x * log(x)` | NaN at zero | `jax.scipy.special.xlogy` |
-    | `log(1 - sigmoid(x))` | `-inf` above 17 | `jax.nn.log_sigmoid(-x)` |
-    | `log(2 * cosh(x))` | infinite above 89 and below -89 | `jnp.logaddexp(x, -x)` |
+    | `log(1 - sigmoid(x))` | `-inf` for an `x` above 17 | `jax.nn.log_sigmoid(-x)` |
+    | `log(2 * cosh(x))` | infinite for an `x` above 89 or below -89 | `jnp.logaddexp(x, -x)` |
 
-    `log(1 - tanh(x)**2)` is `-inf` for an `x` above 9; write `2 * (log(2) - x - jax.nn.softplus(-2 * x))`.
-    `log(prod(p))` is `-inf` if the product is below 1e-45; write `sum(log(p))`. If the code divides the dot product of
-    two vectors by their lengths, the resulting cosine of some parallel vectors is 1.0000001, and `arccos` of this
-    number is NaN; clip the cosine to the range from -1 to 1.
+    These formulas fail, too:
+
+    - `log(1 - tanh(x)**2)` is `-inf` for an `x` above 9. Write `2 * (log(2) - x - jax.nn.softplus(-2 * x))`.
+    - `log(prod(p))` is `-inf` if the product is below 1e-45. Write `sum(log(p))`.
+    - `arccos` of a computed cosine is NaN for some parallel vectors, because rounding makes the cosine 1.0000001. Clip
+      the cosine to the range from -1 to 1.
 
     ## Example
 

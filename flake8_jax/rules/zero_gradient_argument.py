@@ -22,9 +22,11 @@ def zero_gradient_argument(event: TransformCall) -> Report | None:
 
     If the gradient with respect to an argument is zero for every input, the optimizer never improves this argument: it
     does not change the argument or, with weight decay (`optax.adamw`), only shrinks it. JAX raises no error. There are
-    two causes. Either the function does not use the argument at all, for example because it reads `self.weights`
-    instead, or it uses the argument only in `argmax`, `round`, a comparison or `stop_gradient`, whose derivatives are
-    zero.
+    two causes:
+
+    - The function does not use the argument at all, for example because it reads `self.weights` instead.
+    - The function uses the argument only in `argmax`, `round`, a comparison or `stop_gradient`, whose derivatives are
+      zero.
 
     ## Example
 
