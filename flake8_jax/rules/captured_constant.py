@@ -43,6 +43,8 @@ def captured_constant(event: CapturedConstant) -> Report | None:
         assert len(embed.lower(jnp.arange(3)).as_text()) > 2**20
     ```
 
+    With `--preview`, jaxlint also reports parameters that a model of the program reads from a global variable:
+
     ```python
     import jax
     import jax.numpy as jnp

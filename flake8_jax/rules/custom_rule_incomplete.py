@@ -55,6 +55,8 @@ def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
             raise AssertionError
     ```
 
+    With `--preview`, jaxlint also reports a backward rule that ignores its gradient `g`:
+
     ```python
     import jax
 

@@ -89,6 +89,8 @@ def eager_step(event: EagerStep) -> Report | None:
         assert eager > 2 * jitted
     ```
 
+    With `--preview`, jaxlint also reports operations beside a jitted step:
+
     ```python
     import jax
     import jax.numpy as jnp

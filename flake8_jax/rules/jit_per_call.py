@@ -60,6 +60,8 @@ def jit_per_call(event: Repetition | CompiledPerCall) -> Report | None:
         assert len(compiled) == 5
     ```
 
+    With `--preview`, jaxlint also reports a function that several places call, each outside a loop:
+
     ```python
     import jax
     import jax.numpy as jnp

@@ -57,6 +57,8 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
         assert sgd._cache_size() == 6  # one compilation for every step
     ```
 
+    With `--preview`, jaxlint also reports a static argument that the loop decays down to a limit:
+
     ```python
     from functools import partial
 

@@ -64,6 +64,8 @@ def where_nan_grad(event: Computation) -> Report | None:
         assert jnp.isnan(force(0.0)) and jnp.isfinite(force(4.0))
     ```
 
+    With `--preview`, jaxlint also reports code that replaces a NaN in the result, and a masked value that may overflow:
+
     ```python
     import jax
     import jax.numpy as jnp
