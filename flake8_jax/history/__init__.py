@@ -2,8 +2,8 @@
 
 Vocabulary
 ----------
-base        the git revision that the work started from. changed: rows that differ from it.
-baseline    a file of findings that the project accepts for now; only others are reported.
+base        the git revision from which the work started. changed: the rows that differ from this revision.
+baseline    a file with findings that the project accepts for now. jaxlint reports all other findings.
 
 ::
 

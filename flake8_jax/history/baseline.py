@@ -1,11 +1,11 @@
-"""Findings that a project lives with, kept in a file, so that only new ones are reported.
+"""Store the findings that a project accepts for now, so that jaxlint reports only new findings.
 
-An entry is a file, a rule, the source text that the finding underlines, and how often that occurs: neither the row nor the
-layout counts, so entries survive what is written above them, another indentation or line length, and, if the file is gone
-under its old name, a new name of it. Changing the text itself makes a new finding of it.
+An entry contains a file, a rule, the source text of the finding, and the number of such findings. It contains neither the row
+nor the layout. So an entry stays valid if the code above it, the indentation, the line length or the name of the file changes.
+If the source text itself changes, the finding is new.
 
-The file is JSON with a ``version``, sorted, with one entry a line, so that its changes can be reviewed. Paths are relative to
-its own folder. Invalid syntax is never in it.
+The file is sorted JSON with a ``version`` and one entry on each line, so that a reviewer can read its changes. Paths are
+relative to the folder of the file. The file never contains invalid syntax.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ _LARGEST = 100_000_000
 _REMEDY = "remove it and write it again with `--write-baseline`"
 
 Judged = Callable[[str, str], bool]
-"""Whether a run has said something of a rule (by code) in a file (by real path)."""
+"""Return whether a run checked a rule (given by its code) in a file (given by its real path)."""
 Key = tuple[str, str, str]
-"""Path, code, text."""
+"""The path, the code of the rule, and the source text."""
 
 
 class BaselineError(Exception):
-    """The file cannot be read, or is no baseline; the message names it and says what to do."""
+    """The file cannot be read, or is not a baseline. The message names the file and says what to do."""
 
 
 class Entry(msgspec.Struct, frozen=True, order=True):
-    """``count`` findings of a rule on equal text in one file."""
+    """A number of findings of one rule on equal source text in one file."""
 
     path: str
     code: str
@@ -55,7 +55,7 @@ class _File(msgspec.Struct, frozen=True):
 
 
 def load(path: str) -> Counter[Key]:
-    """The entries by key, with absolute paths. Raises BaselineError."""
+    """Read the entries of a baseline, with absolute paths. Raises BaselineError."""
     try:
         found = msgspec.json.decode(read_regular(path, _LARGEST), type=_File)
     except OSError as error:
@@ -73,7 +73,7 @@ def load(path: str) -> Counter[Key]:
 
 
 def without_known(report: RunReport, known: Counter[Key], path: str, judged: Judged) -> RunReport:
-    """The report without the findings of the baseline at ``path``; a note says how many of its entries are gone."""
+    """Remove the findings of the baseline at ``path`` from a report. A note counts the entries that no longer occur."""
     judged = _of_what_parses(report, judged)
     left = Counter(known)
     others = [item for item in report.diagnostics if item.code in ALWAYS_ON or not _taken(left, key_of(item, report))]
@@ -94,17 +94,17 @@ def without_known(report: RunReport, known: Counter[Key], path: str, judged: Jud
 
 
 def _taken(counts: Counter[Any], key: object) -> bool:
-    """One of them was there, and is used up."""
+    """Use up one entry of this key. Return whether there was one."""
     there = counts[key] > 0
     counts[key] -= there
     return there
 
 
 def write(path: str, report: RunReport, judged: Judged) -> int:
-    """Write the findings of a report. Entries that the run has not judged stay: of other files and rules, and of files that
-    do not parse. Returns how many were written.
+    """Write the findings of a report to a baseline. Return their number.
 
-    Raises BaselineError for an older file that cannot be read, OSError.
+    Entries about files and rules that this run did not check stay, as do entries about files that do not parse.
+    Raises OSError, and BaselineError if the old file cannot be read.
     """
     judged = _of_what_parses(report, judged)
     kept: Counter[Key] = Counter()
@@ -130,7 +130,7 @@ def write(path: str, report: RunReport, judged: Judged) -> int:
 
 
 def judged_by(asked: Sequence[str], codes: Collection[str]) -> Judged:
-    """Whether a run on these paths, with these rules, says something of a rule in a file."""
+    """Return a function that says whether a run on these paths, with these rules, checks a rule in a file."""
     real = {os.path.realpath(one) for one in asked}
 
     def judged(path: str, code: str) -> bool:
@@ -145,7 +145,7 @@ def _of_what_parses(report: RunReport, judged: Judged) -> Judged:
 
 
 def key_of(item: Diagnostic, report: RunReport) -> Key:
-    """By what a finding is known again."""
+    """Return the key that identifies a finding in a later run."""
     finding = item.finding
     text = "".join(report.texts.get(item.path, "")[finding.start : finding.end].split())
     dense = text.replace(",)", ")").replace(",]", "]").replace(",}", "}")

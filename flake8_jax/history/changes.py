@@ -1,17 +1,17 @@
-"""What changed since a git revision, and which findings come from it.
+"""Find what changed since a git revision, and which findings these changes cause.
 
 Vocabulary
 ----------
-base     the revision itself, or, where the work has left it behind, where the two parted: what others did since is not ours.
-changed  rows of the working tree that differ from the base, and the two around what was deleted.
+base     the last commit that the revision and the working tree have in common. Later commits of others do not count as changes.
+changed  rows of the working tree that differ from the base, and the two rows around deleted rows.
 
-A finding is new work if a changed row is among its own, or among the calls of its evidence: a helper that was fine becomes a
-defect by a ``jax.jit`` around its caller.
+A finding is new if it stands on a changed row, or if a call of its call chain does. For example, a ``jax.jit`` around its
+caller turns a correct helper into a mistake.
 
-Git names the files of the base and hands out their content. This module reads the files of the working tree itself, and
-compares: a comparison by git would run the filters that the repository configures. Line ends do not count, so neither
-``core.autocrlf`` nor ``eol=crlf`` makes a file look changed. Limitations: a source file that git stores in another form (by
-git-lfs or git-crypt) is changed in every row; rows of notebooks, all of whose findings count once their code has changed.
+Git lists the files of the base and returns their content. This module itself reads the files of the working tree and compares
+them, because git would run the filters that the repository configures. Line ends do not count, so neither ``core.autocrlf``
+nor ``eol=crlf`` changes a file. Limitations: in a source file that git stores in another form (with git-lfs or git-crypt),
+every row is changed. If the code of a notebook changes, all of its findings count as new.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ __all__ = ["EVERY_ROW", "Changed", "GitError", "changed_since", "new_findings"]
 EVERY_ROW: Rows = ((1, 2**31),)
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _ALIKE = 0.5
-"""The part of the lines of a deleted file that a new one has to hold to be that file under another name, as for git."""
+"""A new file is a renamed file if it contains this part of the lines of a deleted file, as in git."""
 _MOST_SOURCES = 1000
 _MOST_PAIRS = 20_000
-"""Deleted files that new ones are compared with, and comparisons. Files beyond these are new."""
+"""The largest numbers of deleted files and of comparisons with them. Beyond these numbers, all rows of a new file are new."""
 _LARGEST = 50_000_000
-"""Bytes of content in the base beyond which a file is not compared: every row counts."""
+"""The largest size of a file in the base, in bytes. In a larger file, every row counts as changed."""
 
 
 @dataclass
 class Changed:
-    """What differs from the base in one repository. note: what a user should know of the base."""
+    """The differences between the base and the working tree of one repository. note: a remark on the base, for the user."""
 
     root: str
     base: str
@@ -54,7 +54,7 @@ class Changed:
     _rows: dict[str, Rows] = field(default_factory=dict)
 
     def rows(self, paths: Iterable[str]) -> dict[str, Rows]:
-        """The changed rows of files (real paths below the root), as first and last ones. Raises GitError."""
+        """Return the changed rows of files, as pairs of a first and a last row. paths: real paths. Raises GitError."""
         asked = dict.fromkeys(paths)
         unknown = {path: self._name(path) for path in asked if path not in self._rows}
         if unknown:
@@ -65,11 +65,11 @@ class Changed:
         return {path: self._rows[path] for path in asked}
 
     def _name(self, path: str) -> str:
-        """The path as git writes it."""
+        """Return the path in the form that git writes."""
         return os.path.relpath(path, self.root).replace(os.sep, "/")
 
     def _compared(self, names: Mapping[str, str]) -> dict[str, Rows]:
-        """By path. ``names``: what git calls each of the paths."""
+        """Return the changed rows by path. ``names``: the name of each path in git."""
         git = Repository(self.root)
         if self._files is None:
             self._files = git.files_of(self.base)
@@ -99,7 +99,7 @@ class Changed:
         return rows
 
     def _deleted(self, created: Iterable[str]) -> list[str]:
-        """The content of files of the base that are gone, of the kinds that were created."""
+        """Return the blobs of the deleted files that have the same suffix as a created file."""
         suffixes = {os.path.splitext(path)[1] for path in created}
         if not suffixes or self._files is None:
             return []
@@ -112,9 +112,9 @@ class Changed:
 
 
 def new_findings(items: Sequence[Diagnostic], revision: str) -> tuple[Diagnostic, ...]:
-    """Those on a changed row, and those whose evidence passes one. Raises GitError.
+    """Return the findings on a changed row, and those whose call chain contains a changed row. Raises GitError.
 
-    The files may be in several repositories; a submodule is one of its own.
+    The files may belong to several repositories. A submodule is a repository of its own.
     """
     places = [_places(item) for item in items]
     real = {path: os.path.realpath(path) for found in places for path, _, _ in found}
@@ -127,7 +127,7 @@ def new_findings(items: Sequence[Diagnostic], revision: str) -> tuple[Diagnostic
 
 
 def _places(item: Diagnostic) -> list[tuple[str, int, int]]:
-    """Path, first row and last row of everything that the finding hangs on."""
+    """Return path, first row and last row of the finding and of each step of its call chain."""
     steps = [(step.path, step.row, step.row) for step in item.finding.evidence]
     return [(item.path, item.row, max(item.row, item.end_row)), *steps]
 
@@ -146,7 +146,7 @@ def _rows_by_path(paths: Iterable[str], revision: str) -> dict[str, Rows]:
 
 
 def changed_since(revision: str, directory: str) -> Changed:
-    """What changed in the repository around ``directory`` since a revision, in the working tree. Raises GitError."""
+    """Return the changes since a revision in the working tree around ``directory``. Raises GitError."""
     root = _root_of(directory)
     git = Repository(root)
     try:
@@ -167,19 +167,19 @@ def changed_since(revision: str, directory: str) -> Changed:
 
 
 def _root_of(directory: str) -> str:
-    """The top of the working tree around a directory."""
+    """Return the top folder of the working tree around a directory."""
     return os.path.realpath(Repository(directory).words("rev-parse", "--show-toplevel"))
 
 
 def _shallow(root: str) -> str:
-    """Why git may not know a commit, and what to do, in a clone that CI made short; it ends a sentence."""
+    """Return the end of a sentence for a shallow clone: why git may not know a commit, and what to do."""
     if Repository(root).words("rev-parse", "--is-shallow-repository") != "true":
         return ""
     return "; this clone is shallow: `git fetch --unshallow` brings the rest (actions/checkout: `fetch-depth: 0`)"
 
 
 def _partial(root: str, revision: str) -> str:
-    """Why an object may be missing, and what to do, in a clone with a filter; it ends a sentence."""
+    """Return the end of a sentence for a partial clone: why an object may be missing, and what to do."""
     if not Repository(root).is_partial():
         return ""
     return (
@@ -188,7 +188,7 @@ def _partial(root: str, revision: str) -> str:
 
 
 def _read(path: str) -> bytes:
-    """The content of a file of the working tree. Raises GitError."""
+    """Read a file of the working tree. Raises GitError."""
     try:
         with open(path, "rb", opener=_open_at_once) as stream:
             if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
@@ -199,12 +199,12 @@ def _read(path: str) -> bytes:
 
 
 def _open_at_once(path: str, flags: int) -> int:
-    """Open without waiting for the other end of a named pipe."""
+    """Open a file. Do not wait for the writer of a named pipe."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _names_of(data: bytes, like: str) -> set[str]:
-    """The names that git gives to this content, as it is and with LF as line ends. ``like``: a name in the repository."""
+    """Return the names of this content in git, unchanged and with LF as line ends. ``like``: a name in the repository."""
     names = set()
     for form in (data, data.replace(b"\r\n", b"\n")):
         made = hashlib.sha1(usedforsecurity=False) if len(like) == 40 else hashlib.sha256()
@@ -227,7 +227,7 @@ def _rows_of(path: str, before: bytes | None, after: bytes) -> Rows:
 
 
 def _sources(git: Repository, created: Mapping[str, bytes], deleted: Sequence[str]) -> dict[str, str]:
-    """The deleted content that each created file was made from; a deleted file becomes one file at most."""
+    """Return the deleted blob from which each created file was made. Each deleted file becomes at most one new file."""
     if not created or not deleted:
         return {}
     taken: dict[str, str] = {}
@@ -256,12 +256,12 @@ def _sources(git: Repository, created: Mapping[str, bytes], deleted: Sequence[st
 
 
 def _near(one: int, other: int) -> bool:
-    """Whether the files can be alike by their sizes, other line ends set aside."""
+    """Return whether files of these sizes can be similar, even if their line ends differ."""
     return max(one, other) <= _LARGEST and min(one, other) >= _ALIKE * max(one, other) * 0.9
 
 
 def _alike(one: Counter[bytes], other: Counter[bytes]) -> float:
-    """The part of the larger text, in bytes, that both hold."""
+    """Return which part of the larger text, in bytes, both texts contain."""
     shared = sum(len(line) * count for line, count in (one & other).items())
     return shared / max(_size(one), _size(other), 1)
 

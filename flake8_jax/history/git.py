@@ -1,13 +1,13 @@
-"""Questions to git that only read, and that run no program which a repository names.
+"""Read a repository with git, and run no program that the repository names.
 
 Vocabulary
 ----------
-plumbing   commands that read objects, revisions and ignore files. None of them reads the content of the working tree, so none
-           applies a filter, a text conversion or an external diff.
+plumbing   commands that read objects, revisions and ignore files. They do not read the content of the working tree, so they
+           apply no filter, text conversion or external diff.
 
-The configuration of a repository comes with the repository. The options below override each key of it that names a program
-for one of these commands. Git fetches nothing: git 2.45, and the security releases of 2.39 to 2.44, know
-``GIT_NO_LAZY_FETCH``; for older ones no protocol is allowed. Limitations: git before 2.24.
+A repository contains its own configuration. The options below override each key of this configuration that names a program for
+one of these commands. Git fetches nothing: git 2.45, and the security releases of 2.39 to 2.44, know ``GIT_NO_LAZY_FETCH``. For
+older versions, the options allow no protocol. Limitations: git before 2.24.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 _SECONDS = 120
-"""After this time git hangs, for instance on a named pipe in place of an ignore file."""
+"""The longest time that git may take. Git hangs, for example, if an ignore file is a named pipe."""
 
 _PROTOCOLS = ("ext", "file", "git", "ssh", "http", "https")
 _SETTINGS = {
@@ -45,15 +45,15 @@ _KEPT = (
     "GIT_OBJECT_DIRECTORY",
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
 )
-"""Variables of the user's own environment that git keeps. ``safe.directory`` often stands in ``GIT_CONFIG_…``."""
+"""Variables of the user's environment that git gets. ``GIT_CONFIG_…`` often contains ``safe.directory``."""
 
 
 class GitError(Exception):
-    """Git has no answer; the message says why and what to do."""
+    """Git cannot answer. The message says why and what to do."""
 
 
 class MissingObject(GitError):
-    """The repository lacks an object, as partial clones do."""
+    """The repository lacks an object, because it is a partial clone."""
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,11 @@ class Repository:
     directory: str
 
     def words(self, *arguments: str) -> str:
-        """The output of a command, without the line end behind it."""
+        """Return the output of a command without its last line end."""
         return os.fsdecode(_run(self.directory, arguments)).removesuffix("\n")
 
     def files_of(self, commit: str) -> dict[str, Entry]:
-        """The files of a commit by path from the top, with forward slashes; no submodules."""
+        """Return the files of a commit by path from the top, with forward slashes and without submodules."""
         try:
             listed = _run(self.directory, ("ls-tree", "-r", "-z", "--full-tree", commit))
         except GitError as error:
@@ -89,7 +89,7 @@ class Repository:
         return found
 
     def ignored(self, paths: Iterable[str]) -> frozenset[str]:
-        """Those of the paths (from the directory) that git ignores and does not track."""
+        """Return the paths that git ignores and does not track. paths: relative to the directory."""
         # The prefix keeps git from reading `:(…)` as an instruction.
         asked = b"".join(b"./" + os.fsencode(path) + b"\0" for path in paths)
         if not asked:
@@ -98,7 +98,7 @@ class Repository:
         return frozenset(os.fsdecode(path[2:]) for path in said.split(b"\0") if path)
 
     def sizes(self, blobs: Iterable[str]) -> dict[str, int]:
-        """The size of each of the blobs. Raises MissingObject for one that is not here."""
+        """Return the size of each blob. Raises MissingObject if the repository lacks one."""
         found: dict[str, int] = {}
         asked = "".join(f"{blob}\n" for blob in blobs).encode("ascii")
         if not asked:
@@ -111,7 +111,7 @@ class Repository:
         return found
 
     def contents(self, blobs: Iterable[str]) -> dict[str, bytes]:
-        """The content of each of the blobs, as git stores it."""
+        """Return the content of each blob, as git stores it."""
         found: dict[str, bytes] = {}
         asked = "".join(f"{blob}\n" for blob in blobs).encode("ascii")
         if not asked:
@@ -129,7 +129,7 @@ class Repository:
         return found
 
     def is_partial(self) -> bool:
-        """Whether some objects may be left to the remote."""
+        """Return whether some objects may exist only in the remote repository."""
         pattern = r"^(extensions\.partialclone|remote\..*\.promisor)$"
         return bool(_run(self.directory, ("config", "--name-only", "--get-regexp", pattern), fine=(0, 1)))
 
@@ -153,14 +153,14 @@ def _run(directory: str, words: Iterable[str], given: bytes = b"", *, fine: tupl
 
 
 def _reason(said: str) -> str:
-    """What git died of; advice stands behind that."""
+    """Return the error in the output of git. Git may print advice after it."""
     lines = said.strip().splitlines()
     fatal = [line for line in lines if line.startswith("fatal: ")]
     return (fatal or lines or [""])[-1]
 
 
 def _environment(given: Mapping[str, str]) -> dict[str, str]:
-    """The environment for git: nothing in it starts a program, writes a log, or means another repository."""
+    """Return the environment for git. No variable in it starts a program, writes a log, or names another repository."""
     own = {name: value for name, value in given.items() if not name.startswith("GIT_") or name.startswith(_KEPT)}
     if "GIT_DIR" in given and "GIT_WORK_TREE" in given:  # a hook of git's has the first alone; git finds that by itself
         own.update({name: os.path.abspath(given[name]) for name in ("GIT_DIR", "GIT_WORK_TREE")})
@@ -175,7 +175,7 @@ def _environment(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def _program() -> str:
-    """The path of git. A folder that PATH names relatively may be the repository's own, so it does not count."""
+    """Return the path of git. Skip relative folders of PATH, because they may belong to the repository."""
     name = "git.exe" if os.name == "nt" else "git"
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
         path = os.path.join(folder, name)

@@ -1,11 +1,11 @@
-"""Which rows of a text are new beside an older one, in nearly linear time.
+"""Find the rows of a text that are new compared with an older text, in nearly linear time.
 
 Vocabulary
 ----------
-anchor   a line that stands once in both texts. The longest run of anchors in the same order splits the texts ("patience
-         diff"). What is left between two anchors is compared by ``difflib`` if it is small, and is new if it is not.
+anchor   a line that occurs exactly once in each of the two texts. The longest run of anchors in the same order splits the texts
+         ("patience diff"). ``difflib`` compares the small parts between two anchors. All rows of a large part are new.
 
-So the answer may name more rows than the shortest difference would, but never fewer than one that explains the change.
+So the result may contain more rows than the shortest difference, but it always explains the whole change.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 
 _SMALL = 40_000
-"""Product of the numbers of lines up to which ``difflib`` compares a part: its time may grow with the cube of a length."""
+"""The largest product of the numbers of lines that ``difflib`` compares. Its time may grow with the cube of the length."""
 _BUDGET = 1_000_000
-"""Sum of these products in one comparison."""
+"""The largest sum of these products in one comparison."""
 _DEEPEST = 12
 
 Rows = tuple[tuple[int, int], ...]
 
 
 def changed_rows(before: Sequence[Hashable], after: Sequence[Hashable]) -> Rows:
-    """First and last row (1-based) of each change; of what was deleted, the row before it and the row behind it."""
+    """Return the first and the last row (from 1) of each change. For a deletion, these are the rows before and after it."""
     found: list[tuple[int, int]] = []
     for low, high in _changes(before, after):
         first, last = (low + 1, high) if high > low else (low, low + 1)
@@ -37,7 +37,7 @@ def changed_rows(before: Sequence[Hashable], after: Sequence[Hashable]) -> Rows:
 
 
 def _changes(before: Sequence[Hashable], after: Sequence[Hashable]) -> Iterator[tuple[int, int]]:
-    """Where ``after`` differs, in order: the part between two offsets, which is empty where something was deleted."""
+    """Yield the parts of ``after`` that differ, in order, as pairs of offsets. The part of a deletion is empty."""
     parts = [(0, len(before), 0, len(after), 0)]
     budget = _BUDGET
     while parts:
@@ -67,7 +67,7 @@ def _changes(before: Sequence[Hashable], after: Sequence[Hashable]) -> Iterator[
 def _anchors(
     before: Sequence[Hashable], after: Sequence[Hashable], old: int, old_end: int, new: int, new_end: int
 ) -> list[tuple[int, int]]:
-    """The longest run of lines that stand once in both parts, in the order of both."""
+    """Return the longest run of lines that occur exactly once in each part and have the same order in both parts."""
     here = Counter(before[old:old_end])
     there = Counter(after[new:new_end])
     places = {before[index]: index for index in range(old, old_end) if here[before[index]] == 1}

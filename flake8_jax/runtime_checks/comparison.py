@@ -92,9 +92,9 @@ def agreement(params: Iterable[Param]) -> Agreement:
 def said_of(agreed: Agreement) -> str:
     """Two sentences for a reader."""
     return (
-        f"Of {agreed.seen} parameters recorded as tracers, {agreed.found} are found ({100 * agreed.recall:.1f} %). "
-        f"Of {agreed.claimed} called traced in functions that were recorded staged, {agreed.borne_out} are borne out "
-        f"({100 * agreed.precision:.1f} %)."
+        f"The run recorded {agreed.seen} parameters as tracers. jaxlint found {agreed.found} of them "
+        f"({100 * agreed.recall:.1f} %). In the traced functions, jaxlint calls {agreed.claimed} parameters traced. "
+        f"{agreed.borne_out} of them were tracers ({100 * agreed.precision:.1f} %)."
     )
 
 

@@ -1,9 +1,9 @@
-"""Settings: which files, which rules and which versions of JAX a run is about.
+"""Settings: the files, the rules and the versions of JAX that a run uses.
 
 Vocabulary
 ----------
-options     the keys of ``[tool.jaxlint]`` as one source writes them (``options``).
-settings    the outcome for one project: configuration file, ``--config`` pairs and flags, the last of which wins.
+options     the keys of ``[tool.jaxlint]`` in one source (``options``).
+settings    the result for one project. Flags override ``--config`` pairs, which override the configuration file.
 layer       the rule selectors of one source (``selection``).
 required    the versions of JAX and of other libraries that the project asks for (``requirements``).
 

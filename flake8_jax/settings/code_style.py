@@ -1,14 +1,13 @@
-"""How a project lays out its code: the length of its lines and the order of its imports, out of the files of its formatters.
+"""Read the length of lines and the order of imports from the configuration of a project's formatters.
 
-The nearest directory whose files mention the length of a line decides on it. In one directory ruff goes before black and pyink,
-then
-come flake8, pycodestyle, pylint, yapf and isort, and ``.editorconfig`` last. A formatter that is configured without a length
-has its own, 88. Imports are looked up on their own in the same way: ruff before isort.
+The nearest directory whose files give a length of lines decides. In one directory, ruff comes first, then black, pyink, flake8,
+pycodestyle, pylint, yapf, isort, and ``.editorconfig`` last. If a formatter is configured without a length, the length is 88.
+The order of imports is looked up separately and in the same way: first ruff, then isort.
 
-These are the files of other programs: what cannot be read or is no number is passed over in silence.
+These files belong to other programs. So this module ignores files that it cannot read and lengths that are not numbers.
 
-Limitations: options on command lines, in environment variables and in a user's own folder; ``extend`` of ruff in pyproject.toml
-and ruff.toml is followed once; of ``.editorconfig`` sections, patterns with numeric ranges.
+Limitations: options on command lines, in environment variables and in the home folder of a user. ``extend`` of ruff is followed
+only once. Sections of ``.editorconfig`` with numeric ranges match nothing.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _LENGTHS = (
     (".isort.cfg", "settings", "line_length"),
     ("setup.cfg", "isort", "line_length"),
 )
-"""Files, sections and keys with a length, the ones that go first first."""
+"""Files, sections and keys that give a length. Earlier ones win."""
 _PYPROJECT = (
     (("tool", "ruff"), "line-length"),
     (("tool", "black"), "line-length"),
@@ -56,12 +55,12 @@ _TRUE = ("1", "true", "yes", "on")
 
 
 def says_style(name: str) -> bool:
-    """A file of this name may say how a project lays out its code."""
+    """Return whether a file of this name may configure the style of a project."""
     return name in (*_RUFF, "pyproject.toml", ".editorconfig") or any(name == file for file, _, _ in _LENGTHS)
 
 
 class StyleReader:
-    """Reads styles; asks the disk once per directory and file name."""
+    """A reader of styles. It reads each file once."""
 
     def __init__(self) -> None:
         self._tables: dict[str, Mapping[str, Any]] = {}
@@ -69,7 +68,7 @@ class StyleReader:
         self._styles: dict[tuple[str, str | None], CodeStyle] = {}
 
     def style_in(self, directory: str, top: str | None) -> CodeStyle:
-        """The style of the files in an absolute directory. top: the project's, above which nothing is read."""
+        """Return the style of the files in an absolute directory. top: the top folder of the project, where the search ends."""
         key = (directory, top)
         if key not in self._styles:
             folders = list(_upwards(directory, top))
@@ -97,7 +96,7 @@ class StyleReader:
         return self._sections[path]
 
     def _ruff_tables(self, folder: str) -> Iterator[Mapping[str, Any]]:
-        """The tables of ruff in a directory, with those that they extend."""
+        """Yield the tables of ruff in a directory, and the tables that they extend."""
         for name in _RUFF:
             if table := self._table(os.path.join(folder, name)):
                 yield table
@@ -118,7 +117,7 @@ class StyleReader:
     # --- lengths
 
     def _length_in(self, folder: str, directory: str) -> int | None:
-        """The length that the files of a folder give; None where they say nothing."""
+        """Return the length that the files of a folder give, or None."""
         for table in self._ruff_tables(folder):
             if (length := _number(table.get("line-length"))) is not None:
                 return length
@@ -174,7 +173,7 @@ def _upwards(directory: str, top: str | None) -> Iterator[str]:
 
 
 def _below(table: Mapping[str, Any], keys: tuple[str, ...]) -> Mapping[str, Any]:
-    """The table under these keys; an empty one where there is none."""
+    """Return the table at these keys, or an empty table."""
     for key in keys:
         found = table.get(key)
         if not isinstance(found, Mapping):
@@ -184,13 +183,13 @@ def _below(table: Mapping[str, Any], keys: tuple[str, ...]) -> Mapping[str, Any]
 
 
 def _number(value: object) -> int | None:
-    """A length that a line can have."""
+    """Return the value as a length of lines, or None if it is not one."""
     text = str(value).strip()
     return int(text) if not isinstance(value, bool) and re.fullmatch(r"[0-9]{1,4}", text) and int(text) > 0 else None
 
 
 def _sections_of(path: str) -> Mapping[str, Mapping[str, str]]:
-    """The sections of a file in the manner of INI; none where it is not one."""
+    """Return the sections of an INI file. Return none if the file is not valid INI."""
     parser = configparser.ConfigParser(interpolation=None, strict=False, default_section="\0")
     try:
         text = read_regular(path, _LARGEST).decode("utf-8")
@@ -201,7 +200,7 @@ def _sections_of(path: str) -> Mapping[str, Mapping[str, str]]:
 
 
 def _selects(pattern: str, path: str) -> bool:
-    """Whether a section of ``.editorconfig`` is about a path, which is relative to the file's folder."""
+    """Return whether a section of ``.editorconfig`` matches a path, which is relative to the folder of this file."""
     alternatives = re.sub(r"\{([^{}]*,[^{}]*)\}", lambda found: "\1" + found[1].replace(",", "\2") + "\1", pattern)
     return any(_matches(one, path) for one in _expanded(alternatives))
 
@@ -224,7 +223,7 @@ def _matches(pattern: str, path: str) -> bool:
 
 
 def _style(options: Mapping[str, Any]) -> CodeStyle:
-    """A style with the options of isort, by their names there."""
+    """Make a style from the options of isort."""
     mixed = _is_true(options.get("force_sort_within_sections"))
     profile = str(options.get("profile") or "")
     names = options.get("known_first_party") or ()

@@ -1,10 +1,10 @@
-"""Options: the keys of ``[tool.jaxlint]``, how one source of them is read, and the settings that they become.
+"""Options: the keys of ``[tool.jaxlint]``, and how jaxlint reads and checks them.
 
 Vocabulary
 ----------
-options     the keys as one source writes them; an absent key is None.
+options     the keys in one source. An absent key is None.
 source      a configuration file, the ``--config`` pairs, or the flags of the command line.
-settings    the outcome for one project; paths are absolute (``resolver``).
+settings    the result for one project, with absolute paths (``resolver``).
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ DEFAULT_EXCLUDE = (
 )  # fmt: skip
 
 DEFAULT_TEST_FILES = ("test*.py", "*_test.py", "conftest.py", "tests/")
-"""The names by which pytest and unittest find tests, and what lies beside them."""
+"""The names by which pytest and unittest find tests, and the folder ``tests/``."""
 
 _FOREIGN_KEYS = frozenset({
     "docstring-style", "required-sections", "section-order", "strict-shapes", "rubric-threshold",
     "severity-overrides", "sarif-rule-docs-base",
 })  # fmt: skip
-"""Keys of the unrelated distribution on PyPI that is called ``jaxlint`` and reads the same table."""
+"""Keys of the unrelated package ``jaxlint`` on PyPI, which reads the same table."""
 
 
 _LARGEST_NUMBER = 2**53
@@ -46,12 +46,12 @@ _LONGEST_VERSIONS = 200
 
 
 def _doc(text: str, example: str) -> msgspec.Meta:
-    """The description of a key, and a line of TOML that sets it."""
+    """Describe a key. example: a line of TOML that sets it."""
     return msgspec.Meta(description=text, examples=[example])
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """The keys of ``[tool.jaxlint]``; every one may be absent."""
+    """The keys of ``[tool.jaxlint]``. Each key may be absent."""
 
     select: Annotated[
         list[str] | None,
@@ -204,12 +204,12 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="k
 
 
 def option_documentation() -> dict[str, str]:
-    """What each key means, by the key."""
+    """Return the description of each key."""
     return {written: meta.description or "" for written, (_, meta) in _annotated().items()}
 
 
 def option_examples() -> dict[str, str]:
-    """A line of TOML that sets each key, by the key."""
+    """Return a line of TOML for each key that sets it."""
     return {written: (meta.examples or [""])[0] for written, (_, meta) in _annotated().items()}
 
 
@@ -220,30 +220,30 @@ _TYPES = {
 
 
 def option_types() -> dict[str, str]:
-    """The type that TOML has for the values of each key, by the key."""
+    """Return the type of each key in the words of TOML."""
     return {written: _TYPES[kind] for written, (kind, _) in _annotated().items()}
 
 
 def _annotated() -> dict[str, tuple[str, msgspec.Meta]]:
-    """The type of each key, as Python writes it without None, and its description."""
+    """Return the Python type of each key, without None, and its description."""
     hints = get_type_hints(Options, include_extras=True)
     names = zip(Options.__struct_fields__, Options.__struct_encode_fields__)
     return {written: (_written(hints[name].__origin__), hints[name].__metadata__[0]) for name, written in names}
 
 
 def _written(optional: Any) -> str:
-    """``list[str]`` of ``list[str] | None``."""
+    """Return the type without None: ``list[str]`` for ``list[str] | None``."""
     kind = next(kind for kind in get_args(optional) if kind is not type(None))
     return str(kind) if get_args(kind) else str(kind.__name__)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What holds for one project. ``root`` is the directory that relative patterns refer to.
+    """The settings of one project. root: the directory to which relative patterns refer.
 
-    origins: by key, where it was set: the path of the configuration file, `--config` or `command line`, the last of which
-    goes first. config_path: the configuration file, or None. project_root: the directory whose files form the program, or
-    None where none is known (no configuration, version control or packaging file above).
+    origins: the sources that set each key (the path of the configuration file, `--config` or `command line`). The last source
+    wins. config_path: the configuration file, or None. project_root: the directory whose files form the program. It is None
+    if no directory above contains a configuration, a version control folder or a packaging file.
     """
 
     root: str
@@ -270,7 +270,7 @@ class Settings:
 
 
 def option_names() -> tuple[str, ...]:
-    """The keys as they are written."""
+    """Return the names of the keys in TOML."""
     return tuple(Options.__struct_encode_fields__)
 
 
@@ -288,7 +288,7 @@ def _remedy(key: str) -> str:
 
 
 def convert_options(table: dict[str, Any], path: str, text: str, section: str) -> Options:
-    """Check a decoded table. Raises ConfigError naming ``path``, the row and the key."""
+    """Check a decoded table. Raises ConfigError, which names ``path``, the row and the key."""
 
     def fail(key: str, what: str) -> ConfigError:
         row = key_row(text, key, section)
@@ -320,7 +320,7 @@ def convert_options(table: dict[str, Any], path: str, text: str, section: str) -
 
 
 def _in_toml_words(message: str) -> str:
-    """msgspec's message with the names that TOML has for the types."""
+    """Replace the names of types in a message of msgspec by those of TOML."""
     words = {
         " | null": "", "`array`": "a list", "`object`": "a table", "`str`": "a string", "`int`": "a number",
         "`bool`": "true or false",
@@ -346,7 +346,7 @@ def _bad_versions(text: str) -> str | None:
 
 
 def load_options(path: str) -> Options | None:
-    """The options of a configuration file; None for a ``pyproject.toml`` that has no ``[tool.jaxlint]``."""
+    """Read the options of a configuration file. Return None for a ``pyproject.toml`` without ``[tool.jaxlint]``."""
     table, text = load_toml(path)
     if os.path.basename(path) != "pyproject.toml":
         if isinstance(table.get("jaxlint"), dict) or isinstance(table.get("tool"), dict):
@@ -362,7 +362,7 @@ def load_options(path: str) -> Options | None:
 
 
 def inline_options(pairs: Sequence[str]) -> Options:
-    """The options of ``--config 'key = value'`` arguments. Raises ConfigError."""
+    """Read the options in ``--config 'key = value'`` arguments. Raises ConfigError."""
     merged = Options()
     for pair in pairs:
         try:
@@ -376,6 +376,6 @@ def inline_options(pairs: Sequence[str]) -> Options:
 
 
 def override(base: Options, top: Options) -> Options:
-    """``top`` over ``base``, key by key."""
+    """Override ``base`` by ``top``, key by key."""
     values = {name: value for name in Options.__struct_fields__ if (value := getattr(top, name)) is not None}
     return msgspec.structs.replace(base, **values)

@@ -1,18 +1,19 @@
-"""Which versions of JAX and of the libraries around it a project asks for, in whatever file it says so.
+"""Find the versions of JAX and of related libraries that a project requires.
 
-For each file the nearest directory with packaging files counts; in it, the first of these that mentions a library:
-pyproject.toml (``project.dependencies``, those of Poetry and pixi, then the optional ones and groups), setup.cfg, setup.py
-(string literals), pipenv's Pipfile, pixi's pixi.toml, files of requirements and constraints, environments of conda, lock
-files. Where that one sets no upper bound, the first of the others that does adds its own: a project that asks for ``jax`` and
-locks 0.4.30 does not run on newer releases.
-A bound on ``jax`` goes before one on ``jaxlib``. The first file that mentions Python says which Pythons there are, and the
-first that mentions NumPy or SciPy beside a library of JAX which of these: a release of JAX that needs a newer one is not for
-this project. In folders that are no packages the commands of a README add what the lists leave open; where no such file speaks
-of JAX, all that people are told to install counts (``instructions_below``). A release that setup.py computes, or that an image
-brings along, is unknown.
+For each source file, the nearest directory with packaging files counts. In this directory, the first of these files that
+mentions a library counts: pyproject.toml (``project.dependencies``, then Poetry and pixi, then optional dependencies and
+groups), setup.cfg, setup.py (string literals), Pipfile, pixi.toml, requirements and constraints, conda environments and locks.
+If this file sets no upper bound, the first other file with an upper bound adds it. For example, a project that requires ``jax``
+and locks 0.4.30 does not run on newer releases.
 
-Limitations: other requirements that are computed or included (``-r``), environment markers, other hosts' requirements in one
-folder; files of more than 10 MB.
+A bound on ``jax`` comes before a bound on ``jaxlib``. The first file that mentions Python gives the versions of Python. The
+first file that mentions NumPy or SciPy beside a library of JAX gives their versions. A release of JAX that needs newer versions
+does not fit the project. In a folder that is not a package, the commands of a README add the bounds that the lists lack. If no
+such file mentions JAX, all instructions to install it count (``instructions_below``). A release that setup.py computes, or that
+a container image contains, is unknown.
+
+Limitations: other computed or included requirements (``-r``), environment markers, requirements for several machines in one
+folder, and files of more than 10 MB.
 """
 
 from __future__ import annotations
@@ -51,33 +52,33 @@ _LISTS = re.compile(r"[\w.-]*(?:requirements|constraints)[\w.-]*\.(?:txt|in)", r
 _YAML = (".yml", ".yaml")
 _ENVIRONMENTS = re.compile(r"[\w.-]*environment[\w.-]*\.ya?ml|conda[\w.-]*\.ya?ml", re.IGNORECASE)
 _DEPENDENCIES = re.compile(r"^dependencies:[ \t]*$", re.MULTILINE)
-"""The key of a conda environment, whose file may have any name (conda's docs, "Managing environments")."""
+"""The key that identifies a conda environment. Its file may have any name (conda's docs, "Managing environments")."""
 _INSTRUCTIONS = re.compile(
     r"(?:README|INSTALL)[\w.-]*|[\w.-]+\.sh|Dockerfile[\w.-]*|[\w.-]+\.dockerfile", re.IGNORECASE
 )
 _README = re.compile(r"(?:README|INSTALL)[\w.-]*", re.IGNORECASE)
 _INSTRUCTED = (".devcontainer", ".github/workflows")
-"""Hidden folders whose files say what to install."""
+"""Hidden folders with files that contain instructions to install packages."""
 _FOLDER = "requirements"
 _LARGEST = 10_000_000
 _LARGEST_ENVIRONMENT = 100_000
-"""In bytes, for files whose name says nothing: they are read at every start."""
+"""The largest size, in bytes, of a YAML file with any other name, because jaxlint reads these files at every start."""
 _MOST_FOLDERS = 500
 _DEPTH = 2
 
 
 def says_versions(name: str) -> bool:
-    """A file of this name may say which versions a project asks for."""
+    """Return whether a file of this name may require versions of libraries."""
     return name in (*_MANIFESTS, *_LOCKS) or name.endswith(_YAML) or bool(_LISTS.fullmatch(name))
 
 
 def supported_versions(directory: str, top: str | None, load_toml: LoadToml) -> dict[str, str]:
-    """What the project around ``directory`` asks for: specifiers by the import name of the library.
+    """Return the requirements of the project around ``directory``: specifiers by the import name of the library.
 
-    top: the directory of the whole project, where the search ends; None ends it at the first directory that mentions a
-    library. A directory with lists alone is installed into the environment of the project around it, so bounds above that
-    one adds hold for it too; one with a packaging file stands alone. A library that is asked for in any version has an
-    empty specifier.
+    top: the top directory of the project, where the search ends. If it is None, the search ends at the first directory that
+    mentions a library. A directory with a packaging file has only its own requirements. A directory with only lists also has
+    the bounds of the directories above it, because it is installed into their environment. The specifier of a library that
+    may have any version is empty.
     """
     folder = directory
     found: dict[str, str] = {}
@@ -96,10 +97,11 @@ def supported_versions(directory: str, top: str | None, load_toml: LoadToml) -> 
 
 
 def environments_below(top: str) -> dict[str, str]:
-    """What environments and lists in the folders of a project say that says nothing itself: specifiers by import name.
+    """Return the requirements in environments and lists in the subfolders of a project: specifiers by import name.
 
-    Code that runs only in the environment of ``docker/environment.yml`` need not run in another one. Of several the latest
-    counts; one that is open upwards leaves all open.
+    They count only if the project itself requires no version. Code that runs only in the environment of
+    ``docker/environment.yml`` does not have to run in another environment. The latest of several versions counts. If one of
+    them has no upper bound, the result has no bound.
     """
     asked: dict[str, list[str]] = {}
     for folder in _folders_below(top):
@@ -110,8 +112,9 @@ def environments_below(top: str) -> dict[str, str]:
 
 
 def instructions_below(top: str) -> dict[str, str]:
-    """What people are told to install where no packaging file mentions JAX: READMEs, shell scripts, Dockerfiles and
-    workflows. As with environments, the latest counts, and one that is open upwards leaves all open."""
+    """Return the requirements in READMEs, shell scripts, Dockerfiles and workflows, if no packaging file mentions JAX.
+
+    As with environments, the latest version counts. If one of them has no upper bound, the result has no bound."""
     asked: dict[str, list[str]] = {}
     hidden = [path for path in (os.path.join(top, name) for name in _INSTRUCTED) if os.path.isdir(path)]
     for folder in (*_folders_below(top), *hidden):
@@ -127,7 +130,7 @@ _ENVIRONMENT_FILES = re.compile(
 
 
 def may_enable_x64(top: str) -> bool:
-    """Some file that sets up the environment of a project, in its top folder or for its CI, names ``JAX_ENABLE_X64``."""
+    """Return whether a file that sets up the environment, in the top folder or for the CI, contains ``JAX_ENABLE_X64``."""
     folders = [top, *(os.path.join(top, *name.split("/")) for name in _INSTRUCTED)]
     return any(
         "JAX_ENABLE_X64" in _text_of(os.path.join(folder, name))
@@ -138,8 +141,8 @@ def may_enable_x64(top: str) -> bool:
 
 
 def _required_in_readme(folder: str) -> dict[str, str]:
-    """What the README of a folder without a package of its own tells people to install: its commands make the environment
-    that the code beside it runs in."""
+    """Return the requirements in the README of a folder that is not a package. Its commands make the environment in which
+    the code of the folder runs."""
     asked: dict[str, list[str]] = {}
     for name in sorted(_names_in(folder)):
         if _README.fullmatch(name):
@@ -153,12 +156,12 @@ def _add_requirements(asked: dict[str, list[str]], requirements: Iterable[tuple[
 
 
 def _latest(asked: dict[str, list[str]]) -> dict[str, str]:
-    """Of several bounds on a library the latest; none where one is open upwards."""
+    """Return the latest bound on each library. Leave out a library if one of its bounds has no upper limit."""
     return {library: max(bounds, key=_newest) for library, bounds in asked.items() if all(map(has_upper_bound, bounds))}
 
 
 def _folders_below(top: str) -> Iterator[str]:
-    """The folders of a project, not far below its top, none of them hidden."""
+    """Yield the folders of a project that are not hidden, down to a small depth."""
     for folder, below, _names in islice(os.walk(top), _MOST_FOLDERS):
         deep = folder.removeprefix(top).count(os.sep) >= _DEPTH
         below[:] = [] if deep else sorted(name for name in below if not name.startswith("."))
@@ -166,13 +169,13 @@ def _folders_below(top: str) -> Iterator[str]:
 
 
 def _newest(specifier: str) -> tuple[int, ...]:
-    """The release that an upper bound names."""
+    """Return the release in an upper bound."""
     numbers = re.findall(r"(?:==|<|~=)=?\s*(\d{1,9}(?:\.\d{1,9}){0,3})", specifier)
     return max((tuple(map(int, number.split("."))) for number in numbers), default=())
 
 
 def _asked_in_folder(folder: str, present: list[str], load_toml: LoadToml) -> dict[str, str]:
-    """What the packaging files of one folder ask for, the first of them that mentions a library before the others."""
+    """Return the requirements of one folder. The first packaging file that mentions a library counts."""
     found: dict[str, str] = {}
     for name in present:
         for library, bound in _bounds(_asked_in(os.path.join(folder, name), load_toml)).items():
@@ -181,7 +184,7 @@ def _asked_in_folder(folder: str, present: list[str], load_toml: LoadToml) -> di
 
 
 def _bounds(requirements: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """What one file asks for, the first requirement of each library; jaxlib's bound is one on JAX."""
+    """Return the first requirement of each library in one file. A bound on jaxlib becomes a bound on JAX."""
     asked = dict(reversed(list(requirements)))
     if "jaxlib" in asked:
         _bound_by_jaxlib(asked, asked.pop("jaxlib"))
@@ -191,13 +194,14 @@ def _bounds(requirements: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 _JAXLIB_NO_NEWER = (0, 4, 30)
-"""The first release of JAX whose requirements exclude a jaxlib that is newer than it is."""
+"""The first release of JAX whose requirements exclude newer releases of jaxlib."""
 
 
 def _bound_by_jaxlib(asked: dict[str, str], jaxlib: str) -> None:
-    """JAX needs a jaxlib that is not much older: without an upper bound of its own it has that of jaxlib, one minor later.
+    """Add the bounds on JAX that follow from a bound on jaxlib.
 
-    It needs one that is not newer than itself either: since 0.4.30 the metadata of each release says ``jaxlib<=`` that release.
+    JAX needs a jaxlib that is not much older. So if JAX has no upper bound, it gets that of jaxlib, one minor release later.
+    JAX also needs a jaxlib that is not newer: since 0.4.30, the metadata of each release requires ``jaxlib<=`` that release.
     """
     if not asked.get("jax"):
         asked["jax"] = jaxlib
@@ -220,7 +224,7 @@ def _both(bound: str, other: str) -> str:
 
 
 def _packaging_files(folder: str) -> list[str]:
-    """Those files of a folder that may mention versions, the most telling first."""
+    """Return the files of a folder that may mention versions. Earlier files win."""
     names = sorted(_names_in(folder))
     lists = [name for name in names if _LISTS.fullmatch(name)]
     if _FOLDER in names and os.path.isdir(os.path.join(folder, _FOLDER)):
@@ -234,7 +238,7 @@ def _packaging_files(folder: str) -> list[str]:
 
 
 def _is_environment(path: str) -> bool:
-    """The file describes an environment of conda, as its name or its text says. Larger files are data."""
+    """Return whether the name or the text of a file shows that it is a conda environment. Skip large files, which are data."""
     if _ENVIRONMENTS.fullmatch(os.path.basename(path)):
         return True
     return bool(_DEPENDENCIES.search(_text_of(path, _LARGEST_ENVIRONMENT)))
@@ -248,7 +252,7 @@ def _names_in(folder: str) -> list[str]:
 
 
 def _text_of(path: str, limit: int = _LARGEST) -> str:
-    """The text of a file; nothing for one that cannot be read, or is larger than ``limit`` bytes."""
+    """Return the text of a file. It is empty if the file cannot be read or is larger than ``limit`` bytes."""
     try:
         return read_regular(path, limit).decode("utf-8", "replace")
     except OSError:
@@ -256,8 +260,8 @@ def _text_of(path: str, limit: int = _LARGEST) -> str:
 
 
 def _joined(first: str | None, other: str, library: str) -> str:
-    """What a file asks for, and of another one the upper bound that it does not have. A package that is open to new Pythons
-    stays so where an environment for its developers has one of them."""
+    """Return the requirement of a file, with the upper bound of another file if it has none. For Python, NumPy and SciPy, keep
+    the requirement as it is, because an environment for developers pins only one of the versions that a package allows."""
     if not first:
         return other
     if has_upper_bound(first) or library in COMPANIONS:
@@ -267,7 +271,7 @@ def _joined(first: str | None, other: str, library: str) -> str:
 
 
 def _asked_in(path: str, load_toml: LoadToml) -> Iterator[tuple[str, str]]:
-    """(library, specifier) of every requirement in a file, most telling first."""
+    """Yield (library, specifier) for each requirement in a file. Earlier pairs win."""
     if os.path.basename(path) != "pyproject.toml":
         yield from _asked_in_text(path)
         return
@@ -280,7 +284,7 @@ def _asked_in(path: str, load_toml: LoadToml) -> Iterator[tuple[str, str]]:
 
 
 def _asked_in_text(path: str) -> Iterator[tuple[str, str]]:
-    """The same of a file that is no TOML."""
+    """Yield (library, specifier) for each requirement in a file that is not a pyproject.toml."""
     name = os.path.basename(path)
     text = _text_of(path)
     if name in ("setup.py", "setup.cfg"):
@@ -303,7 +307,7 @@ def _asked_in_text(path: str) -> Iterator[tuple[str, str]]:
 
 
 def _asked_in_pipfile(text: str) -> Iterator[tuple[str, str]]:
-    """The packages of pipenv's Pipfile; none of a file of that name that is no TOML, which pipenv itself refuses."""
+    """Yield the packages in pipenv's Pipfile. Yield nothing if the file is not TOML, because pipenv also rejects it."""
     try:
         table = decoded_toml(text)
     except TomlError:
@@ -314,7 +318,7 @@ def _asked_in_pipfile(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _asked_in_pixi(text: str) -> Iterator[tuple[str, str]]:
-    """The dependencies of pixi's own file; none where it is no TOML."""
+    """Yield the dependencies in pixi.toml. Yield nothing if the file is not TOML."""
     try:
         table = decoded_toml(text)
     except TomlError:
@@ -324,7 +328,7 @@ def _asked_in_pixi(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _of_pixi(table: object) -> Iterator[str]:
-    """What a workspace of pixi and its features take from conda and PyPI (pixi's docs, "Pixi Manifest")."""
+    """Yield the conda and PyPI packages of a pixi workspace and of its features (pixi's docs, "Pixi Manifest")."""
     if not isinstance(table, dict):
         return
     for one in (table, *_values(table.get("feature"))):
@@ -334,7 +338,7 @@ def _of_pixi(table: object) -> Iterator[str]:
 
 
 def _asked_of_python(table: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """``requires-python``, or Poetry's dependency on Python."""
+    """Yield ``requires-python``, or the dependency on Python in the table of Poetry."""
     project, tool = table.get("project"), table.get("tool")
     asked = project.get("requires-python") if isinstance(project, dict) else None
     poetry = tool.get("poetry") if isinstance(tool, dict) else None
@@ -361,7 +365,7 @@ def _dependencies(table: dict[str, Any]) -> Iterator[str]:
 
 
 def _of_poetry(asked: object) -> Iterator[str]:
-    """A table of dependencies by name."""
+    """Yield the requirements in a table of dependencies by name."""
     for name, bound in asked.items() if isinstance(asked, dict) else ():
         if library_of(name) is None:
             continue
@@ -381,7 +385,7 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def _plain(bound: str) -> str:
-    """Poetry's ``^0.4.30``, ``~0.4.30`` and ``0.4.30`` as a specifier."""
+    """Convert ``^0.4.30``, ``~0.4.30`` and ``0.4.30`` of Poetry to a specifier."""
     tilde = re.fullmatch(r"~\s*(\d{1,18}(?:\.\d{1,18})*)", bound.strip())
     if tilde is not None:
         kept = tilde[1].split(".")[:2]

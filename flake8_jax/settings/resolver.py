@@ -1,4 +1,4 @@
-"""Settings of a file: which configuration counts for it, and how sources override each other.
+"""Find the configuration of a file, and combine the sources of its settings.
 
 Vocabulary
 ----------
@@ -45,7 +45,7 @@ _PACKAGING = ("pyproject.toml", "setup.py", "setup.cfg")
 
 
 def place_of(settings: Settings, keys: Sequence[str], value: str | None = None) -> str:
-    """Where one of these keys was set: ``path:row`` for the file. With ``value``: where this item of a list is."""
+    """Return where one of these keys is set, as ``path:row`` for a file. value: find this item of a list."""
     path = settings.config_path
     if path is not None and value is not None:
         written = [key for key in keys if path in settings.origins.get(key, ())]
@@ -59,7 +59,7 @@ def place_of(settings: Settings, keys: Sequence[str], value: str | None = None) 
 
 
 def _row_in(path: str, key: str, value: str | None = None) -> int | None:
-    """The row of a key in a configuration file, or of a string in its value."""
+    """Return the row of a key in a configuration file, or of a string in its value."""
     try:
         _, text = load_toml(path)
     except ConfigError:  # it was there a moment ago
@@ -76,7 +76,7 @@ def _row_in(path: str, key: str, value: str | None = None) -> int | None:
 
 
 def parents(path: str) -> list[str]:
-    """The directory ``path`` and everything above it, nearest first."""
+    """Return the directory ``path`` and all directories above it, the nearest first."""
     found = [path]
     while (above := os.path.dirname(found[-1])) != found[-1]:
         found.append(above)
@@ -86,7 +86,7 @@ def parents(path: str) -> list[str]:
 def _looked_up(
     directory: str, known: dict[str, str | None], find: Callable[[str], str | None], top: str | None = None
 ) -> str | None:
-    """What ``find`` says of the nearest directory, at or above this one, for which it says something. top: the last one."""
+    """Return the first result of ``find``, for this directory or a directory above it. top: the last directory to try."""
     passed: list[str] = []
     folder = directory
     while folder not in known:
@@ -106,10 +106,10 @@ def _holds(folder: str, names: tuple[str, ...]) -> bool:
 
 
 class Resolver:
-    """Finds the settings of a file or directory; asks the disk once per directory.
+    """The settings of files and directories. It reads each directory once.
 
-    explicit: a configuration file to use for everything. isolated: use none. inline: ``--config`` pairs.
-    flags: options of the command line. within: a folder, absolute and without links, outside of which nothing counts.
+    explicit: the configuration file for all files. isolated: use no configuration file. inline: ``--config`` pairs.
+    flags: options of the command line. within: an absolute folder without links. Files outside of this folder do not count.
     Methods raise ConfigError.
     """
 
@@ -139,22 +139,22 @@ class Resolver:
         self._style_reader = StyleReader()
 
     def config_of(self, directory: str) -> str | None:
-        """The configuration file that counts in an absolute directory."""
+        """Return the configuration file for an absolute directory."""
         if self.explicit is not None or self.isolated:
             return self.explicit
         return _looked_up(directory, self._configs, self._config_in, self.within)
 
     def leads_out(self, real: str) -> bool:
-        """Whether a path without links is outside of ``within``."""
+        """Return whether a path without links is outside of ``within``."""
         return self.within is not None and real != self.within and not real.startswith(os.path.join(self.within, ""))
 
     def _nearest(self, directory: str, names: tuple[str, ...]) -> str | None:
-        """The nearest directory, at or above this one, with an entry of one of these names."""
+        """Return the nearest directory that contains one of these names: this directory or one above it."""
         known = self._roots.setdefault(names, {})
         return _looked_up(directory, known, lambda folder: folder if _holds(folder, names) else None, self.within)
 
     def project_root_of(self, directory: str) -> str | None:
-        """The directory of the version control, or else of the packaging, that ``directory`` is under."""
+        """Return the directory around ``directory`` that contains the version control, or else the packaging files."""
         return self._nearest(directory, _CONTROL) or self._nearest(directory, _PACKAGING)
 
     def _config_in(self, folder: str) -> str | None:
@@ -170,7 +170,7 @@ class Resolver:
         return self._loaded[path]
 
     def _load_manifest(self, path: str) -> tuple[dict[str, Any], str]:
-        """A pyproject.toml, for the requirements in it. Without a configuration its mistakes are not reported."""
+        """Read a pyproject.toml for its requirements. Do not report its mistakes if it does not configure jaxlint."""
         try:
             return load_toml(path)
         except ConfigError:
@@ -179,7 +179,7 @@ class Resolver:
             return {}, ""
 
     def settings_for(self, directory: str) -> Settings:
-        """The settings that hold in an absolute directory."""
+        """Return the settings of an absolute directory."""
         config = self.config_of(directory)
         home = self.cwd if config is None or config == self.explicit else os.path.dirname(config)
         project_root = home if config is not None and config != self.explicit else self.project_root_of(directory)
@@ -192,7 +192,7 @@ class Resolver:
         return self._settings[key]
 
     def may_enable_x64(self, settings: Settings) -> bool:
-        """The environment that the project sets up may enable 64-bit dtypes."""
+        """Return whether the environment of the project may enable 64-bit dtypes."""
         top = settings.project_root
         if top is None:
             return False
@@ -201,7 +201,7 @@ class Resolver:
         return self._wide[top]
 
     def required_in(self, directory: str, settings: Settings) -> dict[str, str]:
-        """The versions of JAX and of other libraries that the files of a directory are for, by import name."""
+        """Return the versions of JAX and of other libraries that the files of a directory support, by import name."""
         key = (directory, settings.project_root)
         if key not in self._required:
             asked = supported_versions(directory, settings.project_root, self._load_manifest)
@@ -216,7 +216,7 @@ class Resolver:
         }
 
     def style_in(self, directory: str, settings: Settings) -> CodeStyle:
-        """How the project lays out the files of a directory."""
+        """Return the code style of the files in a directory."""
         return self._style_reader.style_in(directory, settings.project_root)
 
     def _environments_of(self, project_root: str) -> dict[str, str]:
@@ -230,7 +230,7 @@ class Resolver:
 
 @dataclass(frozen=True)
 class _Sources:
-    """The options of one project by their source; later sources override earlier ones."""
+    """The options of one project by their source. Later sources override earlier ones."""
 
     config: str | None
     written: Options
@@ -238,7 +238,7 @@ class _Sources:
     flags: Options
 
     def settings(self, root: str, project_root: str | None, cwd: str) -> Settings:
-        """What the sources amount to. cwd: where the command runs."""
+        """Combine the sources. cwd: the directory in which the command runs."""
         configured = override(self.written, self.inline)
         final = override(configured, self.flags)
         ignores = {**(configured.per_file_ignores or {}), **(self.flags.per_file_ignores or {})}
@@ -269,12 +269,12 @@ class _Sources:
         )
 
     def _exclude(self, final: Options, configured: Options) -> tuple[str, ...]:
-        """The patterns to leave out: ``extend-exclude`` of one source adds to that of another."""
+        """Return the patterns to exclude. The ``extend-exclude`` of all sources count together."""
         chosen = DEFAULT_EXCLUDE if final.exclude is None else tuple(final.exclude)
         return chosen + _several(configured.extend_exclude) + _several(self.flags.extend_exclude)
 
     def _origins(self) -> dict[str, tuple[str, ...]]:
-        """By key, the sources that set it."""
+        """Return the sources that set each key."""
         found: dict[str, tuple[str, ...]] = {}
         for origin, options in ((self.config, self.written), ("--config", self.inline), ("command line", self.flags)):
             for name, key in zip(Options.__struct_fields__, Options.__struct_encode_fields__):

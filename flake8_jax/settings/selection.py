@@ -1,12 +1,12 @@
-"""Which rules are on: selectors, their specificity, and the layers of settings that they come in.
+"""Decide which rules are on, from the selectors in the layers of the settings.
 
 Vocabulary
 ----------
 selector    a rule's code (``JAX101``), its name (``traced-branch``), a prefix of its code (``JAX1``) or ``ALL``.
-layer       the selectors of one source (the configuration, the command line); a later ``select`` starts from scratch.
+layer       the selectors of one source (the configuration or the command line). A later ``select`` replaces earlier layers.
 
-Within a layer the more specific selector wins (code or name, longer prefix, shorter prefix, ``ALL``); of two
-equally specific ones, the one that turns the rule off.
+Within a layer, the more specific selector wins: a code or a name, then a longer prefix, a shorter prefix, and ``ALL``. If two
+selectors are equally specific, the one that turns the rule off wins.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from dataclasses import dataclass
 from flake8_jax.core.report import RuleInfo
 
 ALWAYS_ON = frozenset({"JAX001"})
-"""A file that does not parse is always reported: nothing else in it can be."""
+"""jaxlint always reports a file that does not parse, because it cannot report anything else in this file."""
 
 _OFF_IN_TESTS = ("JAX3", "JAX206", "JAX901", "JAX902")
-"""Prefixes of the rules on keys, waiting and timing: tests use a key again to compare, and wait and compile on purpose."""
+"""Prefixes of the rules on keys, waiting and timing. Tests reuse keys to compare results, and wait and compile on purpose."""
 
 _EXACT = 100
 _NO_OPS = frozenset({"I001", "I002"})
-"""Selectors of import sorting that ruff-lsp passes to whatever executable it runs; they select nothing here."""
+"""Selectors of import sorting, which ruff-lsp passes to every program that it runs. They select nothing here."""
 
 
 class SelectorError(ValueError):
-    """A selector that matches no rule; the message names it and what was probably meant."""
+    """A selector that matches no rule. The message names it and suggests another one."""
 
     def __init__(self, selector: str, hint: str) -> None:
         super().__init__(f"unknown rule selector `{selector}`{hint}")
@@ -38,8 +38,8 @@ class SelectorError(ValueError):
 
 @dataclass(frozen=True)
 class Layer:
-    """Selectors of one source. ``select`` is None where the source does not say. named: codes that another tool selects by
-    itself. written: a user wrote the selectors, so a code among them is meant for test files too."""
+    """The selectors of one source. select: None if the source does not set it. named: codes that another tool selects.
+    written: whether a user wrote the selectors, so that a code among them also counts in test files."""
 
     select: tuple[str, ...] | None = None
     extend_select: tuple[str, ...] = ()
@@ -49,9 +49,9 @@ class Layer:
 
 
 def matching(selector: str, rules: Mapping[str, RuleInfo]) -> tuple[int, frozenset[str]]:
-    """Specificity of a selector and the codes that it stands for.
+    """Return the specificity of a selector and the codes that it matches.
 
-    Raises SelectorError if it stands for none.
+    Raises SelectorError if it matches none.
     """
     text = selector.strip()
     upper = text.upper()
@@ -82,13 +82,13 @@ def _suggestion(text: str, rules: Mapping[str, RuleInfo]) -> str:
 
 
 def enabled(layers: Sequence[Layer], rules: Mapping[str, RuleInfo]) -> frozenset[str]:
-    """The codes of the rules that are on. Without any ``select``: every rule that is not opt-in. A prefix turns none of those
-    on: who writes ``JAX4`` wants what is on by default; a code, a name or ``ALL`` does."""
+    """Return the codes of the rules that are on. Without ``select``, all rules that are not opt-in are on. A code, a name or
+    ``ALL`` turns an opt-in rule on, but a prefix does not."""
     return _on(layers, rules, frozenset(code for code, rule in rules.items() if rule.opt_in))
 
 
 def _on(layers: Sequence[Layer], rules: Mapping[str, RuleInfo], opt_in: frozenset[str]) -> frozenset[str]:
-    """opt_in: the codes that are off without a ``select``, and that a prefix does not turn on."""
+    """Return the codes that are on. opt_in: the codes that are off by default, and that a prefix does not turn on."""
     on = set(rules.keys() - opt_in)
     for layer in layers:
         if layer.select is not None:
@@ -103,7 +103,7 @@ def _on(layers: Sequence[Layer], rules: Mapping[str, RuleInfo], opt_in: frozense
 
 
 def off_in_tests(layers: Sequence[Layer], rules: Mapping[str, RuleInfo]) -> frozenset[str]:
-    """The codes that are off in test files: those of ``_OFF_IN_TESTS`` that no layer selects by code or name."""
+    """Return the codes that are off in test files: those of ``_OFF_IN_TESTS`` that no layer selects by code or name."""
     asked: set[str] = set()
     for layer in layers:
         if layer.select is not None:
@@ -116,13 +116,13 @@ def off_in_tests(layers: Sequence[Layer], rules: Mapping[str, RuleInfo]) -> froz
 
 
 def codes_of(selectors: Iterable[str], rules: Mapping[str, RuleInfo]) -> frozenset[str]:
-    """Every code that one of the selectors stands for."""
+    """Return all codes that the selectors match."""
     return frozenset(code for selector in selectors for code in matching(selector, rules)[1])
 
 
 def fixable_codes(
     fixable: Sequence[str] | None, unfixable: Sequence[str], rules: Mapping[str, RuleInfo]
 ) -> frozenset[str]:
-    """Codes whose fixes may be applied; the more specific of ``fixable`` and ``unfixable`` wins."""
+    """Return the codes whose fixes jaxlint may apply. The more specific selector of ``fixable`` and ``unfixable`` wins."""
     layer = Layer(tuple(fixable) if fixable is not None else ("ALL",), (), tuple(unfixable))
     return _on([layer], rules, frozenset())

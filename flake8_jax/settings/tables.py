@@ -1,9 +1,9 @@
-"""TOML: reading it within limits, and the rows in which its keys stand.
+"""Read TOML within limits, and find the rows of its keys.
 
 Vocabulary
 ----------
-section   the table that a key belongs to, as dotted text; empty for the top level of the file.
-row       of a line of the file, from 1.
+section   the table that contains a key, as dotted text. It is empty for the top level of the file.
+row       the number of a line in the file, from 1.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ConfigError(Exception):
 
 
 def load_toml(path: str) -> tuple[dict[str, Any], str]:
-    """Decode a TOML file; returns the table and its text. Raises ConfigError."""
+    """Decode a TOML file. Return the table and its text. Raises ConfigError."""
     try:
         text = read_regular(path, _LARGEST_CONFIG).decode("utf-8")
     except OSError as error:
@@ -45,7 +45,7 @@ def load_toml(path: str) -> tuple[dict[str, Any], str]:
 
 
 class TomlError(Exception):
-    """The text is no TOML, or is too deep or too long to decode."""
+    """The text is not TOML, or it is too deep or too long to decode."""
 
     def __init__(self, message: str, row: int) -> None:
         super().__init__(message)
@@ -53,7 +53,7 @@ class TomlError(Exception):
 
 
 def decoded_toml(text: str) -> dict[str, Any]:
-    """The table of a TOML text. Raises TomlError."""
+    """Decode a TOML text. Raises TomlError."""
     lines = text.split("\n")
     for row, line in enumerate(lines, 1):
         if line.count(".") >= _MOST_PARTS and _longest_key(line) > _MOST_PARTS:
@@ -73,7 +73,7 @@ def decoded_toml(text: str) -> dict[str, Any]:
 
 
 def _longest_key(line: str) -> int:
-    """How many parts the longest dotted key in a line has."""
+    """Return the number of parts of the longest dotted key in a line."""
     most = parts = 0
     goes_on = False
     for match in _KEY_PIECES.finditer(line):
@@ -91,7 +91,7 @@ def _longest_key(line: str) -> int:
 
 
 def key_row(text: str, key: str, section: str) -> int | None:
-    """Row of ``key`` in the table ``section`` (or in the file where the section is empty), if it is found."""
+    """Return the row of ``key`` in the table ``section``, or None. An empty section is the top level of the file."""
     wanted = f"{section}.{key}" if section else key
     current = ""
     for row, line in enumerate(text.split("\n"), 1):

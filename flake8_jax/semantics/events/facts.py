@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 UNDONE = "change undone"
 
-CHANGED_HERE = "changed by staged code"
+CHANGED_HERE = "changed by traced code"
 READ_LATER = "read when the trace is over"
 
 
