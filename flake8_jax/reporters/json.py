@@ -28,13 +28,27 @@ def _edit(edit: PlacedEdit) -> dict[str, Any]:
 
 def _fix(item: Diagnostic) -> dict[str, Any] | None:
     fix = item.finding.fix
-    if fix is None or (item.cell is not None and not item.edits):  # in several cells, which the format cannot say
+    if fix is None or _is_in_several_cells(item):
         return None
     return {
         "applicability": fix.applicability,
         "message": fix.message,
         "edits": [_edit(edit) for edit in item.edits],
     }
+
+
+def _is_in_several_cells(item: Diagnostic) -> bool:
+    """Whether the finding has a fix whose edits the format cannot describe, because they are in several cells."""
+    return item.finding.fix is not None and item.cell is not None and not item.edits
+
+
+def _fix_note(item: Diagnostic) -> dict[str, str]:
+    """The reason for a fix that is left out."""
+    fix = item.finding.fix
+    if fix is None or not _is_in_several_cells(item):
+        return {}
+    option = "--fix" if fix.applicability == "safe" else "--fix --unsafe-fixes"
+    return {"fix_note": f"{fix.message}: this fix changes several cells, so only `jaxlint {option}` can apply it"}
 
 
 def _step(step: Step) -> dict[str, Any]:
@@ -48,7 +62,8 @@ def _step(step: Step) -> dict[str, Any]:
 
 
 def record(item: Diagnostic, report: RunReport) -> dict[str, Any]:
-    """One finding as JSON data; ``verdict`` and ``fix_verdict`` only where it was run."""
+    """One finding as JSON data. It has the keys ``verdict`` and ``fix_verdict`` only after a run, and the key ``fix_note``
+    only if it has a fix in several cells of a notebook."""
     finding = item.finding
     verdicts = {"verdict": finding.verdict, "fix_verdict": finding.fix_verdict}
     return {
@@ -63,6 +78,7 @@ def record(item: Diagnostic, report: RunReport) -> dict[str, Any]:
         "location": {"row": item.row, "column": item.column},
         "end_location": {"row": item.end_row, "column": item.end_column},
         "fix": _fix(item),
+        **_fix_note(item),
         "evidence": [_step(step) for step in finding.evidence],
         "confidence": finding.confidence,
         **{name: msgspec.to_builtins(verdict) for name, verdict in verdicts.items() if verdict is not None},

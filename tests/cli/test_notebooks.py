@@ -98,6 +98,21 @@ def test_json_speaks_of_cells(folder: Path, capsys: pytest.CaptureFixture[str]) 
     assert [edit["location"]["row"] for edit in found[1]["fix"]["edits"]] == [2, 2]
 
 
+def test_json_names_a_fix_in_several_cells(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cells = (SETUP, "@jax.pmap\ndef f(x):\n    return x * 2", "y = f(jnp.ones((8, 2)))")
+    write(folder / "a.ipynb", notebook(*cells))
+    (found,) = json.loads(lint(capsys, ".", "--output-format", "json")[1])
+    assert found["fix"] is None
+    assert found["fix_note"].endswith(
+        "this fix changes several cells, so only `jaxlint --fix --unsafe-fixes` can apply it"
+    )
+    lint(capsys, ".", "--fix", "--unsafe-fixes")
+    assert "import functools" in (folder / "a.ipynb").read_text()
+    write(folder / "a.ipynb", notebook("\n".join(cells)))
+    (found,) = json.loads(lint(capsys, ".", "--output-format", "json")[1])
+    assert found["fix"] is not None and "fix_note" not in found
+
+
 @pytest.mark.parametrize("name", ["github", "gitlab", "azure", "sarif", "rdjson", "junit", "pylint"])
 def test_formats_without_cells_say_them(folder: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     write(folder / "a.ipynb", notebook(SETUP, KEYS))
