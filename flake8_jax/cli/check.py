@@ -490,9 +490,11 @@ def _write_output_file(path: str, text: str) -> None:
 
 def _trouble(call: _Call, report: RunReport) -> None:
     """Say on standard error what went wrong."""
-    from flake8_jax.cli.output import counters, troubles, withdrawn_shown
+    from flake8_jax.cli.output import READERS_FORMATS, counters, hidden_note, troubles, withdrawn_shown
 
     args = call.args
+    if report.known and call.output_format not in READERS_FORMATS and not (args.quiet or args.silent):
+        print(f"jaxlint: {hidden_note(report)}", file=sys.stderr)
     for line in (*troubles(report, call.view, args.verbose), *withdrawn_shown(report, call.view)):
         print(line, file=sys.stderr)
     if args.verbose:

@@ -28,7 +28,7 @@ def summary(report: RunReport, view: View) -> str:
     """The closing lines: how much was found, fixed, and could be."""
     left = len(report.diagnostics)
     fixed = sum(item.count for item in report.fixed)
-    hidden_by_baseline = f"{_counted(report.known, 'problem')} in the baseline not shown.\n" if report.known else ""
+    hidden_by_baseline = f"{hidden_note(report)}\n" if report.known else ""
     if left == 0 and fixed == 0:
         if any(troubles_of(report)):
             return f"Found no problems, but some files or rules were not checked.\n{hidden_by_baseline}"
@@ -45,6 +45,11 @@ def summary(report: RunReport, view: View) -> str:
     elif hidden:
         lines.append(f"{_counted(hidden, 'fix', 'fixes')} with `--unsafe-fixes`: they may change values or effects.")
     return "\n".join(lines) + "\n" + hidden_by_baseline
+
+
+def hidden_note(report: RunReport) -> str:
+    """How many findings a baseline hides."""
+    return f"{_counted(report.known, 'problem')} in the baseline not shown."
 
 
 def statistics(report: RunReport, output_format: str, view: View) -> str:

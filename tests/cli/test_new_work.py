@@ -292,6 +292,9 @@ def test_what_is_kept_is_not_reported(repository: Repository) -> None:
     assert repository.lint("--baseline", ".jaxlint-baseline.json") == (0, [])
     _, out, _ = repository.said("--baseline", ".jaxlint-baseline.json", "--output-format", "full")
     assert out == "All checks passed!\n1 problem in the baseline not shown.\n"
+    for output_format in ("json", "sarif", "github"):
+        _, _, errors = repository.said("--baseline", ".jaxlint-baseline.json", "--output-format", output_format)
+        assert errors == "jaxlint: 1 problem in the baseline not shown.\n"
     assert len(repository.lint()[1]) == 1
 
 
