@@ -386,7 +386,7 @@ class Workspace:
                     problems[path] = result.problem
                 else:
                     run.crashes.append(("engine", path, result.crash or ""))
-        self._report_progress(run, f"Analyzing {len(files)} files of", 0, 0)
+        self._report_progress(run, f"Analyzing {len(files)} file{'s' * (len(files) != 1)} of", 0, 0)
         analysis = self.backend.analyze(files, request)
         self._report_progress(run, "Analyzing", 1, 1)
         texts = {file.path: file.text for file in files}

@@ -52,6 +52,10 @@ def test_every_key_command_and_format_is_documented() -> None:
     assert [name for name in COMMANDS if f"`{name}`" not in readme and f"jaxlint {name}" not in readme] == []
 
 
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+
+
 def test_sessions_are_read_and_compared() -> None:
     commands = list(commands_of("$ a\nx\ny\n$ b\n"))
     assert [(command.text, command.printed) for command in commands] == [("a", "x\ny\n"), ("b", "")]
