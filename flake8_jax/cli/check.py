@@ -321,7 +321,9 @@ def _fix(call: _Call) -> int:
     if args.diff:
         for change in report.changes:
             if not print_program(unified_diff(change, call.view)):
-                tell(f"{call.view.shown(change.path)}: escapes stand in this patch; redirect it to a file to apply it")
+                tell(
+                    f"{call.view.shown(change.path)}: this patch contains escape sequences; redirect it to a file to apply it"
+                )
         _trouble(call, report)
         fixed = sum(item.count for item in report.fixed)
         if fixed and not (args.quiet or args.silent):

@@ -48,7 +48,7 @@ def run(arguments: Sequence[str]) -> int:
     args = parser().parse_args(arguments)
     folder = os.path.realpath(args.folder)
     if not os.path.isdir(folder):
-        tell(f"{args.folder} is no folder; name the folder of the project")
+        tell(f"{args.folder} is not a folder; name the folder of the project")
         return 2
     if importlib.util.find_spec("mcp") is None or importlib.util.find_spec("mcp_types") is None:
         tell("the server needs the SDK of the protocol: install the extra `mcp`, as in `pip install 'flake8-jax[mcp]'`")

@@ -134,7 +134,7 @@ def _run(args: argparse.Namespace, words: list[str]) -> int:
     elif written:
         tell(text_of(profile, args.profile).rstrip("\n"), several_lines=True)
     if ended and ended[0]["interrupted"]:
-        tell("the command set a trace function of its own, which ended the recording")
+        tell("the command set its own trace function, which ended the recording")
     return status_of(outcome)
 
 

@@ -45,7 +45,7 @@ def names_list(text: str) -> list[str]:
 def positive(text: str) -> int:
     number = int(text) if text.isdigit() else 0
     if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is no number above 0")
+        raise argparse.ArgumentTypeError(f"{text} is not a number above 0")
     return number
 
 
@@ -60,7 +60,7 @@ def duration(text: str) -> float:
     except ValueError:
         number = 0.0
     if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} is no time above 0: give seconds, or 90s, 2m, 1h")
+        raise argparse.ArgumentTypeError(f"{text} is not a time above 0: give seconds, or 90s, 2m, 1h")
     return number
 
 

@@ -219,7 +219,9 @@ def _entry(entry: Any, path: str) -> dict[str, str]:
         return {"text": entry}
     if isinstance(entry, dict) and isinstance(entry.get("inputs"), str) and not entry.keys() - {"inputs", "name"}:
         return {"text": entry["inputs"], "label": str(entry.get("name", ""))}
-    raise RunError(f"--cases {path}: {entry!r} is no case; write a text of inputs, or a table with `inputs` and `name`")
+    raise RunError(
+        f"--cases {path}: {entry!r} is not a case; write a text of inputs, or a table with `inputs` and `name`"
+    )
 
 
 _SOURCES = {

@@ -545,7 +545,7 @@ def regressions(
             continue
         remains = _holding(fixed_places.get(kind), finding.start) is not None
         reason = (
-            f"{finding.code} would still be there" if remains else f"it would bring {finding.code}: {finding.message}"
+            f"{finding.code} would still be there" if remains else f"it would add {finding.code}: {finding.message}"
         )
         raised.append(Regression(reason, finding.path, finding.start, not remains and finding.fix is not None))
     return raised

@@ -62,7 +62,7 @@ def load(path: str) -> Counter[Key]:
         remedy = "; make one with `--write-baseline`" if isinstance(error, FileNotFoundError) else ""
         raise BaselineError(f"{path}: {error.strerror}{remedy}") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BaselineError(f"{path}: this is no baseline ({error}); {_REMEDY}") from error
+        raise BaselineError(f"{path}: this is not a baseline ({error}); {_REMEDY}") from error
     if found.version != VERSION:
         raise BaselineError(f"{path}: this baseline has version {found.version}, known is {VERSION}; {_REMEDY}")
     folder = os.path.dirname(os.path.realpath(path))

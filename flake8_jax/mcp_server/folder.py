@@ -19,7 +19,7 @@ def inside(folder: str, path: str) -> str:
     folder: an absolute path without links. Raises OutsideError.
     """
     if not path or "\0" in path:
-        raise OutsideError(f"{path!r} is no path")
+        raise OutsideError(f"{path!r} is not a path")
     real = os.path.realpath(os.path.join(folder, path))
     if real != folder and not real.startswith(folder.rstrip(os.sep) + os.sep):
         raise OutsideError(f"{path} is outside of {folder}, the folder of this server; name a path in it")
@@ -42,5 +42,5 @@ def target_inside(folder: str, target: str) -> str:
     if file.endswith(".py") or "/" in file or os.sep in file:
         return f"{inside(folder, file)}:{name}"
     if not colon or not _MODULE_TARGET.fullmatch(target):
-        raise OutsideError(f"{target!r} is no target; write file.py:function, file.py:LINE or module:function")
+        raise OutsideError(f"{target!r} is not a target; write file.py:function, file.py:LINE or module:function")
     return target

@@ -211,7 +211,7 @@ def load(path: str) -> Profile:
     except OSError as error:
         raise ProfileError(f"{path}: {error.strerror}; make one with `jaxlint record -- COMMAND`") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ProfileError(f"{path}: this is no profile ({error}); record it again") from error
+        raise ProfileError(f"{path}: this is not a profile ({error}); record it again") from error
     functions = [msgspec.structs.replace(f, filename=os.path.join(base, f.filename)) for f in found.functions]
     compiled = [msgspec.structs.replace(c, filename=os.path.join(base, c.filename)) for c in found.compilations]
     return msgspec.structs.replace(found, functions=functions, compilations=compiled)

@@ -129,6 +129,6 @@ def _copy_file(source: str, destination: str, budget: list[int], root: str) -> N
     if min(budget) < 0:
         raise CopyError(
             f"{root}: the project is larger than {MOST_FILES} files or {MOST_BYTES >> 30} GiB, too large to copy; "
-            "give it a `jaxlint.toml` further down, or move what is no part of the program out of it"
+            "give it a `jaxlint.toml` further down, or move files that do not belong to the program out of it"
         )
     shutil.copy2(source, destination)

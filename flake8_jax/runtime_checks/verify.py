@@ -365,7 +365,7 @@ def _trouble(outcome: Outcome, workload: Workload) -> str:
     elif ended and (ended[0]["failure"] or ended[0]["status"]):
         trouble = f"the command ended with {ended[0]['failure'] or 'status ' + str(ended[0]['status'])}"
     if ended and ended[0]["interrupted"]:
-        return f"{trouble}; " * bool(trouble) + "the command set a trace function of its own, which ended the watching"
+        return f"{trouble}; " * bool(trouble) + "the command set its own trace function, which ended the watching"
     return trouble
 
 

@@ -123,7 +123,7 @@ def _is_too_deep(body: bytes) -> bool:
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no number of JSON")
+    raise ValueError(f"{constant} is not a number of JSON")
 
 
 def _quoted(said: bytes) -> str:

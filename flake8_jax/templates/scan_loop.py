@@ -1,4 +1,4 @@
-"""Loop with `jax.lax.scan`: one compiled body, whatever the number of steps.
+"""Loop with `jax.lax.scan`: one compiled body for any number of steps.
 
 A Python `for` under `jax.jit` is unrolled: 1000 steps become 1000 copies of the body to compile. `scan`
 compiles the body once. The carry is what the next step needs, and it must keep its structure, shapes and

@@ -696,7 +696,7 @@ def test_a_baseline_that_is_a_pipe_or_no_text_is_refused(project: Project) -> No
     for data in (b'{"version": 1, "findings": "\xff"}', b"[" * 100_000):
         project.write("kept.json", data)
         assert project.check("--baseline", "kept.json", ".") == 2
-        assert "kept.json: this is no baseline" in project.err
+        assert "kept.json: this is not a baseline" in project.err
 
 
 # --- where a setting is wrong ------------------------------------------------------------------------

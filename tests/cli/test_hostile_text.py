@@ -115,7 +115,7 @@ def test_a_patch_is_exact_in_a_file_and_harmless_in_a_log(
     out, err = capfd.readouterr()
     assert_harmless(out)
     assert_harmless(err)
-    assert "escapes stand in this patch; redirect it to a file to apply it" in err
+    assert "this patch contains escape sequences; redirect it to a file to apply it" in err
 
 
 @pytest.mark.parametrize(

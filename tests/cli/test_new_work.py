@@ -356,7 +356,7 @@ def test_entries_of_files_that_were_not_asked_for_stay(repository: Repository) -
     ("text", "said"),
     [
         (None, "make one with `--write-baseline`"),
-        ("[", "this is no baseline"),
+        ("[", "this is not a baseline"),
         ('{"version": 9, "findings": []}', "version 9"),
     ],
 )

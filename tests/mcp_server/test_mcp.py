@@ -123,7 +123,7 @@ def test_wrong_clients_get_errors(folder: Path) -> None:
         for path in ("../secret.py", str(folder.parent / "secret.py"), "link.py", "above", "above/secret.py", ".."):
             assert f"{path} is outside of {folder}" in await refused("check", {"paths": [path]})
         assert "nothing.py does not exist" in await refused("check", {"paths": ["nothing.py"]})
-        assert "is no path" in await refused("check", {"paths": ["train.py\0"]})
+        assert "is not a path" in await refused("check", {"paths": ["train.py\0"]})
         assert "has a NUL character" in await refused("verify", {"command": ["python", "train.py\0"]})
         assert "does not exist" in await refused("inspect", {"paths": ["--config=/etc/passwd"]})
         assert "is outside of" in await refused("probe", {"target": "../secret.py:secret_step"})

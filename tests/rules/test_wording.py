@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from pathlib import Path
 
 import pytest
 from rules.conftest import PROJECT, findings_of
@@ -22,6 +23,7 @@ GOOD = "`x > 0` is traced, so `if` cannot test its value; use jnp.where"
         (GOOD, []),
         ("np.tanh() converts `y` to a NumPy array", ["names nothing that stands on the line"]),
         ("range() needs a Python int, but `x` is traced", []),
+        ("jnp.where selects `x`, but both branches run", []),
         (f"{GOOD}.", ["a final period, or several lines"]),
         ("this prints `x`", ["begins with a small letter"]),
         ("`x` compiles anew", ["private word 'anew'"]),
@@ -52,6 +54,11 @@ def test_help_has_no_private_words(command: str, capsys: pytest.CaptureFixture[s
     with contextlib.suppress(SystemExit):
         main([command, "--help"])
     assert private_words(capsys.readouterr().out.replace("--vs eager", "")) == []
+
+
+@pytest.mark.parametrize("template", sorted((ROOT / "flake8_jax" / "templates").glob("[!_]*.py")), ids=lambda p: p.stem)
+def test_templates_have_no_private_words(template: Path) -> None:
+    assert private_words(template.read_text(encoding="utf-8")) == []
 
 
 def test_the_newest_changes_have_no_private_words() -> None:

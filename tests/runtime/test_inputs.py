@@ -71,7 +71,7 @@ def test_specs(text: str, spec: Any) -> None:
         ("{a: 1}", 2, "a key of a dict is a Python literal"),
         ("'ä', x", 6, "`x` is no input"),
         ("1)(2", 1, "a parenthesis closes too early"),
-        ('Float[Array, "f()"]', 14, "is no dimension that can be made up"),
+        ('Float[Array, "f()"]', 14, "is not a dimension that jaxlint can choose"),
         ("f32[2], **x", 11, "`**` is not understood"),
     ],
 )

@@ -190,6 +190,6 @@ def test_a_checkout_has_tests_and_documentation(jaxlint: Command, checkout: Path
 @pytest.mark.slow
 def test_sources_and_kinds_that_are_not_there(jaxlint: Command, tmp_path: Path) -> None:
     status, _, err = jaxlint("locate", "walk", "--source", str(tmp_path))
-    assert status == 2 and "is no checkout of JAX" in err
+    assert status == 2 and "is not a checkout of JAX" in err
     status, _, err = jaxlint("locate", "walk", "--kind", "pages")
     assert status == 2 and "the kinds are errors, definitions, docs, tests" in err

@@ -49,7 +49,7 @@ _PRIVATE = re.compile(rf"(?<![\w`.-])(?:{'|'.join(PRIVATE)})(?![\w`-])", re.IGNO
 _QUOTED = re.compile(r"`([^`]+)`")
 _CALLED = re.compile(r"([\w.\]\[…]+)\(")
 _CODE = re.compile(
-    r"[`.]|[\w.]+\(|(?:jax|jit|np|numpy|math|optax|chex|flax|equinox|haiku|numpyro|orbax|distrax|rlax)\b"
+    r"[`.]|[\w.]+\(|\w+\.\w|(?:jax|jit|np|numpy|math|optax|chex|flax|equinox|haiku|numpyro|orbax|distrax|rlax)\b"
 )
 _LEFT_OUT = re.compile(r"[(\[]?…[)\]]?$")
 """How a quoted expression ends of which a part is left out: ``table[…]``."""

@@ -170,7 +170,7 @@ def shape_of(dims: Iterable[Dim], sizes: Mapping[str, int]) -> tuple[int, ...]:
     for dim in dims:
         size = dim if isinstance(dim, int) else _evaluate(ast.parse(dim, mode="eval").body, sizes)
         if size < 0:
-            raise InputError(f"dimension {dim} is {size}, which is no size")
+            raise InputError(f"dimension {dim} is {size}, which is not a size")
         shape.append(size)
     return tuple(shape)
 
@@ -273,7 +273,7 @@ class _Reader:
             return key
         if isinstance(node, ast.Name) and (node.id in DTYPES or node.id in DTYPES.values()):
             raise self.error(node, f"{node.id} needs a shape: {node.id}[] is a scalar, {node.id}[8,128] an array")
-        raise self.error(node, f"`{ast.unparse(node)}` is no input; an array is f32[8,128], a key is `key`")
+        raise self.error(node, f"`{ast.unparse(node)}` is not an input; an array is f32[8,128], a key is `key`")
 
     def _key(self, node: ast.expr) -> Key | None:
         """``key``, ``key("rbg")``."""
@@ -308,7 +308,7 @@ class _Reader:
         if name in DTYPES or name in DTYPES.values():
             return Array(DTYPES.get(name, name), self._dims(node.slice))
         shown = ast.unparse(value)
-        raise self.error(value, f"`{shown}` is no dtype; there are bool, f32, bf16, i32, u8, c64 … and key")
+        raise self.error(value, f"`{shown}` is not a dtype; there are bool, f32, bf16, i32, u8, c64 … and key")
 
     def _jaxtyping(self, name: str, node: ast.Tuple) -> Spec:
         text = node.elts[-1]
@@ -326,7 +326,7 @@ class _Reader:
         if isinstance(node, ast.Constant) and type(node.value) is int:
             return node.value
         if not is_dim(node):
-            raise self.error(node, f"`{ast.unparse(node)}` is no dimension; use a number, a name, or n+1, 2*n, n//2")
+            raise self.error(node, f"`{ast.unparse(node)}` is not a dimension; use a number, a name, or n+1, 2*n, n//2")
         return ast.unparse(node)
 
 
@@ -354,7 +354,7 @@ def annotated(name: str, shape: str) -> Spec:
         except SyntaxError:
             node = None
         if node is None or not is_dim(node):
-            raise InputError(f"`{word}` of `{shape}` is no dimension that can be made up")
+            raise InputError(f"`{word}` of `{shape}` is not a dimension that jaxlint can choose")
         dims.append(int(bare) if bare.isdigit() else ast.unparse(node))
     dtype = _JAXTYPING[name]
     return Key(tuple(dims)) if dtype == "key" else Array(dtype, tuple(dims))

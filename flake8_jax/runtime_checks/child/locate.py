@@ -132,7 +132,7 @@ def _read_source(named: str | None, kinds: set[str]) -> _Source:
     if named is not None:
         package = next((path for path in (os.path.join(named, "jax"), named) if _is_jax(path)), None)
         if package is None:
-            raise Refusal(f"{named} is no checkout of JAX: it has no jax/version.py")
+            raise Refusal(f"{named} is not a checkout of JAX: it has no jax/version.py")
     else:
         spec = importlib.util.find_spec("jax")
         package = next((path for path in (spec and spec.submodule_search_locations) or () if _is_jax(path)), None)

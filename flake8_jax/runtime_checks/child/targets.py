@@ -161,7 +161,7 @@ def _leads_to(name: str, path: str) -> bool:
 def _by_path(name: str, path: str, folders: list[str] | None = None) -> types.ModuleType:
     spec = importlib.util.spec_from_file_location(name, path, submodule_search_locations=folders)
     if spec is None or spec.loader is None:
-        raise TargetError(f"{path} is no Python module")
+        raise TargetError(f"{path} is not a Python module")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses and pickle look their module up
     try:

@@ -57,7 +57,9 @@ def prepare(
     found = shutil.which(head) or shutil.which(head, path=os.path.dirname(sys.executable))
     if found is not None and _is_python_script(found):
         return _script(found, rest)
-    raise CommandError(f"`{head}` is no Python program: give `python script.py …`, `python -m module …` or `pytest …`")
+    raise CommandError(
+        f"`{head}` is not a Python program: give `python script.py …`, `python -m module …` or `pytest …`"
+    )
 
 
 def is_pytest(command: Sequence[str]) -> bool:
