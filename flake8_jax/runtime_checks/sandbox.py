@@ -38,9 +38,10 @@ from flake8_jax.core.ending import Terminated
 from flake8_jax.runtime_checks.child import keeper
 
 PACKAGE_ROOT = str(Path(__file__).resolve().parents[2])
-# Python puts the working directory first for ``-c``; the modules there are the user's, and not ours to import.
+# Python puts the working directory first for ``-c``; the modules there are the user's, and not ours to import. The interpreter
+# may have another release of the linter: this one is imported, and its folder goes to the end, because it holds other packages.
 _BOOT = (
-    "import sys; sys.path[:] = [entry for entry in sys.path if entry] + [{root!r}]; "
+    "import sys; sys.path[:] = [{root!r}, *filter(None, sys.path)]; import flake8_jax; sys.path.append(sys.path.pop(0)); "
     "from flake8_jax.runtime_checks.child.main import main; main()"
 )
 _POLL_SECONDS = 0.05

@@ -444,11 +444,19 @@ def _why_not_reached(one: Asked, watch: Seen, run: Run) -> Verdict | None:
         if any(_leads_here(one, *left) for left in raised.get("left", ())):
             return found
     if run.failed:
-        return Verdict("blocked", f"the line did not run; {run.trouble}")
+        before = "" if _is_entered(one, run.seen) else "nothing of its file ran before "
+        return Verdict("blocked", f"the line did not run; {before}{run.trouble}")
     if run.trouble or run.cut:
         what = "the line was not seen to run" if run.partial else "the line did not run"
         return Verdict("inconclusive", f"{what}; {run.trouble or 'the run was ' + run.cut}")
     return None
+
+
+def _is_entered(one: Asked, seen: Message) -> bool:
+    """Whether something ran of the files of a finding and of the calls that lead there: if not, the command may never come
+    there."""
+    files = seen.get("files")
+    return files is None or any(path in files for path in (one.spot.path, *(place[0] for place in one.chain)))
 
 
 def _leads_here(one: Asked, path: str, first: int, last: int, row: int) -> bool:

@@ -161,3 +161,19 @@ def test_files_of_one_name_are_told_apart(tmp_path: Path, monkeypatch: pytest.Mo
     assert line_in_words(own, 3, own) == "line 3"
     assert line_in_words(other, 3, own) == f"line 3 of {Path('src') / 'model.py'}"
     assert line_in_words("/elsewhere/model.py", 3, own) == "line 3 of model.py"
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ([FILE], "the command ended with KeyError"),
+        (["/project/call.py"], "the command ended with KeyError"),
+        ([OTHER], "nothing of its file ran before the command ended with KeyError"),
+    ],
+)
+def test_a_command_that_fails_says_whether_it_was_on_the_way(files: list[str], said: str) -> None:
+    seen = {"watches": [{"visits": {}, "functions": []}], "raised": [], "files": files}
+    runs = {"plain": Run(seen, {}, trouble="the command ended with KeyError", failed=True)}
+    asked = Asked("traced-branch", Spot(FILE, 10, 10), chain=(("/project/call.py", 3),))
+    found = judged(0, asked, runs, Workload(("python", "main.py"), ("/project",), "/project"), {"backend": "cpu"})
+    assert (found.verdict, found.reason) == ("blocked", f"the line did not run; {said}")

@@ -136,6 +136,37 @@ def test_donated_memory_is_shared(jaxlint: Command) -> None:
     assert "It runs on 1 of 3 devices" in described(msgspec.convert(found, Probe), 3)
 
 
+WRAPPER = """\
+import jax
+import jax.numpy as jnp
+
+class Filtered:  # as equinox.filter_jit: functions among the arguments and results, and no shapes
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, state, x):
+        activation, w = state
+        return (activation, w), jax.jit(lambda w, x: self.function(activation, w, x))(w, x)
+
+    def lower(self, state, x):
+        raise TypeError("no shapes")
+
+step = Filtered(lambda activation, w, x: activation(w @ x))
+
+def cases():
+    yield (jnp.tanh, jnp.ones((3, 3))), jnp.ones(3)
+"""
+
+
+def test_functions_that_another_library_jits(jaxlint: Command, tmp_path: Path) -> None:
+    (tmp_path / "wrapped.py").write_text(WRAPPER)
+    status, found = data(jaxlint, "probe", "wrapped.py:step", "--cases", "wrapped.py", "--target", "cpu")
+    case = found["cases"][0]
+    assert status == 0 and case["stages"][0]["state"] == "ok", case
+    assert case["output"].endswith("f32[3,3]), f32[3])") and "tanh" in case["output"]
+    assert case["primitives"]["dot_general"] == 1
+
+
 def test_inner_jaxprs_count(jaxlint: Command, tmp_path: Path) -> None:
     (tmp_path / "kernels.py").write_text(KERNELS)
     _, found = data(jaxlint, "probe", "kernels.py:summed", "--case", "f32[7]")

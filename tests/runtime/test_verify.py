@@ -408,6 +408,17 @@ def test_nothing_runs_where_nothing_is_found(tmp_path: Path) -> None:
     assert not (folder / "made.txt").exists()
 
 
+@pytest.mark.jax
+def test_another_release_in_the_environment_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "old" / "flake8_jax").mkdir(parents=True)
+    (tmp_path / "old" / "flake8_jax" / "__init__.py").write_text("raise ImportError('another release')\n")
+    (tmp_path / "main.py").write_text("import jax\n\njax.random.PRNGKey(0)\n")
+    variables = {"PYTHONPATH": str(tmp_path / "old")}
+    workload = Workload(("python", "main.py"), (str(tmp_path),), str(tmp_path), target="cpu", variables=variables)
+    verdict = verify([Asked("legacy-prng-key", Spot(str(tmp_path / "main.py"), 3, 3))], workload).verdicts[0]
+    assert verdict.verdict == "confirmed", verdict
+
+
 UNROLLED = """
 import jax
 import jax.numpy as jnp

@@ -126,6 +126,7 @@ class _Reporter:
     def _seen(self) -> list[dict[str, Any]]:
         watches = [watch.report() for watch in self._watcher.watches]
         seen: dict[str, Any] = {"watches": watches, "raised": list(self._watcher.raised), "x64": _has_x64()}
+        seen["files"] = sorted(self._watcher.files)
         seen["callers"] = self._watcher.switch.report() if self._watcher.switch is not None else []
         found = [{"kind": "observations", **seen, **self._instruments.report()}]
         if self._recorder is None:

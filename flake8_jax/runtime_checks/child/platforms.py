@@ -24,6 +24,7 @@ from flake8_jax.runtime_checks.child.collectives import collectives, devices_of
 from flake8_jax.runtime_checks.child.described import GPU_KIND, GPUS, TPU_TOPOLOGY, Gpu, platform_of, whole
 from flake8_jax.runtime_checks.child.jitting import Function, Inputs, Refusal, devices, import_jax, memory_of, peak
 from flake8_jax.runtime_checks.child.main import summary
+from flake8_jax.runtime_checks.child.wrappers import traceable
 
 _AWAY = ("ptxas", "nvlink", "libdevice", "libtpu_lockfile", "already in use", "No space left", "Unable to initialize backend",
          "No such file or directory", "cannot open shared object", "DNN library", "Unknown backend")  # fmt: skip
@@ -110,18 +111,18 @@ def _described(platform: str, topology: str | None) -> tuple[Any, str]:
 
 def _compiled(function: Function, inputs: Inputs, device: Any, found: Stage) -> Stage:
     jax = import_jax()
-    call: Any = function.call
     found.device = device.device_kind
     try:
         with jax.default_device(device):
+            call, args, kwargs = traceable(function.call, inputs)
             started = time.perf_counter()
-            if hasattr(call, "trace"):  # a jitted function has it; wrappers of other libraries may not
-                traced = call.trace(*inputs.args, **inputs.kwargs)
+            if hasattr(call, "trace"):  # JAX 0.4.31
+                traced = call.trace(*args, **kwargs)
                 found.seconds["trace"] = time.perf_counter() - started
                 started = time.perf_counter()
                 lowered = traced.lower()
             else:
-                lowered = call.lower(*inputs.args, **inputs.kwargs)
+                lowered = call.lower(*args, **kwargs)
             found.seconds["lower"] = time.perf_counter() - started
             found.texts["stablehlo"] = lowered.as_text()
             found.texts["unoptimized-hlo"] = lowered.as_text(dialect="hlo")
@@ -145,7 +146,8 @@ def _lowered(function: Function, inputs: Inputs, found: Stage) -> Stage:
         from jax import export
 
         exporter: Any = export.export
-        exported = exporter(function.call, platforms=[found.platform])(*inputs.args, **inputs.kwargs)
+        call, args, kwargs = traceable(function.call, inputs)
+        exported = exporter(call, platforms=[found.platform])(*args, **kwargs)
         found.texts["stablehlo"] = str(exported.mlir_module())
     except NotImplementedError as error:  # an operation that the platform lacks
         found.state, found.problem = "failed", _problem(error)

@@ -21,13 +21,13 @@ from flake8_jax.runtime_checks.child.jitting import (
     Refusal,
     answer,
     failure,
-    import_jax,
     mode_of,
     setting,
 )
 from flake8_jax.runtime_checks.child.main import Channel
 from flake8_jax.runtime_checks.child.platforms import Stage, own_platform, prepare, stage
 from flake8_jax.runtime_checks.child.subjects import measured
+from flake8_jax.runtime_checks.child.wrappers import OfArrays
 
 _SUFFIXES = {
     "jaxpr": "jaxpr.txt", "stablehlo": "stablehlo.mlir", "hlo": "hlo.txt", "unoptimized-hlo": "unoptimized-hlo.txt",
@@ -113,15 +113,16 @@ def _written(folder: str, name: str, text: str) -> str:
 
 
 def _traced(function: Function, inputs: Inputs) -> tuple[Any, str]:
-    """The jaxpr, None if a wrapper of another library does not show it; and what comes out."""
-    jax = import_jax()
+    """The jaxpr, None if this JAX does not show it; and what comes out."""
     call: Any = function.call
     if hasattr(call, "trace"):
         traced = call.trace(*inputs.args, **inputs.kwargs)
         inner = getattr(traced, "_inner_obj", traced)  # nnx.jit wraps what jax.jit returns
         return getattr(inner, "jaxpr", None), describe(getattr(inner, "out_info", None))
-    shapes = jax.eval_shape(functools.partial(call, **inputs.kwargs), *inputs.args)
-    return None, describe(shapes)
+    of_arrays = OfArrays(call, inputs)
+    output = describe(of_arrays.result())
+    jitted = of_arrays.jitted()
+    return (jitted.trace(of_arrays.arrays).jaxpr if hasattr(jitted, "trace") else None), output
 
 
 def _equations(jaxpr: Any) -> Iterator[Any]:

@@ -7,7 +7,6 @@ many ``shapes`` of them are kept.
 
 from __future__ import annotations
 
-import functools
 import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -36,6 +35,7 @@ from flake8_jax.runtime_checks.child.jitting import (
 )
 from flake8_jax.runtime_checks.child.main import summary
 from flake8_jax.runtime_checks.child.targets import Resolved, TargetError, load
+from flake8_jax.runtime_checks.child.wrappers import OfArrays
 
 _MOST_NAMED = 3
 _KINDS = {"placement": "devices or sharding", "static-identity": "identity", "weak-type": "weak type"}
@@ -179,11 +179,9 @@ def _made_up(request: Mapping[str, Any], function: Function, abstract: bool) -> 
 
 
 def _evaluate_shape(function: Function, inputs: Inputs) -> Any:
-    import jax
-
     if function.jitted and hasattr(function.call, "eval_shape"):
         return function.call.eval_shape(*inputs.args, **inputs.kwargs)
-    return jax.eval_shape(functools.partial(function.call, **inputs.kwargs), *inputs.args)
+    return OfArrays(function.call, inputs).result()
 
 
 def _from_file(path: str, before: int, abstract: bool) -> list[Inputs]:

@@ -107,7 +107,8 @@ class Watcher:
     """Sees the user's frames begin, pass watched rows, raise and return.
 
     on_call, on_return: called with every call of the user's functions. install: called once JAX has been imported. texts: of
-    notebooks, as they are run. urge: called when a watch is visited for the first time, and when something is raised.
+    notebooks, as they are run. files: the user's files of which something ran. urge: called when a watch is visited for the
+    first time, and when something is raised.
     """
 
     def __init__(
@@ -142,6 +143,7 @@ class Watcher:
                 watch.owner = owner_at(trees[watch.path], sources[watch.path], watch.first, watch.column)
         self._watched: dict[int, tuple[CodeType, bool]] = {}
         self.raised: list[dict[str, Any]] = []
+        self.files: set[str] = set()
         self._last_seen: BaseException | None = None
         self._raising: dict[FrameType, dict[str, Any]] = {}
         self.switch: Switch | None = None
@@ -169,8 +171,10 @@ class Watcher:
 
     def _global(self, frame: FrameType, event: str, arg: Any) -> Any:
         code = frame.f_code
-        if self.places.path_of(code) is None:
+        path = self.places.path_of(code)
+        if path is None:
             return None
+        self.files.add(path)
         if not self._installed:
             self._try_to_install()
         self.places.enter(frame)
@@ -182,7 +186,7 @@ class Watcher:
         frame.f_trace_lines = (
             self._is_watched(code)
             or (is_module and not self._installed)
-            or (self.switch is not None and self.switch.is_in(self.places.path_of(code), code))
+            or (self.switch is not None and self.switch.is_in(path, code))
         )
         return self._local
 
