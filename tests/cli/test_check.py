@@ -321,7 +321,7 @@ def test_diff_changes_nothing(project: Project) -> None:
 
 @pytest.mark.parametrize(
     ("word", "reason"),
-    [("WORSE", "would bring JAX101"), ("BROKEN", "no longer parse"), ("STUBBORN", "would still be there")],
+    [("WORSE", "would add JAX101"), ("BROKEN", "no longer parse"), ("STUBBORN", "would still be there")],
 )
 def test_a_fix_that_does_harm_is_withdrawn(project: Project, word: str, reason: str) -> None:
     path = project.write("a.py", JAX + f"np.sin\n{word}\nnp.sin\n")

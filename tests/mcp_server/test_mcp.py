@@ -127,7 +127,7 @@ def test_wrong_clients_get_errors(folder: Path) -> None:
         assert "has a NUL character" in await refused("verify", {"command": ["python", "train.py\0"]})
         assert "does not exist" in await refused("inspect", {"paths": ["--config=/etc/passwd"]})
         assert "is outside of" in await refused("probe", {"target": "../secret.py:secret_step"})
-        assert "is no target" in await refused("probe", {"target": "--write=/tmp"})
+        assert "is not a target" in await refused("probe", {"target": "--write=/tmp"})
         assert "there is no result `r99`" in await refused("more", {"result": "r99", "offset": 0})
         assert "there is no tool `shell`" in await refused("shell", {"command": ["ls"]})
         # A walk does not follow links that lead out, and configuration above the folder does not count.

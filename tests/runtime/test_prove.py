@@ -245,7 +245,7 @@ def test_check_can_prove_what_it_fixes(project: Project, capsys: pytest.CaptureF
 def test_a_command_that_is_no_python_is_refused(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     (project.root / "main.py").write_text(PROGRAM)
     assert run(["--no-cache", ".", "--", "ls"]) == 2
-    assert "`ls` is no Python program" in capsys.readouterr().err
+    assert "`ls` is not a Python program" in capsys.readouterr().err
     assert run(["--no-cache", "."]) == 2
     assert "there is no command" in capsys.readouterr().err
 

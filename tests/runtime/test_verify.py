@@ -189,7 +189,7 @@ def test_what_works_is_refuted(tmp_path: Path) -> None:
         ("import time; time.sleep(60)", ["--timeout", "1.5"], "it ran longer than 1.5 s"),
         ("x = bytearray(3 << 30)", ["--memory", "1024"], "it ran out of memory, the limit is 1024 MiB"),
         ("raise RuntimeError('no data')", [], "the command ended with RuntimeError: no data"),
-        ("import sys; sys.settrace(None)", [], "set a trace function of its own"),
+        ("import sys; sys.settrace(None)", [], "set its own trace function"),
     ],
 )
 def test_survives_whatever_the_command_does(tmp_path: Path, main: str, words: list[str], said: str) -> None:
@@ -203,7 +203,7 @@ def test_survives_whatever_the_command_does(tmp_path: Path, main: str, words: li
     ("words", "said"),
     [
         (["lib.py", "--"], "there is no command after `--`"),
-        (["lib.py", "--", "ls"], "`ls` is no Python program"),
+        (["lib.py", "--", "ls"], "`ls` is not a Python program"),
         (["lib.py", "--", "python", "none.py"], "none.py: there is no such script"),
         (["lib.py", "--python", "/nowhere/python", "--", "python", "main.py"], "cannot be started"),
         (["none.py", "--", "python", "main.py"], "none.py: there is no such file"),
