@@ -66,7 +66,7 @@ def test_specs(text: str, spec: Any) -> None:
         ("f32[8,", 1, "closing parenthesis ')' does not match opening parenthesis '['"),
         ("bf16[], bar[2]", 9, "`bar` is not a dtype"),
         ("f32[], f32[], f32", 15, "f32 needs a shape: f32[] is a scalar"),
-        ("f32[8.5]", 5, "`8.5` is no dimension"),
+        ("f32[8.5]", 5, "`8.5` is not a dimension"),
         ("i32[], Config(1)", 8, "cannot be made from text; write a function `cases()` for it"),
         ("{a: 1}", 2, "a key of a dict is a Python literal"),
         ("'ä', x", 6, "`x` is not an input"),
