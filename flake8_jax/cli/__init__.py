@@ -66,12 +66,12 @@ commands:
   completion  print the script that completes commands and options in bash, zsh or fish
   version   print the version
 
-commands that run your code on JAX, in a process of its own:
+commands that use JAX, in a process of its own (all of them except env and locate run your code):
   verify      run your command, or functions with generated inputs, to confirm findings
   prove       run your command with and without the fixes and compare the results
   mre         write the smallest script that shows a finding, and an issue report
   record      run your command and record what JAX traces and compiles
-  env         show devices, versions and what is missing
+  env         show devices and versions, and what is missing for other devices
   bench       measure how long a function takes, alone or against another
   hotspots    show where your command spends time and memory, by lines and findings
   recompiles  show which inputs recompile a jitted function, and how to avoid it

@@ -123,7 +123,7 @@ def parser() -> argparse.ArgumentParser:
     new.add_argument(
         "--write-baseline",
         action="store_true",
-        help=f"write all findings of today to the file that --baseline names (default: {DEFAULT_BASELINE})",
+        help=f"write all present findings to the file that --baseline names (default: {DEFAULT_BASELINE})",
     )
     add_selection_options(made)
     add_project_options(made, stdin=True)

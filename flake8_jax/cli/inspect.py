@@ -40,8 +40,8 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument(
         "--profile", metavar="FILE",
-        help="compare what jaxlint infers with a profile of `jaxlint record`: print the share of the traced parameters that "
-        "jaxlint infers (recall), the share of the inferred ones that JAX traced (precision), and the others",
+        help="compare with a profile of `jaxlint record`: print which share of the parameters that JAX traced jaxlint infers "
+        "to be traced (recall), which share of those that it infers JAX traced (precision), and the parameters that differ",
     )  # fmt: skip
     add_project_options(made, preview=False)
     add_log_options(made, findings=False)

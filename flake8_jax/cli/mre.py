@@ -110,7 +110,7 @@ def parser() -> argparse.ArgumentParser:
         help="make up inputs with the shapes, dtypes and values that `jaxlint record` wrote to this profile",
     )
     add_device_option(run)
-    add_process_options(run, seconds=_SECONDS, late="stop making the script shorter after this time")
+    add_process_options(run, seconds=_SECONDS, late="stop making the script shorter after this time", command=False)
     add_selection_options(made, fixes=False)
     add_project_options(made)
     log = made.add_argument_group("log")

@@ -50,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="FILE.png|FILE.svg",
         help="draw the compile time and the memory of each call in this file (needs matplotlib)",
     )
-    add_subject_options(made)
+    add_subject_options(made, made_up=False)
     return made
 
 

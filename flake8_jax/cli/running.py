@@ -88,8 +88,8 @@ def add_output_format(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_run_options(parser: argparse.ArgumentParser, *, platform: bool = True) -> None:
-    """Options of every command that starts a child."""
+def add_run_options(parser: argparse.ArgumentParser, *, platform: bool = True, command: bool = False) -> None:
+    """Options of every command that starts a child. command: whether the user may give a command after ``--``."""
     add_output_format(parser)
     group = parser.add_argument_group("the process that uses JAX")
     if platform:
@@ -99,19 +99,28 @@ def add_run_options(parser: argparse.ArgumentParser, *, platform: bool = True) -
             choices=PLATFORMS,
             help="run on this platform (default: the one that JAX chooses)",
         )
-    add_process_options(group)
+    add_process_options(group, command=command)
 
 
 def add_process_options(
-    group: argparse._ArgumentGroup, *, seconds: float | None = 300.0, late: str = "stop the process after this time"
+    group: argparse._ArgumentGroup,
+    *,
+    seconds: float | None = 300.0,
+    late: str = "stop the process after this time",
+    command: bool = True,
 ) -> None:
     """Which interpreter, and what it may use. seconds: the default of the time limit, None for no limit; late: what happens
-    then."""
+    then; command: whether the user may give a command, which can name an interpreter."""
     group.add_argument(
         "--python",
         metavar="PATH",
-        help="use this Python, which needs JAX (default: the Python that your command names; if it names none, the first one "
-        "with JAX among the Python of your shell, of $VIRTUAL_ENV and of jaxlint)",
+        help="use this Python, which needs JAX (default: "
+        + (
+            "the Python that your command names, or else the first one with JAX of these: the Python of your shell, of "
+            "$VIRTUAL_ENV and of jaxlint)"
+            if command
+            else "the Python of $VIRTUAL_ENV, or that of jaxlint if the first has no JAX)"
+        ),
     )
     default = f"{seconds:g}s" if seconds is not None else "no limit"
     group.add_argument(
@@ -130,7 +139,7 @@ def add_process_options(
     group.add_argument(
         "--no-network",
         action="store_true",
-        help="cut the process off from the network; this needs `unshare -rn` to work (Linux), else it has no effect",
+        help="cut the process off from the network (only on Linux; has no effect if `unshare -rn` fails)",
     )
 
 

@@ -35,7 +35,7 @@ else:
     import tomli as tomllib
 
 _TARGET_HELP = "the function to measure: module:function, file.py:function or file.py:LINE"
-CASE_HELP = "call the function with these inputs, such as 'f32[64,64], n=3'; may be repeated (default: made-up inputs)"
+CASE_HELP = "call the function with these inputs, such as 'f32[64,64], n=3'; may be repeated"
 LONGEST = 160
 _Kind = TypeVar("_Kind")
 
@@ -52,9 +52,9 @@ inputs from a file (--cases), for any pytree, such as a Flax TrainState:
   FILE.py     a function cases() that returns or yields one item for each call: a tuple of arguments, a dict of keyword
               arguments, a pair (tuple, dict), or else the only argument; jax.ShapeDtypeStruct stands for an array
 
-inputs from your command: `-- COMMAND` runs it until it has called TARGET --calls times, and takes the function and the
-arguments from these calls. So TARGET can also be a function inside another one, such as main.step. --profile FILE runs the
-command that `jaxlint record` stored in FILE.
+inputs from your command: with `-- COMMAND`, jaxlint runs COMMAND until it has called TARGET --calls times, and takes the
+function and the arguments from these calls. So TARGET can also be a function inside another one, such as main.step. With
+--profile FILE, it runs the command that `jaxlint record` stored in FILE.
 """
 
 
@@ -80,10 +80,12 @@ def add_array_options(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def add_subject_options(parser: argparse.ArgumentParser, *, platform: bool = True) -> None:
-    """Options that say with what TARGET is called, and how its process runs. platform: whether ``--target`` is among them."""
+def add_subject_options(parser: argparse.ArgumentParser, *, platform: bool = True, made_up: bool = True) -> None:
+    """Options that say with what TARGET is called, and how its process runs. platform: whether ``--target`` is among them.
+    made_up: whether the command makes up inputs if the user gives none."""
     group = parser.add_argument_group("inputs")
-    group.add_argument("--case", action="append", default=[], metavar="INPUTS", help=CASE_HELP)
+    default = " (default: made-up inputs)" if made_up else ""
+    group.add_argument("--case", action="append", default=[], metavar="INPUTS", help=CASE_HELP + default)
     group.add_argument(
         "--cases", metavar="FILE.toml|FILE.py", help="also call the function with the inputs in this file"
     )
@@ -106,7 +108,7 @@ def add_subject_options(parser: argparse.ArgumentParser, *, platform: bool = Tru
         "(default: 20)",
     )  # fmt: skip
 
-    add_run_options(parser, platform=platform)
+    add_run_options(parser, platform=platform, command=True)
 
 
 def run_subject(
