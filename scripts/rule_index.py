@@ -38,6 +38,9 @@ but wastes time or memory, or is not reliable. A *note* means that there is a be
 or that jaxlint is not sure. JSON output calls a note `info`. The table shows the usual level of each rule; a single finding can
 have a lower one.
 
+**Off by default.** A rule with the mark *opt-in* runs only if you select it by its code, its name or `ALL`:
+`--extend-select JAX306`. A rule with the mark *preview* runs only with the option `--preview`.
+
 **Fix.** The column says whether jaxlint can fix a finding: always, sometimes, or never (–). A fix that may change values needs
 `--unsafe-fixes`.
 """
@@ -55,7 +58,8 @@ def index(rules: Iterable[RuleInfo]) -> str:
         if rule.code[:4] != group:
             group = rule.code[:4]
             parts.append(f"\n## {group}xx: {GROUPS[group]}\n\n{_COLUMNS}")
-        level = f"{rule.shown_level}, opt-in" if rule.opt_in else rule.shown_level
+        off = ", opt-in" if rule.opt_in else ", preview" if rule.needs_preview else ""
+        level = f"{rule.shown_level}{off}"
         fix = {"never": "–"}.get(rule.fixable, rule.fixable)
         parts.append(f"| {rule.code} | `{rule.name}` | {level} | {fix} | {_escaped(rule.summary)} |\n")
     return "".join(parts)

@@ -21,7 +21,7 @@ def page(rule: RuleInfo) -> str:
     facts.append(f"Installed by {rule.package}." if rule.package else "")
     text = rule.doc.strip()
     if "`--preview`" in text:
-        facts.append(_ONLY_PREVIEW if "is on only with `--preview`" in text else _PREVIEW)
+        facts.append(_ONLY_PREVIEW if rule.needs_preview else _PREVIEW)
     title = "## What it does\n\n" if "\n## " in text else ""
     marks = _RAISES if "  # raises: " in text else _SHOWS
     text = text.replace("## Example\n\n", f"## Example\n\n{marks}\n\n", 1)
@@ -135,8 +135,9 @@ def run_rules(arguments: Sequence[str]) -> int:
         return 0
     width = max(len(rule.name) for rule in rules)
     for rule in rules:
-        marks = "opt-in" if rule.opt_in else ""
+        marks = "opt-in" if rule.opt_in else "preview" if rule.needs_preview else ""
         fix = {"always": "[*]", "sometimes": "[~]"}.get(rule.fixable, "   ")
-        print(f"{rule.code}  {rule.name:<{width}}  {rule.shown_level:<8} {fix}  {marks:<6}  {rule.summary}".rstrip())
+        print(f"{rule.code}  {rule.name:<{width}}  {rule.shown_level:<8} {fix}  {marks:<7}  {rule.summary}".rstrip())
     print("\n[*] always fixable   [~] sometimes fixable")
+    print("opt-in: off unless you select the rule   preview: off without --preview")
     return 0

@@ -46,6 +46,11 @@ class RuleInfo(msgspec.Struct, frozen=True):
         """The level in texts: data formats call a note ``info``."""
         return "note" if self.level == "info" else self.level
 
+    @property
+    def needs_preview(self) -> bool:
+        """The rule reports nothing without ``--preview``, as its page says."""
+        return "is on only with `--preview`" in self.doc
+
 
 class PlacedEdit(msgspec.Struct, frozen=True):
     """An edit with its place: replace what stands between the two ends by ``content``."""
