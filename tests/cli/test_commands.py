@@ -51,6 +51,17 @@ def test_rules(capsys: pytest.CaptureFixture[str]) -> None:
     assert {"code", "name", "level", "summary", "opt_in", "fixable"} == set(json.loads(capsys.readouterr().out)[0])
 
 
+def test_rules_that_are_off_by_default_are_marked(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules"]) == 0
+    marked = {line[:6]: line[:70].split() for line in capsys.readouterr().out.splitlines() if line.startswith("JAX")}
+    assert {
+        mark: [mark in marked[code] for code in ("JAX306", "JAX511", "JAX101")] for mark in ("opt-in", "preview")
+    } == {
+        "opt-in": [True, False, False],
+        "preview": [False, True, False],
+    }
+
+
 @pytest.mark.parametrize("name", ["JAX101", "jax101", "traced-branch"])
 def test_rule(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rule", name]) == 0
