@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import re
 from pathlib import Path
@@ -59,6 +60,28 @@ def test_help_has_no_private_words(command: str, capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize("template", sorted((ROOT / "flake8_jax" / "templates").glob("[!_]*.py")), ids=lambda p: p.stem)
 def test_templates_have_no_private_words(template: Path) -> None:
     assert private_words(template.read_text(encoding="utf-8")) == []
+
+
+def _printed_texts(path: Path) -> list[str]:
+    """The string literals of a module that may be printed: neither docstrings nor patterns, and more than one word."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    return [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in statements
+        if " " in node.value and "\\" not in node.value
+    ]
+
+
+def test_errors_and_hovers_have_no_private_words() -> None:
+    wrong = {
+        (str(path.relative_to(ROOT)), text): words
+        for path in sorted((ROOT / "flake8_jax").rglob("*.py"))
+        for text in _printed_texts(path)
+        if (words := private_words(text.replace("--vs eager", "")))
+    }
+    assert wrong == {}
 
 
 def test_the_newest_changes_have_no_private_words() -> None:
