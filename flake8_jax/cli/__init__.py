@@ -2,7 +2,7 @@
 
 Vocabulary
 ----------
-command     the first word that is no global flag; ``check`` where there is none. Each has a module with ``run``.
+command     the first word that is no global flag; ``check`` if there is none. Each has a module with ``run``.
 running     a command that runs the user's code on JAX, in a process of its own.
 troubles    what a run could not look at or finish, on standard error.
 

@@ -1,4 +1,4 @@
-"""``jaxlint inspect``: what jaxlint believes to be staged and traced, function by function."""
+"""``jaxlint inspect``: what jaxlint infers to be staged and traced, function by function."""
 
 from __future__ import annotations
 

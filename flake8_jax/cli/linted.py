@@ -119,7 +119,7 @@ def lint(args: argparse.Namespace, cwd: str, backend: Backend | None, *, unsafe_
 
 
 def _notebook(args: argparse.Namespace, paths: Sequence[str], cwd: str) -> str | None:
-    """The notebook that is the command, or that is linted where there is none. Raises ConfigError."""
+    """The notebook that is the command, or that is linted if there is none. Raises ConfigError."""
     words = args.command.words
     if words and words[0].endswith(SUFFIX):
         return os.path.normpath(os.path.join(cwd, words[0]))

@@ -189,7 +189,7 @@ def _place(text: str, cwd: str) -> tuple[str, int]:
 
 
 def _chosen(report: RunReport, asked: str, path: str, row: int) -> Diagnostic:
-    """The finding at a line. Raises ConfigError where there is none, or several."""
+    """The finding at a line. Raises ConfigError if there is none, or several."""
     here = [item for item in report.diagnostics if item.path == path]
     found = [item for item in here if item.row == row] or [i for i in here if i.row <= row <= i.end_row]
     codes = list(dict.fromkeys(item.code for item in found))

@@ -225,7 +225,7 @@ def write(changes: Sequence[Change]) -> tuple[str, ...]:
 
 
 def roots_of(workspace: Workspace, question: Question, cwd: str) -> list[str]:
-    """The folders that have to be copied: the projects of the files, or where there is none, the working directory."""
+    """The folders that have to be copied: the projects of the files, or if there is none, the working directory."""
     roots = []
     for settings, asked in workspace.projects(workspace.find(question).asked):
         for path in asked:

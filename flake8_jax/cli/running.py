@@ -200,7 +200,7 @@ def find_python(named: str | None, command: Command | None = None) -> str:
 
 
 def _active_interpreter() -> str:
-    """That of ``$VIRTUAL_ENV``; empty where there is none."""
+    """That of ``$VIRTUAL_ENV``; empty if there is none."""
     folder = os.environ.get("VIRTUAL_ENV")
     found = Path(folder, "Scripts/python.exe" if os.name == "nt" else "bin/python") if folder else None
     return str(found) if found is not None and found.is_file() else ""

@@ -241,7 +241,7 @@ def said_inputs(case: BenchCase | RecompileCase | ProbeCase) -> str:
 
 
 def said_left_out(count: int) -> str:
-    """How many calls of the command there is nothing of; nothing where there are none."""
+    """How many calls of the command there is nothing of; nothing if there are none."""
     calls = "1 further call" if count == 1 else f"{count} further calls"
     return f"{calls} had inputs of still other shapes, which are left out.\n" if count else ""
 

@@ -25,7 +25,7 @@ HEADING = "# %% [jaxlint: cell {}]"
 RAISING = "# %% [jaxlint: cell {}, raises]"
 BROKEN = "# %% [jaxlint: cell {}, {}:{} {}]"
 MAGIC = "# [jaxlint: magic] "
-"""What stands behind it is a magic: a line for IPython, replaced by something harmless."""
+"""The text after it is a magic: a line for IPython, replaced by something harmless."""
 TIMING = frozenset({"_timeit", "_time"})
 """Such a variable gets what ``%timeit`` or ``%time`` measures, on the line of the magic."""
 _HEADINGS = re.compile(r"^# %% \[jaxlint: cell (\d+)(, raises)?(?:, (\d+):(\d+) (.*))?\]$", re.MULTILINE)

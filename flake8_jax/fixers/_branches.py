@@ -113,7 +113,7 @@ def _fix(use: Setting, what: str, text: str, edits: list[Edit]) -> Fix:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """``if``/``elif``/``else``: tests and branches, and the last ``else`` (empty where there is none)."""
+    """``if``/``elif``/``else``: tests and branches, and the last ``else`` (empty if there is none)."""
 
     tests: list[ir.Expr]
     branches: list[list[ir.Stmt]]
@@ -337,7 +337,7 @@ def _step_value(step: ir.Stmt) -> ir.Expr:
 
 
 def _removed(source: FixSource, node: ir.If, following: ir.Stmt, kept: list[ir.Expr]) -> Edit | None:
-    """Remove a statement up to the one behind it; its comments stay. None where a comment stands between the two."""
+    """Remove a statement up to the one after it; its comments stay. None where a comment stands between the two."""
     lost = source.lost_comments(node.start, source.line_end(node.end), [(n.start, n.end) for n in kept])
     if not source.starts_line(following) or source.comments(source.line_end(node.end), following.start):
         return None
@@ -432,7 +432,7 @@ def _assigning(use: Setting, node: ir.If, chain: Chain) -> Fix | None:
 
 
 def _rows(use: Setting, node: ir.If, branches: list[list[Assigned]]) -> list[Row]:
-    """The targets with what the branches give them. Raises Refused where there is none."""
+    """The targets with what the branches give them. Raises Refused if there is none."""
     targets: dict[str, ir.Expr] = {}
     for branch in branches:
         for assigned in branch:

@@ -4,7 +4,7 @@ Vocabulary
 ----------
 own line    a comment with nothing in front of it on its line; any other one is *behind* code.
 span        the text of a block that moves as a whole, from the comments above its first statement to those behind its last.
-remarks     the comments of one statement, or of its value: on the lines above it, and behind it.
+remarks     the comments of one statement, or of its value: on the lines above it, and after it.
 
 A comment on a line of its own between two branches belongs to the first one if it is indented as deep, else to the second one.
 
@@ -54,8 +54,8 @@ def _column(source: FixSource, offset: int) -> int:
 
 
 def statement_end(source: FixSource, node: ir.Stmt) -> int:
-    """The end of a statement with what belongs to its last block: the comment behind it, and those on the lines below that are
-    indented deeper than the statement. One that takes a single line ends without the comment behind it."""
+    """The end of a statement with what belongs to its last block: the comment after it, and those on the lines below that are
+    indented deeper than the statement. One that takes a single line ends without the comment after it."""
     if source.line_start(node.start) == source.line_start(node.end) or not source.ends_line(node):
         return node.end
     return _with_lines_below(source, node.end, _column(source, node.start))
@@ -90,7 +90,7 @@ def block_span(source: FixSource, block: Sequence[ir.Stmt], limit: int) -> tuple
 
 
 def comments_above(source: FixSource, offset: int, *, next_to: bool = False) -> int:
-    """Where the comment lines above a line begin, the first comment's own start; ``offset`` where there are none.
+    """Where the comment lines above a line begin, the first comment's own start; ``offset`` if there are none.
 
     Comments that are indented deeper belong to what is above. next_to: no empty line is between.
     """
@@ -113,7 +113,7 @@ def comments_above(source: FixSource, offset: int, *, next_to: bool = False) -> 
 def remarks_of(
     source: FixSource, node: ir.Stmt, blocks: Sequence[Sequence[ir.Stmt]], comments: Iterable[Comment]
 ) -> tuple[dict[int, Remarks], list[Comment]]:
-    """The remarks of the statements in blocks that follow one another in ``node`` or behind it, by their identity; and the
+    """The remarks of the statements in blocks that follow one another in ``node`` or after it, by their identity; and the
     comments that are neither in a block nor between two: those of the header.
 
     comments: in the order of the file, and none that is part of a value.

@@ -1,4 +1,4 @@
-"""What a fix has to bring along: where a call raised, and now gives a tracer, the code behind it is reached.
+"""What a fix has to bring along: where a call raised, and now gives a tracer, the code after it is reached.
 
 ``norm = np.linalg.norm(g)`` becomes ``jnp.linalg.norm(g)``; ``np.exp(norm)`` and ``if norm > 1`` below it would now be
 mistakes of their own. Its edits and their consequences are one atomic fix: first the calls that the value passes, then, on

@@ -55,7 +55,7 @@ def _is_kept_for_wait(source: FixSource, statement: ir.Stmt, loop: ir.For | ir.W
 
 
 def _keeps_nothing(source: FixSource, statement: ir.Stmt) -> bool:
-    """No name that the statement binds is read behind it or in an earlier part, and it calls no method for its effect."""
+    """No name that the statement binds is read after it or in an earlier part, and it calls no method for its effect."""
     body = statement.body if isinstance(statement, (ir.For, ir.While)) else [statement]
     if any(isinstance(one, ir.ExprStmt) and not (_only_waits(one) or _calls_function(one)) for one in body):
         return False

@@ -352,7 +352,7 @@ def condition(source: FixSource, node: ir.Expr, imports: Imports, traced: ir.Nod
     traced: the part of it that surely is an array.
 
     Raises:
-        Refused: an operand guards the ones behind it, or has effects.
+        Refused: an operand guards the ones after it, or has effects.
     """
     if isinstance(node, ir.BoolOp):
         return logical(source, node, imports, traced)

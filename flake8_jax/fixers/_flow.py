@@ -73,7 +73,7 @@ def follow(source: FixSource, start: ir.Expr) -> Flow:
 
 
 def is_inspected(source: FixSource, start: ir.If | ir.IfExp | ir.While | ir.For) -> bool:
-    """Whether what a branch chooses, or a loop computes, is inspected behind it in the same function."""
+    """Whether what a branch chooses, or a loop computes, is inspected after it in the same function."""
     follower = _Follower(source, start)
     if isinstance(start, ir.IfExp):
         follower.climb(start)

@@ -337,7 +337,7 @@ def import_order(source: FixSource) -> ImportOrder:
 
 
 def joined(source: FixSource, statements: Iterable[str]) -> str:
-    """Imports that are inserted at one place, in their order. Each ends in the empty lines that are behind it alone."""
+    """Imports that are inserted at one place, in their order. Each ends in the empty lines that are after it alone."""
     order = import_order(source)
     ranked = sorted((order.key(line), order.section(line), text) for text in statements if (line := _parsed(text)))
     out = ""
@@ -474,7 +474,7 @@ def _by_kind(source: FixSource, order: ImportOrder, section: list[ir.Import | ir
 def _new_section(
     source: FixSource, order: ImportOrder, others: list[ir.Import | ir.ImportFrom], statement: str
 ) -> Edit:
-    """Insert the first import of a section between the sections before and behind it."""
+    """Insert the first import of a section between the sections before and after it."""
     new = parsed_line(statement)
     assert new is not None
     before = [s for s in others if order.section(_line(s)) < order.section(new)]

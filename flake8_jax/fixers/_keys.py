@@ -4,7 +4,7 @@ Vocabulary
 ----------
 use         the call that takes the key, and the argument that is the key.
 split line  ``key, subkey = jax.random.split(key)``: put before the statement of one use, which then takes ``subkey``,
-            while everything behind it sees the new ``key``.
+            while everything after it sees the new ``key``.
 
 Limitations: keys that are stored in containers between the uses, uses in different functions (refused).
 """
@@ -370,7 +370,7 @@ def _unread_half(source: FixSource, split: ir.Assign, using: ir.Stmt, key: str) 
 
 def _item_earlier(source: FixSource, first: ir.Expr, second: ir.Name, again: ir.Assign) -> list[Edit] | None:
     """``x = draw(key)``, then ``other = split(key)[0]``: ``key, other = split(key)`` goes in front instead. None where the code
-    is another, or something reads the key behind it."""
+    is another, or something reads the key after it."""
     using, split = source.statement(first), half(again.value, Imports(source, first))
     target = again.targets[0] if len(again.targets) == 1 else None
     if split is None or not isinstance(target, ir.Name):

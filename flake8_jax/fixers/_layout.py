@@ -230,7 +230,7 @@ def _indentation(row: str) -> int:
 
 
 def _width(row: str) -> int:
-    """The columns of a row, without a directive behind it."""
+    """The columns of a row, without a directive after it."""
     code = re.sub(
         r"\s+#\s*(?:noqa\b|type:|pyright:|pylint:|pyrefly:|ty:|flake8:|ruff:).*", "", row, flags=re.IGNORECASE
     )

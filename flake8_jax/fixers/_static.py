@@ -39,7 +39,7 @@ def _holds(node: ir.Expr, part: ir.Node) -> bool:
 
 
 def decides_shapes(node: ir.Expr) -> bool:
-    """A static test on which the code behind it may lean: of a type, a shape, or of whether something is there."""
+    """A static test on which the code after it may lean: of a type, a shape, or of whether something is there."""
     return any(
         (isinstance(part, ir.Attribute) and part.attr in _STATIC_ATTRIBUTES)
         or (isinstance(part, ir.Name) and part.id in _STATIC_CALLS)

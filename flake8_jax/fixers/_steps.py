@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 step        a statement that binds names and does nothing else that JAX could see; it may run in another function.
-out         a name that a block binds and that is used behind it.
+out         a name that a block binds and that is used after it.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class LocalFunction:
     above: tuple[str, ...] = ()
 
     def lines(self, source: FixSource, node: ir.Stmt, end: int) -> list[str]:
-        """Its lines where ``node`` stands, and an empty one. end: of the text that is replaced; a comment behind it stays."""
+        """Its lines where ``node`` stands, and an empty one. end: of the text that is replaced; a comment after it stays."""
         outer = source.inner_indentation(node)
         inner = outer + source.indent_unit
         span = block_span(source, self.block, end) if self.block else (0, 0)

@@ -275,7 +275,7 @@ def _from_import(source: FixSource, statement: ir.ImportFrom, start: int, name: 
 
 
 def _beside(source: FixSource, statement: ir.ImportFrom, module: str, name: str) -> Edit | None:
-    """Add a name to the line that imports from its module already; None where there is none, or no room, or the old import
+    """Add a name to the line that imports from its module already; None if there is none, or no room, or the old import
     stands in a function or block: the new one stays there."""
     if not any(one is statement for one in source.module.body):
         return None

@@ -159,7 +159,7 @@ def _binds(node: ir.Assign | ir.AnnAssign | ir.AugAssign | ir.For, name: str) ->
 
 
 def _move_assignment(source: FixSource, statement: ir.Assign, outermost: ir.Stmt) -> list[Edit]:
-    """Move a statement in front of the loop, with the comments above and behind it."""
+    """Move a statement in front of the loop, with the comments above and after it."""
     place = source.line_start(outermost.start)
     if not source.starts_line(statement) or not source.ends_line(statement):
         text = source.block_text([statement], source.indentation(outermost), (statement.start, statement.end))
@@ -187,7 +187,7 @@ def _move_definition(source: FixSource, definition: ir.FunctionDef, outermost: i
     if not lines[-1].endswith(("\n", "\r")):
         raise Refused
     while not source.text[end : source.next_line(end)].strip() and end < len(source.text):
-        end = source.next_line(end)  # the empty lines behind it
+        end = source.next_line(end)  # the empty lines after it
     if source.place(definition).index == 0:
         while not source.text[source.line_start(start - 1) : start].strip():
             start = source.line_start(start - 1)  # the empty lines in front of it

@@ -129,7 +129,7 @@ def _moved_start(source: FixSource, statement: ir.Stmt) -> int:
 
 
 def _whole_lines(source: FixSource, statement: ir.Stmt) -> str:
-    """The text of a statement that has its lines for itself, with the comments above and behind it.
+    """The text of a statement that has its lines for itself, with the comments above and after it.
 
     Raises:
         Refused: it has not.

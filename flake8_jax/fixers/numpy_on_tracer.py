@@ -112,7 +112,7 @@ def _stays_numpy(event: LibraryCall, source: FixSource) -> bool:
 
 
 def _is_said_to_be_numpy(source: FixSource, statement: ir.Stmt) -> bool:
-    """The comments directly above a statement, or behind it, name NumPy."""
+    """The comments directly above a statement, or after it, name NumPy."""
     if not source.starts_line(statement):
         return False
     start = comments_above(source, statement.start, next_to=True)

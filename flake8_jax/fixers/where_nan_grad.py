@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 upstream    an operation in an earlier statement that the branch was computed from, and whose own slope is infinite at the
-            point that the condition keeps out. A mask behind it turns its gradient into zero times infinity: NaN again.
+            point that the condition keeps out. A mask after it turns its gradient into zero times infinity: NaN again.
 
 Limitations: operands computed in an earlier statement.
 """

@@ -29,7 +29,7 @@ def inside(folder: str, path: str) -> str:
 
 
 def all_inside(folder: str, paths: Sequence[str]) -> list[str]:
-    """Return the paths relative to the folder; the folder itself where there are none. Raises OutsideError."""
+    """Return the paths relative to the folder; the folder itself if there are none. Raises OutsideError."""
     return [inside(folder, path) for path in paths] or [os.curdir]
 
 

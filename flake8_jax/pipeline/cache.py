@@ -7,7 +7,7 @@ tag     a file whose text says that jaxlint made the folder. Without it, the fol
 entry   one value under one key, a file of its own: a checksum, then the payload in MessagePack.
 stamp   what this version of jaxlint is: entries of another one are never read.
 
-A cache may come with a repository, so jaxlint believes nothing in it beyond its type: entries are data of a declared
+A cache may come with a repository, so jaxlint trusts nothing in it beyond its type: entries are data of a declared
 shape, never code, and fixes that are written are made from new analyses. The checksum covers the stamp, the kind and the
 key besides the payload, so an entry under another name counts as absent, just like one that is damaged, of another
 shape or too large. A home that another user owns or can write is not used. Entries appear atomically, so that runs at the

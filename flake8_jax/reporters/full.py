@@ -63,7 +63,7 @@ def _cut(line: str) -> str:
 
 
 def _around(line: str, start: int, end: int) -> tuple[str, str, str]:
-    """What stands before a place in a line, at it and behind it; of a very long line, what is near to it."""
+    """What stands before a place in a line, at it and after it; of a very long line, what is near to it."""
     if len(line) <= _LONGEST_LINE:
         return line[:start], line[start:end], line[end:]
     first, last = max(0, start - _LONGEST_LINE // 2), min(len(line), start + _LONGEST_LINE // 2)

@@ -277,7 +277,7 @@ def unless(intent: Intent, what: str = "") -> str:
 
 
 def unless_unused(event: KeyUse) -> str:
-    """When a use by a function that nobody knows is none."""
+    """When a use by an unknown function is none."""
     earlier, function = event.callees
     if event.intent or "fold_in" in (earlier, function):
         return ""

@@ -222,7 +222,7 @@ _CLOCKS = frozenset({"time", "time_ns", "perf_counter", "perf_counter_ns", "mono
 
 
 def _unused_jit(event: RootMet) -> Report | None:
-    """``fast = jax.jit(f)``, where nothing reads ``fast``, but ``f`` itself is called behind it."""
+    """``fast = jax.jit(f)``, where nothing reads ``fast``, but ``f`` itself is called after it."""
     scope, call = event.context.scope, event.at
     if event.name not in _JITS or scope.cells or not isinstance(call, ir.Call) or not call.args:
         return None

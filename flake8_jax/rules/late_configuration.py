@@ -134,7 +134,7 @@ def _is_of_little_use(event: Setting) -> bool:
 
 
 def _is_in_other_cell(event: Setting) -> bool:
-    """JAX read it in another cell of the notebook. Cells may belong to sessions that were started anew between them."""
+    """JAX read it in another cell of the notebook. Cells may belong to sessions that were started again between them."""
     since, scope = event.since, event.context.scope
     if since is None or since.scope is not scope or not scope.cells:
         return False

@@ -246,7 +246,7 @@ def script_interpreter(path: str) -> str:
 
 
 def _environment(cwd: str) -> str:
-    """The interpreter of the project's environment; empty where there is none."""
+    """The interpreter of the project's environment; empty if there is none."""
     for folder in (Path(cwd), *Path(cwd).parents):
         candidate = folder / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
         if candidate.is_file():

@@ -38,7 +38,7 @@ class Speed(msgspec.Struct, frozen=True):
 
 
 def speed_of(name: str, number: int, before: Replay, again: Replay, after: Replay) -> Speed | None:
-    """The steady calls of a function; None where there are none in all three runs."""
+    """The steady calls of a function; None if there are none in all three runs."""
     runs = [_steady(run, number) for run in (before, again, after)]
     return None if not all(runs) else judged(name, runs[0], runs[1], runs[2])
 

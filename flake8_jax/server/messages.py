@@ -24,7 +24,7 @@ from flake8_jax.server.positions import Encoding, Places
 
 SOURCE = "jaxlint"
 PageOf = Callable[[Finding], str]
-"""The address of the page of a finding's rule; empty where there is none."""
+"""The address of the page of a finding's rule; empty if there is none."""
 _LARGEST = 20 << 20
 """Bytes of a file that is read to place its findings."""
 _SEVERITIES = {
@@ -104,7 +104,7 @@ def placed_diagnostics(
 
 
 def _text_at(path: str) -> str:
-    """The text of a file; "" where there is none. A device, or a file that is no source, might have no end."""
+    """The text of a file; "" if there is none. A device, or a file that is no source, might have no end."""
     with contextlib.suppress(OSError):  # it is gone: so are its findings, as soon as that is known
         found = os.stat(path)
         if stat.S_ISREG(found.st_mode) and found.st_size <= _LARGEST:

@@ -44,7 +44,7 @@ class Malformed:
 
 
 class Reader:
-    """Reads one message after the other. Not modeled: a body with fewer or more bytes than its header says, beyond going
+    """Reads one message after the other. Limitations: a body with fewer or more bytes than its header says, beyond going
     on after it."""
 
     def __init__(self, stream: BinaryIO) -> None:

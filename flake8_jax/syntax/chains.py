@@ -273,7 +273,7 @@ class _Line:
                 counts = dict.fromkeys(counts, 0)
 
     def _expression(self, items: list[_Item], position: int) -> int:
-        """One arithmetic expression from here on, or one item that is none; the position behind it."""
+        """One arithmetic expression from here on, or one item that is none; the position after it."""
         if items[position].kind == "name" and items[position].text in ("def", "class"):
             position += 2
             while position < len(items) and items[position].kind == "group":
@@ -324,7 +324,7 @@ class _Line:
 
 
 def _operand(items: list[_Item], position: int) -> tuple[_Operand | None, int]:
-    """The operand that begins here, and the position behind it; None where something else does."""
+    """The operand that begins here, and the position after it; None where something else does."""
     first = position
     while (
         position < len(items) and items[position].text in ("-", "+", "~", "await") and items[position].kind != "string"

@@ -108,7 +108,7 @@ class Cursor:
         self.pos = match.start(1)
 
     def advance(self, length: int) -> int:
-        """Move over a token of this many code points and the trivia behind it; the new position."""
+        """Move over a token of this many code points and the trivia after it; the new position."""
         self.pos += length
         return self.skip()
 

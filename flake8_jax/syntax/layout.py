@@ -2,7 +2,7 @@
 
 Vocabulary
 ----------
-logical line  a simple statement, or the header of a compound one, with a comment behind it.
+logical line  a simple statement, or the header of a compound one, with a comment after it.
 level         how a line may break at a place: not at all, inside brackets, or where optional parentheses are written.
 optional      parentheses around the whole value of a statement, written only if it breaks.
 chain         ``a.b().c()``: calls and subscripts of attributes. It breaks before each dot that follows a call or subscript.
@@ -90,7 +90,7 @@ def _in_parentheses(code: str, suffix: str, *, width: int, indent: str, unit: st
 
 
 def _without_comment(line: str) -> tuple[str, str]:
-    """The code of a logical line, and the comment behind it."""
+    """The code of a logical line, and the comment after it."""
     last = line.rpartition("\n")[2]
     if "#" not in last:
         return line.rstrip(), ""
@@ -663,7 +663,7 @@ def _strings_in(node: cst.CSTNode) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Remarks:
-    """The comments on the lines above an argument, and the one behind it."""
+    """The comments on the lines above an argument, and the one after it."""
 
     above: tuple[str, ...] = ()
     behind: tuple[str, ...] = ()

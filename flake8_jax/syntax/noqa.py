@@ -36,7 +36,7 @@ _separator = re.compile(r"[,\s]+")
 class Directive(msgspec.Struct, frozen=True):
     """One suppression comment. ``start`` is at its ``#``, ``end`` behind its last code (or ``noqa``).
 
-    codes_start: where the first code begins; ``end`` where there are none. words: see the vocabulary.
+    codes_start: where the first code begins; ``end`` if there are none. words: see the vocabulary.
     """
 
     start: int

@@ -79,7 +79,7 @@ def _small_statements(cursor: Cursor, nodes: Sequence[Any], out: Statements) -> 
 
 
 def _suite(cursor: Cursor, node: cst.BaseSuite, line_start: int) -> Statements:
-    """Lower the colon and the suite behind it; ``line_start`` is where the header begins."""
+    """Lower the colon and the suite after it; ``line_start`` is where the header begins."""
     body: Statements = []
     cursor.expect_last(COLON, node)
     if isinstance(node, cst.IndentedBlock):

@@ -213,7 +213,7 @@ def fit(template: Template, message: str, error: str) -> tuple[float, int]:
 
 
 def _longest_run(part: str, message: str) -> str:
-    """The longest row of at least four words of a part that the message has; empty where there is none."""
+    """The longest row of at least four words of a part that the message has; empty if there is none."""
     words = part.split()
     for length in range(len(words) - 1, _LEAST_RUN - 1, -1):
         for start in range(len(words) - length + 1):

@@ -51,7 +51,7 @@ class Stage:
 
 
 def prepare(count: int | None) -> None:
-    """Before JAX is imported: let the plug-in for GPUs start where there is none, to compile for a description.
+    """Before JAX is imported: let the plug-in for GPUs start if there is none, to compile for a description.
 
     count: of virtual devices of the processor, which is then the platform.
     """

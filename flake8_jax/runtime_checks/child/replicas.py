@@ -63,7 +63,7 @@ def _alike(one: Any, other: Any) -> bool:
 
 
 def _difference(copies: Sequence[Any]) -> float:
-    """How far the copies lie from the first one, at most; 0 where there are none."""
+    """How far the copies lie from the first one, at most; 0 if there are none."""
     import numpy
 
     if len(copies) < 2:

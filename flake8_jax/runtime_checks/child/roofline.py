@@ -13,7 +13,7 @@ from typing import Any
 
 _T, _G = 1e12, 1e9
 _KNOWN: tuple[tuple[str, float, float, float], ...] = (
-    # device kind, float32, bfloat16 (float16 where there is none), bytes a second
+    # device kind, float32, bfloat16 (float16 if there is none), bytes a second
     (r"B200|GB200", 75 * _T, 2250 * _T, 8000 * _G),
     (r"H200", 67 * _T, 989 * _T, 4800 * _G),
     (r"H100.*PCIe", 51 * _T, 756 * _T, 2000 * _G),

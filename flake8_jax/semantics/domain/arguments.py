@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Arguments(msgspec.Struct, eq=False):
-    """Evaluated arguments. nodes/keyword_nodes: their IR (None where there is none).
+    """Evaluated arguments. nodes/keyword_nodes: their IR (None if there is none).
 
     unknown_rest: it is not known what else is passed: parameters without an argument are unknown, not their defaults.
     """

@@ -65,7 +65,7 @@ def _described_array(value: ExternalInstance, level: Level) -> Value:
 def to_tracers(value: Value, level: Level, *, mapped: bool = False, depth: int = 8, room: Room | None = None) -> Value:
     """What ``value`` is inside a function staged at ``level``. ``mapped``: vmap's view, with the leading axis gone.
 
-    None, strings, functions and instances of classes that are no pytrees stay as they are.
+    None, strings, functions and instances of classes that are not pytrees stay as they are.
     """
     leaf = _TRACED_LEAVES.get(type(value))
     if leaf is not None:

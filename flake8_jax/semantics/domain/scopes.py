@@ -67,7 +67,7 @@ class ModuleScope:
         self.versions: dict[str, list[tuple[int, Value]]] = {}
 
     def cell_of(self, start: int) -> int:
-        """The number of the cell, from 1, in which the offset is; 0 where there are none."""
+        """The number of the cell, from 1, in which the offset is; 0 if there are none."""
         return bisect_right(self.cells, start)
 
     def version(self, name: str, start: int) -> Value | None:

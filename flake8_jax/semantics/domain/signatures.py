@@ -156,7 +156,7 @@ def _missing_argument(function: FunctionValue, args: Arguments, named: set[str],
 
 
 def _behind_a_gap(positional: list[str], args: Arguments) -> tuple[str, str] | None:
-    """A parameter that is left out, and the argument behind it that is called as the next parameter: ``f(x, z)`` of
+    """A parameter that is left out, and the argument after it that is called as the next parameter: ``f(x, z)`` of
     ``f(x, y, z)``."""
     if len(args.values) != len(positional) - 1 or len(args.nodes) != len(args.values):
         return None

@@ -704,7 +704,7 @@ class Room:
 
 
 def level_of(value: Value, depth: int = 4, room: Room | None = None) -> Level:
-    """The highest tracing level of any array in ``value``; CONCRETE where there is none, MAYBE where unknown."""
+    """The highest tracing level of any array in ``value``; CONCRETE if there is none, MAYBE where unknown."""
     if isinstance(value, (Array, Tree)):
         return value.level
     if depth == 0 or type(value) is Unknown:

@@ -121,7 +121,7 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
         branches = _run_iteration(m, frame, loop, once)
         frame.doubtful = doubtful
         if loop.runs and branches:
-            # There surely is a first iteration, and this was it: the fixpoint starts behind it.
+            # There surely is a first iteration, and this was it: the fixpoint starts after it.
             loop.runs = False
             m.journal.merge(branches)
             if not without_events:

@@ -96,7 +96,7 @@ def run_module(m: Machine, scope: ModuleScope) -> None:
 
 
 def _run_cells(m: Machine, frame: Frame) -> None:
-    """Run a notebook cell by cell. What a cell rebinds holds for the cells behind it: no code calls older ones then. What
+    """Run a notebook cell by cell. What a cell rebinds holds for the cells after it: no code calls older ones then. What
     raises in a cell whose saved output is an exception is shown on purpose."""
     scope = frame.scope
     first: dict[str, tuple[int, Value]] = {}

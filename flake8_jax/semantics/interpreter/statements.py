@@ -360,7 +360,7 @@ def _with(m: Machine, frame: Frame, node: ir.With) -> Flow:
     reports = len(m.bus.emissions)
     flow = run_block(m, frame, node.body)
     if swallows and _drop_caught(m, frame, node, reports):
-        flow = NORMAL  # the block fails on a tracer, and what stands behind it runs
+        flow = NORMAL  # the block fails on a tracer, and what stands after it runs
     m.path.mode, m.path.caught, frame.attempts = saved_mode, saved_caught, saved_attempts
     for leave in reversed(leaving):
         leave()

@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 stopwatch   a generator function of the project behind ``contextlib.contextmanager`` that reads a clock before its ``yield``
-            and takes the difference behind it, with no other call in between that may wait.
+            and takes the difference after it, with no other call in between that may wait.
 
 timed magic ``%timeit f(x)`` on a line of a notebook.
 

@@ -162,7 +162,7 @@ class Program:
         return any(not method or any(method in c.namespace for c in family) for method in self.registered)
 
     def _registers_nothing(self, base: str) -> bool:
-        """Subclasses of this library class are no pytrees by themselves, as those of Flax linen and Haiku."""
+        """Subclasses of this library class are not pytrees by themselves, as those of Flax linen and Haiku."""
         if base in _PLAIN_BASES:
             return True
         fact = self.knowledge.class_(base)

@@ -290,7 +290,7 @@ def _length(value: Value) -> int | None:
 
 
 def _written(args: Arguments, position: int, node: Any) -> Any:
-    """The IR of an argument; ``node``, that of the call, where there is none."""
+    """The IR of an argument; ``node``, that of the call, if there is none."""
     found = args.nodes[position] if position < len(args.nodes) else None
     return found if found is not None else node
 

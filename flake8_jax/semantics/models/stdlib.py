@@ -137,7 +137,7 @@ def _called_method(m: Machine, frame: Frame, node: Any, args: Arguments) -> Valu
 
 
 def _element(m: Machine, frame: Frame, node: Any, value: Value, how: IterationMode = "map") -> Value | None:
-    """The element of one iteration; None where there is none."""
+    """The element of one iteration; None if there is none."""
     make_element = iterated(m, frame, node, value, how, None)
     return make_element() if make_element is not None else None
 

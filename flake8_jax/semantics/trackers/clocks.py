@@ -697,7 +697,7 @@ def _cold(m: Machine, stretch: _Stretch) -> tuple[ColdCall, ...]:
 
 
 def _always_cold(stretch: _Stretch) -> tuple[ColdCall, ...] | None:
-    """The calls that compile each time; None where there are none."""
+    """The calls that compile each time; None if there are none."""
     always = [work for work in stretch.works if _compiles_always(work, stretch)]
     if not always:
         return None

@@ -446,7 +446,7 @@ def _is_of_library(m: Machine, loop: LoopState) -> bool:
 
 
 def _searches(node: Any, loop: LoopState) -> bool:
-    """What an iteration computes decides where the next one looks: ``x = step(x)``; or ``x = solver.ask()``, and behind it
+    """What an iteration computes decides where the next one looks: ``x = step(x)``; or ``x = solver.ask()``, and after it
     ``solver.tell(f(x))``."""
     return isinstance(loop.node, (ir.For, ir.While)) and (hands_on(loop.node, node) or _asks_and_tells(loop.node))
 

@@ -7,7 +7,7 @@ flag      a variable that a probe decided, or that an import which may fail left
 guarded   behind a probe, in or below a ``try`` for names that may be missing, where a test expects the failure, or in a
           function or module that is used in such places only because of them.
 
-This looks at syntax and at names, and errs towards guarded: a missed finding is better than a wrong one. Not modeled:
+This looks at syntax and at names, and errs towards guarded: a missed finding is better than a wrong one. Limitations:
 probes in another project's code.
 """
 

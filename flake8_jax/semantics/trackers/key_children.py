@@ -159,7 +159,7 @@ def _unpacked(targets: list[ir.Expr], names: Names, binding: ir.Stmt, *, unread:
     for i, target in enumerate(targets):
         if isinstance(target, ir.Starred):
             yield Part(i, END)
-            return  # those behind it count from the end
+            return  # those after it count from the end
         if not isinstance(target, ir.Name) or (unread and not target.id.startswith("_")):
             yield Part(i, i + 1)
         elif target.id != "_":

@@ -75,7 +75,7 @@ class Names:
                     self.parents[id(argument.value)] = argument
 
     def read_after(self, name: str, binding: ir.Stmt) -> Iterator[ir.Name]:
-        """The reads of a name that may see what a statement binds: behind it, in nested functions, in a loop around it."""
+        """The reads of a name that may see what a statement binds: after it, in nested functions, in a loop around it."""
         found = self.reads.get(name, [])
         if self._in_loop(binding):
             yield from found
