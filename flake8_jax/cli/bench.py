@@ -198,28 +198,30 @@ def rate(value: float, unit: str) -> str:
     return f"{value:.3g} {unit}"
 
 
-def _verdict(case: BenchCase, comparison: Comparison) -> list[str]:
-    first, second = case.sides[0].name, case.sides[1].name
+def claim_in_words(first: str, second: str, comparison: Comparison, *, tight: bool) -> str:
+    """Which of two functions is the faster, or why that cannot be said."""
     band = f"two halves of the calls of one function differ by up to {comparison.band[1]:.3g}× in this run"
     if comparison.measure == "processor":
         band += ", by the time that they had the processor"
+    apart = f"No difference can be claimed: {second} took {1 / comparison.ratio:.3g}× the time of {first}, but"
     if comparison.epochs < FEWEST:
-        lines = [
-            f"  No difference can be claimed: {second} took {1 / comparison.ratio:.3g}× the time of {first}, but within "
-            f"--timeout they were compiled only {comparison.epochs} of the {FEWEST} times that a claim needs."
-        ]
-    elif comparison.claim == "none":
-        more = "" if case.tight else "; more --seconds or a quieter machine may tell them apart"
-        lines = [
-            f"  No difference can be claimed: {second} took {1 / comparison.ratio:.3g}× the time of {first}, but {band}{more}."
-        ]
-    else:
-        factor = comparison.ratio if comparison.claim == "faster" else 1 / comparison.ratio
-        ends = comparison.range if comparison.claim == "faster" else tuple(1 / end for end in comparison.range[::-1])
-        lines = [
-            f"  {second} is {factor:.3g}× {comparison.claim} than {first} "
-            f"(between {ends[0]:.3g}× and {ends[1]:.3g}×; {band})."
-        ]
+        compiled = f"compiled only {comparison.epochs} of the {FEWEST} times that a claim needs"
+        return f"{apart} within --timeout they were {compiled}."
+    if comparison.claim == "none":
+        more = "" if tight else "; more --seconds or a quieter machine may tell them apart"
+        low, high = (1 / end for end in comparison.range[::-1])
+        is_within = comparison.band[0] <= comparison.ratio <= comparison.band[1]
+        why = band if is_within else f"the repetitions allow anything between {low:.3g}× and {high:.3g}×"
+        return f"{apart} {why}{more}."
+    factor = comparison.ratio if comparison.claim == "faster" else 1 / comparison.ratio
+    ends = comparison.range if comparison.claim == "faster" else tuple(1 / end for end in comparison.range[::-1])
+    between = f"between {ends[0]:.3g}× and {ends[1]:.3g}×; {band}"
+    return f"{second} is {factor:.3g}× {comparison.claim} than {first} ({between})."
+
+
+def _verdict(case: BenchCase, comparison: Comparison) -> list[str]:
+    first, second = (side.name for side in case.sides)
+    lines = [f"  {claim_in_words(first, second, comparison, tight=case.tight)}"]
     agreement = case.agreement
     if agreement is not None and not agreement.same:
         why = agreement.reason or f"they differ by {agreement.difference:.2g} of the largest number"

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from runtime.measured import Command, command, data
 
+from flake8_jax.cli.bench import claim_in_words
+from flake8_jax.runtime_checks.measurements import Comparison
+
 pytestmark = pytest.mark.jax
 jaxlint = pytest.fixture(command)
 
@@ -34,6 +37,18 @@ def test_two_functions(jaxlint: Command) -> None:
     assert 0 < slow["dispatch"] < slow["run"]["median"] and slow["returns"] > 0
     assert found["peak"]["source"] == "measured here" and found["peak"]["flops"] > found["peak"]["bytes"] / 100
     assert case["agreement"]["same"] is False
+
+
+def test_what_keeps_a_difference_from_being_claimed() -> None:
+    within = Comparison(0.9, (0.8, 1.05), (0.8, 1.25), "none", epochs=5)
+    beyond = Comparison(0.25, (0.05, 1.1), (0.5, 2.0), "none", epochs=5)
+    assert "1.11× the time of f, but two halves" in claim_in_words("f", "g", within, tight=True)
+    said = claim_in_words("f", "g", beyond, tight=False)
+    assert "4× the time of f, but the repetitions allow anything between 0.909× and 20×; more --seconds" in said
+    few = claim_in_words("f", "g", Comparison(0.5, (0.4, 0.6), (0.9, 1.1), "none", epochs=2), tight=True)
+    assert few.endswith(
+        "2× the time of f, but within --timeout they were compiled only 2 of the 3 times that a claim needs."
+    )
 
 
 def test_compilation_in_every_call_is_not_work(jaxlint: Command) -> None:
