@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
-from flake8_jax.core.registry import Report, Subscription, rule
+from flake8_jax.core.registry import Candidate, Report, Subscription, rule
 from flake8_jax.rules._facts import LOG, PRINT, effect, host_behaviour
 from flake8_jax.rules._host_use import (
     Use,
@@ -17,9 +17,10 @@ from flake8_jax.rules._host_use import (
 )
 from flake8_jax.rules._tracers import is_dispatched, quote
 from flake8_jax.rules._wording import callee
+from flake8_jax.semantics.domain.code import all_statements, nodes_around, path_of, paths_read
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.values import Array, DictValue, HostArray, TupleValue, Value
-from flake8_jax.semantics.events.events import Context, Formatting, Indexing, LibraryCall, MethodCall, TruthTest
+from flake8_jax.semantics.events.events import Context, Formatting, Indexing, LibraryCall, MethodCall, Store, TruthTest
 
 _CASTS = frozenset({"builtins.float", "builtins.int", "builtins.bool", "builtins.complex"})
 _SETTING_UP = frozenset({"__init__", "__post_init__", "setup"})
@@ -34,8 +35,23 @@ _SENDING = "wandb.log"
 _READING_METHODS = frozenset({"item", "tolist"})
 
 
-@rule("JAX206", "info", only=Subscription(where=frozenset({"loop"}), arrays=True))
-def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Indexing) -> Report | None:
+def _report_first_store(candidates: list[Candidate]) -> list[Candidate]:
+    """Keep one report for the arrays that the loops of one function fill: the first store waits for the others."""
+    first: dict[tuple[str, int], int] = {}
+    for candidate in candidates:
+        if isinstance(candidate.event, Store):
+            function = candidate.path, id(candidate.event.context.inner)
+            first[function] = min(candidate.start, first.get(function, candidate.start))
+    return [
+        candidate
+        for candidate in candidates
+        if not isinstance(candidate.event, Store)
+        or first[candidate.path, id(candidate.event.context.inner)] == candidate.start
+    ]
+
+
+@rule("JAX206", "info", only=Subscription(where=frozenset({"loop"}), arrays=True), settle=_report_first_store)
+def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Indexing | Store) -> Report | None:
     """A loop that calls a compiled function reads a result on the host in every iteration.
 
     jaxlint reports a read if two conditions hold:
@@ -46,7 +62,7 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
     In each iteration, jaxlint reports only the first read after the last compiled call, because later reads find their
     values ready. The findings are notes: of 12 findings in public repositories, 4 were worth a change.
 
-    With `--preview`, the rule also reports six kinds of reads; of 16 findings with `--preview` in public repositories,
+    With `--preview`, the rule also reports seven kinds of reads; of 16 findings with `--preview` in public repositories,
     6 were worth a change:
 
     - With `--preview`, the rule reports reads of the results of functions whose code jaxlint does not see.
@@ -60,6 +76,9 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
       loop of JAX.
     - With `--preview`, the rule reports a loop that indexes a NumPy array by a JAX array (`rows[index]` in the second
       example), which copies the index to the host each time.
+    - With `--preview`, the rule reports a loop that stores results of a jitted function in a NumPy array
+      (`xs[k + 1] = step(xs[k])` in the fourth example, `losses[i] = loss`). It reports the first such line of a
+      function.
 
     ## Why is this bad?
 
@@ -146,7 +165,45 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
         assert len(bar.shown) == 2
     ```
 
+    ```python
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+
+    @jax.jit
+    def advance(x, u):
+        return x + 0.1 * jnp.sin(u)
+
+
+    def simulate(x, controls):
+        xs = np.zeros((len(controls) + 1, 2))
+        xs[0] = x
+        for k, u in enumerate(controls):
+            xs[k + 1] = advance(xs[k], u)  # expect: sync-in-loop
+        return xs
+
+
+    def demonstrate():
+        assert simulate(np.ones(2), np.ones((4, 2))).shape == (5, 2)
+    ```
+
     ## Use instead
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def advance(x, u):
+        x = x + 0.1 * jnp.sin(u)
+        return x, x
+
+
+    @jax.jit
+    def simulate(x, controls):
+        return jax.lax.scan(advance, x, controls)[1]
+    ```
 
     ```python
     import jax
@@ -258,6 +315,8 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
         return None
     if isinstance(event, Indexing):
         return _copied_index(event)
+    if isinstance(event, Store):
+        return _stored(event)
     if context.ready or isinstance(event, TruthTest):
         return None
     value = _read_value(event)
@@ -360,6 +419,31 @@ def _copied_index(event: Indexing) -> Report | None:
         "make the index with NumPy or keep the data on the device",
         preview=True,
     )
+
+
+def _stored(event: Store) -> Report | None:
+    """``xs[:, k + 1] = f(xs[:, k])``, ``losses[i] = loss`` with an array of NumPy."""
+    context, value = event.context, event.value
+    if event.how != "item" or not isinstance(event.base, HostArray) or not isinstance(event.at, ir.Subscript):
+        return None
+    if context.ready or not isinstance(value, Array) or not is_dispatched(value, context):
+        return None
+    is_fed_back = _is_read_again(context, event.at)
+    if (not is_fed_back and (not context.carries or value.ndim != 0)) or waits_anyway(context.scope, event.at):
+        return None
+    base = quote(context, event.at.value, "a NumPy array")
+    problem = f"Storing a result of a jitted function in the NumPy array {base} waits for the device in every iteration"
+    advice = "use jax.lax.scan" if is_fed_back else "append it to a list, and convert the list after the loop"
+    return Report(event.at, f"{problem}; {advice}", preview=True)
+
+
+def _is_read_again(context: Context, target: ir.Subscript) -> bool:
+    """The iterations of the innermost loop compute with elements of the array that they fill."""
+    around = list(nodes_around(context.scope.tree.body, target.start, target.end))
+    loop = next((node for node in reversed(around) if isinstance(node, (ir.For, ir.While))), None)
+    array = path_of(target.value)
+    assigned = [s.value for s in all_statements(loop.body) if isinstance(s, ir.Assign)] if loop is not None else []
+    return bool(array) and any(array in paths_read(value) for value in assigned)
 
 
 def _is_scalar(event: LibraryCall, value: Value) -> bool:

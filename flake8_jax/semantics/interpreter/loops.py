@@ -37,7 +37,16 @@ from flake8_jax.semantics.domain.values import (
     Value,
     known_elements,
 )
-from flake8_jax.semantics.events.events import DonatedUse, KeyUse, MissingSync, TruthTest
+from flake8_jax.semantics.events.events import (
+    DonatedUse,
+    Formatting,
+    KeyUse,
+    LibraryCall,
+    MethodCall,
+    MissingSync,
+    Store,
+    TruthTest,
+)
 from flake8_jax.semantics.events.facts import iterates
 from flake8_jax.semantics.interpreter.assignment import assign
 from flake8_jax.semantics.interpreter.branches import guessed_names, write_guessed
@@ -66,6 +75,8 @@ MAX_UNROLLED = 8
 
 _OF_FIRST = (DonatedUse, MissingSync)
 """Events of the first iteration that count whatever the others show."""
+_OF_TIME = (Formatting, LibraryCall, MethodCall, Store)
+"""Events of the first iteration that count where a later one gives up the function that makes them."""
 
 
 class _DeepRun(msgspec.Struct, frozen=True, eq=False):
@@ -110,8 +121,8 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
         m.bus.count("loops nested too deeply")
     limit = 0 if without_events else MAX_PASSES if m.path.passes <= MAX_SETTLED_LOOPS else 1
     loop.base = len(m.journal.entries)
-    attempt, runs = 0, m.trackers[Runs]
-    of_keys: list[Emission] = []
+    attempt, runs, ever_given_up = 0, m.trackers[Runs], False
+    of_first: list[Emission] = []
     while True:
         last, lost = attempt == limit, runs.lost
         # Each loop in here would run its body at least twice, and each loop in those.
@@ -129,12 +140,13 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
             branches = [{}]
         changed = _widen_head(m, frame, loop, branches, give_up=attempt + 1 >= limit)
         given_up = runs.lost > lost
+        ever_given_up = ever_given_up or given_up  # the last pass may repeat a run that gave up
         # Where a function was given up, the pass that rules get events of runs it once more.
         repeats = given_up and not last and not without_events and all(outer.last for outer in m.path.loops)
         if last or not (changed or frame.without_events or repeats):
-            m.bus.emissions += of_keys if given_up else []
+            m.bus.emissions += of_first if ever_given_up else []
             break
-        of_keys += _forget_reports(m, reports, first=attempt == 0)
+        of_first += _forget_reports(m, reports, first=attempt == 0)
         ends.forget_later(frame, loop)
         attempt = attempt + 1 if changed or frame.without_events else limit
     if too_deep:
@@ -197,7 +209,13 @@ def _forget_reports(m: Machine, reports: int, *, first: bool) -> list[Emission]:
     # What the first iteration reads after it was donated stays deleted, whatever the others find there; and the step
     # that it runs is the one that they run, on values of which less is known.
     m.bus.emissions[reports:] = [e for e in emitted if first and type(e.event) in _OF_FIRST]
-    return [e for e in emitted if first and type(e.event) is KeyUse]
+    return [e for e in emitted if first and (type(e.event) is KeyUse or _is_on_time(e))]
+
+
+def _is_on_time(emission: Emission) -> bool:
+    """The report says what an iteration reads or stores: the first one does so as the others do."""
+    level = emission.report.level or emission.rule.level
+    return type(emission.event) in _OF_TIME and level != "error"
 
 
 def _repeat_deep(m: Machine, frame: Frame, loop: LoopState, before: _DeepRun) -> None:

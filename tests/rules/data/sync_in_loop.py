@@ -650,3 +650,90 @@ def numbers_by_numpy(w, batches):
 
 # runs: keyword_on_a_bar(jnp.ones(2), [jnp.ones((3, 2))] * 2, SimpleNamespace(set_postfix=lambda **shown: str(shown)))
 # runs: numbers_by_numpy(jnp.ones(2), [jnp.ones((3, 2))] * 2)
+
+
+# --- results in arrays of NumPy ---
+
+
+def in_an_array(w, batches):
+    losses = np.zeros(len(batches))
+    for i, x in enumerate(batches):
+        w, loss = train_step(w, x)
+        losses[i] = loss  # expect: sync-in-loop
+    return w, losses
+
+
+@jax.jit
+def advance(x, u):
+    return x + 0.1 * jnp.sin(u)
+
+
+def rolled_out(x, us):
+    xs = np.zeros((len(us) + 1, 2))
+    xs[0] = x
+    for k in range(len(us)):
+        xs[k + 1] = advance(xs[k], us[k])  # expect: sync-in-loop
+    return xs
+
+
+class Search:
+    """Loops in loops, of which the last runs more often than one function is run."""
+
+    def __init__(self, advance, count):
+        self.advance = advance
+        self.count = count
+
+    def solve(self, x, us):
+        step, cost = 1.0, 1.0
+        while abs(cost) > 1e-3 and step > 0.1:
+            xs, cost = self.search(x, us, cost)
+            us = us - step * xs[1:]
+            step = 0.5 * step
+        return us
+
+    def search(self, x, us, cost):
+        step = 1.0
+        xs, now = self.rollout(x, us, step)
+        while now > cost and step > 0.1:
+            step = 0.5 * step
+            xs, now = self.rollout(x, us, step)
+        return xs, now
+
+    def rollout(self, x, us, step):
+        xs = np.zeros((self.count + 1, 2))
+        xs[0] = x
+        for k in range(self.count):
+            u = step * us[k]
+            xs[k + 1] = self.advance(xs[k], u)  # expect: sync-in-loop
+        return xs, jnp.sum(advance(xs[-1], us[0]))
+
+
+def searched(us):
+    return Search(advance, len(us)).solve(np.ones(2), us)
+
+
+def with_an_environment(env, x, count):
+    taken = np.zeros((count, 2))
+    for k in range(count):
+        taken[k] = advance(x, x)
+        x, reward, done, info = env.step(taken[k])
+    return taken
+
+
+def predicted(w, batches):
+    out = np.zeros((len(batches), 2))
+    for i, x in enumerate(batches):
+        out[i] = advance(x, w)
+    return out
+
+
+def of_the_host(x, us):
+    xs = np.zeros((len(us) + 1, 2))
+    for k in range(len(us)):
+        xs[k + 1] = xs[k] + np.sin(us[k])
+    return xs
+
+
+# runs: in_an_array(jnp.ones(2), [jnp.ones((3, 2))] * 2), rolled_out(np.ones(2), np.ones((3, 2)))
+# runs: searched(np.ones((3, 2))), of_the_host(np.ones(2), np.ones((3, 2)))
+# runs: predicted(jnp.ones(2), [jnp.ones(2)] * 2)
