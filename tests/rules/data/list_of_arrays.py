@@ -68,3 +68,38 @@ def few_or_other_keys(key, n: int):
 
 # runs: keys_of_one_array(jax.random.key(0), 12, 1), keys_in_compiled_code(jax.random.key(0), jnp.ones(9))
 # runs: few_or_other_keys(jax.random.key(0), 12)
+
+
+def scalars(xs):
+    sums, history = [], {"first": []}
+    for x in xs:
+        sums.append(jnp.sum(x))
+        history["first"].append(jnp.sum(x[:1]))
+    print(sums)  # expect: list-of-arrays
+    print("first", history["first"])  # expect: list-of-arrays
+    print(history)  # expect: list-of-arrays
+    together = jnp.stack(sums)
+    first = jnp.array(history["first"])  # expect: list-of-arrays
+    return together, first, np.array(sums)
+
+
+def scalars_of_all_epochs(xs, epochs: int):
+    every, last = [], []
+    for _ in range(epochs):
+        last = []
+        for x in xs:
+            every.append(jnp.sum(x))
+            last.append(jnp.sum(x))
+        print(jnp.stack(last).mean())
+    return jnp.stack(every)  # expect: list-of-arrays
+
+
+def stacked_rows(xs):
+    rows = []
+    for x in xs:
+        rows.append(jnp.sin(x))
+    print(rows, jnp.sum(rows[0]))
+    return jnp.stack(rows)
+
+
+# runs: scalars([jnp.ones(2)] * 3), scalars_of_all_epochs([jnp.ones(2)] * 3, 2), stacked_rows([jnp.ones(2)] * 3)
