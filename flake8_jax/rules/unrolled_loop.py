@@ -21,8 +21,8 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
     the outermost loop.
 
     With `--preview`, the rule also reports a loop of unknown length over `range(len(xs))` or `range(x.shape[0])`, as in
-    the second example. It reports such a loop only if the body computes a value from each element and adds the value to
-    a sum or appends it to a list.
+    the second example, or over `range(n - 1)` after `n = x.shape[0]`. It reports such a loop only if the body computes a
+    value from each element and adds the value to a sum or appends it to a list.
 
     ## Why is this bad?
 

@@ -25,7 +25,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
-from flake8_jax.semantics.domain.code import below, names_read
+from flake8_jax.semantics.domain.code import all_statements, below, bound_paths, names_read
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import LoopState
 from flake8_jax.semantics.domain.values import (
@@ -112,7 +112,7 @@ class LoopNests(Tracker):
                     m.bus.record_fact(IN_NEST, frame.scope, place.start)
                 m.bus.emit(UnrolledLoop(m.path.context(frame.scope), at, size, trips, dict(frame.slots)))
             places = (*places, at)
-        elif trips is None and not ends_early and self.work > seen.work and gathers(loop.node):
+        elif trips is None and not ends_early and self.work > seen.work and gathers(loop.node, frame.fn):
             for place in places:
                 m.bus.record_fact(IN_NEST, frame.scope, place.start)
             if not m.path.mode.shapes_only and not _in_kernel(m):
@@ -241,24 +241,52 @@ def _vary(m: Machine, index: Value | None, item: Value | None) -> None:
 # --- gathering loops ------------------------------------------------------------------------------
 
 
-def gathers(node: Any) -> bool:
-    """``for i in range(len(xs)): total += f(xs[i])``, or ``found.append(f(xs[i]))``."""
-    if not isinstance(node, ir.For) or not isinstance(node.target, ir.Name) or not _is_over_length(node.iter):
+def gathers(node: Any, function: ir.Function | None = None) -> bool:
+    """``for i in range(len(xs)): total += f(xs[i])``, or ``found.append(f(xs[i]))``. function: the one around."""
+    if not isinstance(node, ir.For) or not isinstance(node.target, ir.Name):
+        return False
+    count = _count_of(node.iter)
+    if count is None or not (_is_length(count) or (function is not None and _names_length(function, count))):
         return False
     read = _Reading(node.target.id, {node.target.id})
     return all(read.allows(statement) for statement in node.body) and read.gathered and read.calls
 
 
-def _is_over_length(node: ir.Expr) -> bool:
-    """``range(len(xs))``, ``range(x.shape[0])``."""
+def _count_of(node: ir.Expr) -> ir.Expr | None:
+    """``n`` of ``range(n)``, ``range(n - 1)`` and ``range(1, n)``."""
     if not isinstance(node, ir.Call) or not isinstance(node.func, ir.Name) or node.func.id != "range":
-        return False
-    if len(node.args) != 1:
-        return False
-    count = node.args[0].value
+        return None
+    count = node.args[-1].value if 0 < len(node.args) < 3 else None
+    is_less = isinstance(count, ir.BinOp) and count.op in ("+", "-") and isinstance(count.right, ir.Constant)
+    return count.left if isinstance(count, ir.BinOp) and is_less else count
+
+
+def _is_length(count: ir.Expr) -> bool:
+    """``len(xs)``, ``x.shape[0]``."""
     if isinstance(count, ir.Subscript):
         return isinstance(count.value, ir.Attribute) and count.value.attr == "shape"
     return isinstance(count, ir.Call) and isinstance(count.func, ir.Name) and count.func.id == "len"
+
+
+def _names_length(function: ir.Function, count: ir.Expr) -> bool:
+    """A variable that the function sets to a length: ``n = len(xs)``, ``batch, n = x.shape``."""
+    if not isinstance(count, ir.Name):
+        return False
+    found = False
+    for statement in all_statements(function.body):
+        if isinstance(statement, (ir.Assign, ir.AugAssign, ir.AnnAssign)):
+            bound = bound_paths(statement)
+        else:
+            bound = names_read(statement.target) if isinstance(statement, ir.For) else set()
+        if count.id not in bound:
+            continue
+        value = statement.value if isinstance(statement, ir.Assign) else None
+        target = statement.targets[0] if isinstance(statement, ir.Assign) else None
+        whole = isinstance(target, ir.Tuple) and isinstance(value, ir.Attribute) and value.attr == "shape"
+        if value is None or not (whole or (isinstance(target, ir.Name) and _is_length(value))):
+            return False
+        found = True
+    return found
 
 
 @dataclass(slots=True)

@@ -428,6 +428,29 @@ def needed_in_turn(x, shifts, layers):
     return total, rows
 
 
+@jax.jit
+def over_a_named_length(x):
+    count = x.shape[0]
+    batch, columns = x.shape
+    total = 0.0
+    for i in range(count - 1):  # expect: unrolled-loop
+        total += jnp.sin(x[i]) * 2
+    for i in range(1, columns):  # expect: unrolled-loop
+        total += jnp.sin(x[:, i]).sum()
+    return total
+
+
+@jax.jit
+def over_another_count(x, shifts, count=None):
+    total, few = 0.0, 3
+    for i in range(few):
+        total += jnp.sin(x[i]) * 2
+    count = count or len(shifts)
+    for i in range(count):
+        total += jnp.sin(x[i]) * 2
+    return total
+
+
 def outside(x):
     total = 0.0
     for i in range(x.shape[0]):
@@ -437,3 +460,4 @@ def outside(x):
 
 # runs: gathered(jnp.ones(4), jnp.arange(3), jnp.ones(3)), outside(jnp.ones(3))
 # runs: needed_in_turn(jnp.ones(3), jnp.arange(3), [{"kernel": jnp.ones((3, 3))}])
+# runs: over_a_named_length(jnp.ones((4, 4))), over_another_count(jnp.ones(3), jnp.ones(3))
