@@ -9,10 +9,29 @@ GRADIENTS = ("grad", "value_and_grad")
 
 
 def report_gradients_first(candidates: list[Candidate]) -> list[Candidate]:
-    """Keep one report for one defect: a loop that differentiates without ``jit`` is reported there."""
-    differentiated = {
-        id(c.event.loop)
-        for c in candidates
-        if isinstance(c.event, Repetition) and c.event.name.rpartition(".")[2].endswith(GRADIENTS)
-    }
-    return [c for c in candidates if not isinstance(c.event, EagerStep) or id(c.event.loop) not in differentiated]
+    """Keep one report for one defect: a loop that differentiates without ``jit`` is reported there. Where only the optimizer
+    runs without it, a gradient of a compiled function is part of that defect."""
+    differentiated: set[int] = set()
+    mapped: set[int] = set()
+    stepped: set[int] = set()
+    for candidate in candidates:
+        event = candidate.event
+        if isinstance(event, EagerStep) and event.kind in _WHOLE:
+            stepped.add(id(event.loop))
+        elif isinstance(event, Repetition) and event.how == "traced":
+            (differentiated if _is_gradient(event) else mapped).add(id(event.loop))
+    return [c for c in candidates if not _is_covered(c.event, differentiated, mapped, stepped)]
+
+
+_MODELS = frozenset({"model", "layer", "layers"})
+_WHOLE = _MODELS | {"optimizer"}
+
+
+def _is_gradient(event: Repetition) -> bool:
+    return event.name.rpartition(".")[2].endswith(GRADIENTS)
+
+
+def _is_covered(event: object, differentiated: set[int], mapped: set[int], stepped: set[int]) -> bool:
+    if isinstance(event, EagerStep):
+        return id(event.loop) in differentiated or (event.kind in _MODELS and id(event.loop) in mapped)
+    return isinstance(event, Repetition) and event.how == "differentiated" and id(event.loop) in stepped

@@ -19,8 +19,8 @@ def eager_step(event: EagerStep) -> Report | None:
     The findings are notes: of 21 findings in public repositories, 14 were worth a change, and 7 were short
     loops, layers of a model, or programs that raise an error before the loop.
 
-    With `--preview`, the rule also reports five kinds of loops that the top level of a script or its function `main`
-    runs:
+    With `--preview`, the rule also reports five kinds of loops that the top level of a script, its function `main` or a
+    command of the program (`@hydra.main(…)`, `@click.command()`, `@app.command()`) runs:
 
     - The loop does six or more array operations without `jit` in each iteration and passes the result to the next
       iteration (`u = u + dt * laplacian(u)`).
@@ -195,7 +195,8 @@ def eager_step(event: EagerStep) -> Report | None:
 
     ## Limitations
 
-    The rule does not know how large the arrays are. It also reports loops over large arrays, although these gain less
+    The rule does not see functions behind decorators that it does not know, because such a decorator may jit them. It
+    does not know how large the arrays are. It also reports loops over large arrays, although these gain less
     from `jit`.
 
     ## Fix safety

@@ -592,9 +592,10 @@ class Setting(msgspec.Struct, frozen=True, eq=False):
     started: bool = False
 
 
-RepetitionKind = Literal["compiled", "body", "traced"]
+RepetitionKind = Literal["compiled", "body", "traced", "differentiated"]
 """``at`` applies ``jit`` to a function object that is new in every iteration; it stages a new one, as ``scan`` does; or it
-calls what ``grad`` or ``vmap`` returned, so that Python runs the function again."""
+calls what ``grad`` or ``vmap`` returned, so that Python runs the function again; or what ``grad`` returned for a function
+that is compiled."""
 
 
 class Repetition(msgspec.Struct, frozen=True, eq=False):

@@ -161,13 +161,20 @@ def _call_static(m: Machine, func: StaticMethodValue, at: Call) -> Value:
     return call(m, at.frame, at.node, func.func, at.args, used=at.used)
 
 
+def _is_plain_code(member: Value) -> bool:
+    """A function or method of the project that no transform was applied to: if the program may call it, it runs as written."""
+    if isinstance(member, PartialValue):
+        return _is_plain_code(member.func)
+    return isinstance(member, (FunctionValue, BoundMethod)) or (isinstance(member, Const) and member.value is None)
+
+
 def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
     """One of several functions: run each from the same state."""
     results: list[Value] = []
     branches, labels = [], []
     held = func.conditions or (frozenset(),) * len(func.members)
     suits = [_suits(member, at.args) for member in func.members]
-    mode = m.path.mode
+    mode, choosing = m.path.mode, not all(map(_is_plain_code, func.members))
     chosen_at, m.trackers[Products].chosen_at = m.trackers[Products].chosen_at, len(m.path.stack)
     is_doubtful, doubtful = at.frame.undecided and len(func.members) > 1 and _are_unlike(func.members), []
     for member, conditions, suited in zip(func.members, held, suits, strict=True):
@@ -182,7 +189,7 @@ def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
         mark, assumed, around = len(m.journal.entries), m.path.assumed, m.path.branches
         m.path.assumed, m.path.branches = assumed | conditions, (*around, m.path.new_branch())
         chosen = _narrowed(at.args, conditions) if conditions else at.args
-        m.trackers[Freshness].choosing += 1
+        m.trackers[Freshness].choosing += choosing
         reports = len(m.bus.emissions)
         if _has_plain_counterpart(member, func.members):
             m.path.mode = msgspec.structs.replace(mode, optional=True)
@@ -192,7 +199,7 @@ def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
             m.bus.drop_errors(reports)
         if is_doubtful:
             doubtful.append(m.bus.take_since(reports))
-        m.trackers[Freshness].choosing -= 1
+        m.trackers[Freshness].choosing -= choosing
         m.path.assumed, m.path.branches = assumed, around
         branches.append(m.journal.rollback(mark))
         labels.append(conditions)

@@ -14,7 +14,7 @@ from functools import partial
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.arguments import Arguments, Call
-from flake8_jax.semantics.domain.code import last_name
+from flake8_jax.semantics.domain.code import last_name, path_of
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
     BoundMethod,
@@ -42,7 +42,7 @@ from flake8_jax.semantics.interpreter.classes import (
 )
 from flake8_jax.semantics.interpreter.operations import call, emit_name, perform, resolve_name
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.machine.dispatch import evaluate, run_block
+from flake8_jax.semantics.machine.dispatch import evaluate, lookup, run_block
 from flake8_jax.semantics.trackers.array_defaults import check_defaults
 from flake8_jax.semantics.trackers.contracts import track_methods
 from flake8_jax.semantics.trackers.freshness import Freshness, now
@@ -114,7 +114,7 @@ def _decorated(
         function.altered = True
         return Unknown("decorated", host_test=True)
     if isinstance(applied, (Unknown, Const, Static, ExternalInstance)):
-        m.trackers[Freshness].disguised.add(id(function.fn))
+        _track_disguise(m, frame, decorator, function)
         function.altered = not _is_context(m, applied)
         function.replaced = isinstance(applied, Unknown) and _is_computed(frame, decorator)
         return (
@@ -128,12 +128,35 @@ def _decorated(
         and m.program.knowledge.transform(applied.name) is None
         and isinstance(result, BuiltinValue)
     ):
-        m.trackers[Freshness].disguised.add(id(function.fn))
+        _track_disguise(m, frame, decorator, function)
         function.altered = True
         return (
             Unknown("decorated", host_test=True) if m.trackers[Runs].lost > lost else _or_overloads(frame, node, value)
         )
     return result
+
+
+def _track_disguise(m: Machine, frame: Frame, decorator: ir.Expr, function: FunctionValue) -> None:
+    """An unknown decorator may stage the function, unless it is one that runs it as the program or as it is."""
+    func = decorator.func if isinstance(decorator, ir.Call) else decorator
+    root = lookup(m, frame, path_of(func).partition(".")[0])
+    package = root.name.partition(".")[0] if isinstance(root, External) else ""
+    of_object = isinstance(root, (Unknown, FunctionValue)) and isinstance(func, ir.Attribute)
+    starts = package in _STARTING or (of_object and last_name(func) in _COMMANDS)
+    if starts:
+        m.trackers[Freshness].started.add(id(function.fn))
+    elif package not in _RUNNING:
+        m.trackers[Freshness].disguised.add(id(function.fn))
+
+
+_STARTING = frozenset({"hydra", "click", "typer", "pyrallis", "draccus", "tyro", "jsonargparse", "sacred", "marimo"})
+"""Packages whose decorators make the program's start, or a command of it, of a function."""
+_COMMANDS = frozenset({"command", "main", "automain", "cell"})
+"""Methods that do so: ``@cli.command()``, ``@experiment.automain``, ``@app.cell``."""
+_RUNNING = frozenset(
+    {"beartype", "typeguard", "loguru", "tenacity", "retry", "torch", "line_profiler", "memory_profiler"}
+)
+"""Packages whose decorators check or repeat what they decorate, and stage nothing of JAX."""
 
 
 def _track_dispatch(m: Machine, frame: Frame, decorator: ir.Expr, function: FunctionValue) -> None:

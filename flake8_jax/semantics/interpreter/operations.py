@@ -101,7 +101,7 @@ def perform(m: Machine, func: Value, at: Call) -> Value:
     """Make a call of ``func``."""
     if m.trackers[DeviceWork].times and not m.path.mode.staged:
         track_work(m, func, at)
-    if m.trackers[EagerSteps].wanted and not m.path.mode.staged:
+    if m.trackers[EagerSteps].wanted and not m.path.mode.compiled:
         track_step_work(m, func, at)
     if m.trackers[TrainingSteps].taken is not None:
         hand_over(m, func, [*at.args.values, *at.args.kwargs.values()])

@@ -38,6 +38,7 @@ from flake8_jax.semantics.events.events import ChangeKind, Mutation
 from flake8_jax.semantics.events.facts import CHANGED_HERE, READ_LATER, UNDONE
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import Tracker
+from flake8_jax.semantics.trackers.eagerness import is_model_code
 from flake8_jax.semantics.trackers.freshness import track_needs_python
 
 _ALLOCATED = (ListValue, DictValue, Instance, ExternalInstance, Static, GeneratorValue, ClassValue)
@@ -170,7 +171,8 @@ def emit_change(m: Machine, change: Change) -> None:
             m.bus.recorded |= {(UNDONE, path, earlier), (UNDONE, scope.path, start)}
     if not change.is_older(m, mode.trace) or _may_be_set_up(m, target):
         return
-    track_needs_python(m)
+    if not (m.path.stack and is_model_code(m.path.stack[-1])):  # a module sets up its layers in each call
+        track_needs_python(m)
     changes.setdefault(place, []).append((mode.trace, scope.path, start, change.op))
     m.bus.record_fact(CHANGED_HERE, scope, start)
     if target is not None:

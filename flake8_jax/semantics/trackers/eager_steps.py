@@ -2,8 +2,9 @@
 
 Vocabulary
 ----------
-work        a call of a model (``net.apply``), of one of its layers, or of an optimizer, outside of tracing; or a single
-            operation on arrays (``u + dt * v``, ``jnp.roll(u, 1)``).
+work        a call of a model (``net.apply``), of one of its layers, or of an optimizer, outside of tracing or below a
+            ``vmap`` or ``grad`` that nothing compiles; or a single operation on arrays (``u + dt * v``,
+            ``jnp.roll(u, 1)``) outside of tracing.
 element     ``x[i]``: what a loop takes out of an array of the device by its own count; ``float(x[i])`` reads it.
 place       the expression in the body of a loop that leads to the work.
 model code  a method of a module: its loops go over layers.
@@ -20,7 +21,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
-from flake8_jax.semantics.domain.code import names_read, path_of
+from flake8_jax.semantics.domain.code import all_statements, names_read, path_of
 from flake8_jax.semantics.domain.values import (
     MAYBE,
     Array,
@@ -119,9 +120,10 @@ class EagerSteps(Tracker):
         return tuple(sorted(works, key=lambda work: work.kind == "operation")[:_MAX_WORKS])
 
     def replay(self, record: tuple[Work, ...], replay: Replay) -> None:
-        if not self.m.path.mode.staged:
+        if not self.m.path.mode.compiled:
             for work in record:
-                self.track(work, replay.node)
+                if work.kind in _WHOLE or not self.m.path.mode.staged:
+                    self.track(work, replay.node)
 
     def track(self, work: Work, at: Any) -> None:
         """The running iterations do a work, by the call ``at``."""
@@ -136,6 +138,8 @@ class EagerSteps(Tracker):
             if count < FEW:
                 continue
             link = path.stack[loop.links] if len(path.stack) > loop.links else None
+            if link is not None and link.fn is not None and link.fn.name == "__init__" and work.kind not in _WHOLE:
+                return  # a constructor makes its object once
             place = at if link is None else link.node
             doings = loop.records.get(EagerSteps)
             if place is not None and isinstance(doings, Doings):
@@ -242,7 +246,9 @@ def _glue(m: Machine, loop: LoopState, doings: Doings) -> tuple[ir.Node, int] | 
     if len(glue) < MANY:
         return None
     found = list(glue.values())
-    return max(found, key=found.count), len(glue)
+    starts = [statement.start for statement in all_statements(loop.node.body)]
+    statements = [max(start for start in starts if start <= place.start) for place in found]
+    return found[statements.index(max(statements, key=statements.count))], len(glue)
 
 
 def _is_glue(work: Work) -> bool:
@@ -336,9 +342,11 @@ def _is_on_device(value: Value) -> bool:
 
 
 def track_call(m: Machine, func: Value, at: Call) -> None:
-    """Eager code calls something."""
+    """Eager code calls something, or code that an eager ``vmap`` or ``grad`` runs."""
     kind = "read" if _reads(func, at) else _kind_of(m, func)
     if kind is None or at.node is None or m.trackers[Freshness].choosing:
+        return
+    if m.path.mode.staged and kind not in _WHOLE:
         return
     if any(shape_of(m, value) is not None for value in (*at.args.values, *at.args.kwargs.values())):
         return  # jit would compile it in every iteration

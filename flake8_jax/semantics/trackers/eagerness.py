@@ -16,7 +16,7 @@ from flake8_jax.semantics.domain.code import path_of
 from flake8_jax.semantics.domain.scopes import is_test_file
 from flake8_jax.semantics.domain.values import ExternalInstance, Instance, known_elements
 from flake8_jax.semantics.machine.dispatch import lookup
-from flake8_jax.semantics.trackers.freshness import Freshness
+from flake8_jax.semantics.trackers.freshness import Freshness, is_start
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.scopes import Frame
@@ -34,9 +34,9 @@ def is_model_code(link: Link) -> bool:
 
 
 def has_known_caller(m: Machine) -> bool:
-    """The top level of a module, or ``main``, leads here."""
+    """The top level of a module, ``main`` or a command of the program leads here."""
     stack = m.path.stack
-    return not stack or stack[0].kind != "entry" or any(link.function == "main" for link in stack)
+    return not stack or stack[0].kind != "entry" or any(is_start(m, link) for link in stack)
 
 
 def may_be_staged(m: Machine, loop: LoopState) -> bool:
@@ -111,4 +111,14 @@ def is_short(m: Machine, frame: Frame, loop: LoopState, few: int) -> bool:
     zipped = [lookup(m, frame, a.value.id) for a in node.args if isinstance(a.value, ir.Name)]
     known = [known_elements(value) for value in zipped if value is not None]
     written = [a.value.elts for a in node.args if isinstance(a.value, (ir.List, ir.Tuple))]
+    if any(0 <= _count_in_range(a.value) < few for a in node.args):
+        return True
     return any(found is not None and len(found) < few for found in [*known, *written])
+
+
+def _count_in_range(node: ir.Expr) -> int:
+    """3 of ``range(3)``; -1 of anything else."""
+    if not isinstance(node, ir.Call) or path_of(node.func) != "range" or len(node.args) != 1:
+        return -1
+    count = node.args[0].value
+    return count.value if isinstance(count, ir.Constant) and type(count.value) is int else -1

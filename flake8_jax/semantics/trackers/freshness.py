@@ -47,7 +47,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
     site_of,
 )
-from flake8_jax.semantics.events.events import Repetition
+from flake8_jax.semantics.events.events import Repetition, RepetitionKind
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import Tracker
 
@@ -66,13 +66,16 @@ _SHORT = 100
 """The same of a loop that says so itself, and so is no example of a longer one."""
 _FEW_STEPS = 20
 """The same of a loop that searches for something: its user chose the number, and raises it."""
+_APPLYING = frozenset({"apply", "apply_fn"})
+"""Methods and fields that run a model."""
 _COLLECTIVES = frozenset({"pmean", "psum", "pmax", "pmin", "all_gather"})
 _MADE = (FunctionValue, BoundMethod, PartialValue, TransformedValue, ExternalMethod)
 
 
 class Freshness(Tracker):
     """clock: goes on with every iteration. caching_calls: so many calls around keep what they make. choosing: so many calls
-    around lead to one of several functions. disguised: functions that a decorator has replaced. needs_python: functions
+    around lead to one of several functions. disguised: functions that a decorator has replaced. started:
+    functions that a decorator makes a command of the program. needs_python: functions
     that Python has to run for what they do besides. steady: what a call in a loop has made of nothing that the loop binds."""
 
     def __init__(self, m: Machine) -> None:
@@ -81,6 +84,7 @@ class Freshness(Tracker):
         self.caching_calls = 0
         self.choosing = 0
         self.disguised: set[int] = set()
+        self.started: set[int] = set()
         self.needs_python: set[int] = set()
         self.steady: set[TransformedValue] = set()
 
@@ -177,10 +181,15 @@ def _is_one_of_a_kind(m: Machine, frame: Frame, loop: LoopState, value: Value) -
     )
 
 
+def is_start(m: Machine, link: Link) -> bool:
+    """The program starts with the function: it is ``main`` or a command."""
+    return link.function == "main" or id(link.fn) in m.trackers[Freshness].started
+
+
 def _may_be_staged(m: Machine, loop: LoopState) -> bool:
     """An unknown caller leads here, over several functions: it may have staged all of it."""
     stack = m.path.stack
-    return bool(stack) and stack[0].kind == "entry" and stack[0].function != "main" and len(stack) - loop.links > 1
+    return bool(stack) and stack[0].kind == "entry" and not is_start(m, stack[0]) and len(stack) - loop.links > 1
 
 
 def _depends(loop: LoopState, function: FunctionValue) -> bool:
@@ -390,7 +399,9 @@ def emit_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
     if fact.model != "wrap" or fact.omnistaging or fact.tracing == "none" or not _may_emit(m):
         return
     maps = fact.maps_axes is not None
-    if not _runs_python(m, made.operand) or (maps and _is_short(m, made.operand)):
+    compiled = not maps and _is_compiled(m, made.operand)
+    how: RepetitionKind = "differentiated" if compiled else "traced"
+    if not (compiled or _runs_python(m, made.operand)) or (maps and _is_short(m, made.operand)):
         return
     if any((e.report.level or e.rule.level) == "error" for e in m.bus.emissions[reports:]):
         return
@@ -403,22 +414,31 @@ def emit_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
             and not _was_given_fresh(m, loop)
             and _is_eager(m, node, loop, here=maps)
             and _goes_on(m, node, loop)
+            and not (compiled and not isinstance(loop.node, (ir.For, ir.While)))
         ):
             against = _against(loop.node)
             own = depth >= m.path.loop_base
             m.bus.emit(
                 Repetition(
-                    m.path.context(frame.scope), node, "traced", made.name, made.operand, loop.node, own, "", against,
+                    m.path.context(frame.scope), node, how, made.name, made.operand, loop.node, own, "", against,
                     _called_in(m, loop),
                 )
             )  # fmt: skip
             return
 
 
+def _is_compiled(m: Machine, operand: Value) -> bool:
+    """What ``jit`` returned, or a function that only calls that: ``grad`` of it runs compiled code, but differentiates it
+    again in each call."""
+    if isinstance(operand, TransformedValue):
+        return operand.name in COMPILING
+    return isinstance(operand, FunctionValue) and _only_calls_compiled(m, operand)
+
+
 def _is_eager(m: Machine, node: Any, loop: LoopState, *, here: bool = False) -> bool:
     """No code stages the loop. If its function is a library's, whose callers are not known, it may be a short one that users
     unroll; but hardly one whose iterations pass their results to the next. here: what ``node`` computes."""
-    if not m.path.stack or m.path.stack[0].kind != "entry" or any(link.function == "main" for link in m.path.stack):
+    if not m.path.stack or m.path.stack[0].kind != "entry" or any(is_start(m, link) for link in m.path.stack):
         return True
     if "<locals>" in m.path.stack[0].function:  # its receiver may stage it
         return False
@@ -506,8 +526,11 @@ def _only_calls_compiled(m: Machine, function: FunctionValue) -> bool:
 
 
 def _is_short(m: Machine, value: Value) -> bool:
-    """A lambda that calls no function of the project: a few operations, whichever code dispatches them."""
+    """A lambda that calls no model and no function of the project: a few operations, whichever code dispatches them."""
     if not isinstance(value, FunctionValue) or not value.fn.is_lambda:
+        return False
+    called = (node.func for part in value.fn.body for node in walk(part) if isinstance(node, ir.Call))
+    if any(isinstance(func, ir.Attribute) and func.attr in _APPLYING for func in called):
         return False
     read = (_looked_up(m, value, name) for name in names_read(value.fn.body))
     return not any(isinstance(found, (FunctionValue, BoundMethod, PartialValue, Instance)) for found in read)

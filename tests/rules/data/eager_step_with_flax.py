@@ -488,6 +488,38 @@ class Descent(Solver):
         return params
 
 
+# --- models below vmap ---
+
+
+def mapped_model(params, xs):
+    net, head = Net(), EqxNet(jax.random.key(0))
+
+    def values(params, x):
+        return jax.vmap(lambda row: net.apply(params, row))(x)
+
+    for x in xs:
+        values(params, x)  # expect: eager-step
+    for x in xs:
+        jax.vmap(head)(x)  # expect: eager-step
+
+
+def mapped_model_once(loader):
+    head = EqxNet(jax.random.key(0))
+    for _, x in zip(range(1), loader):
+        head = jax.tree.map(jnp.tanh, head)
+        print(jax.vmap(head)(x))
+
+
+def mapped_model_in_compiled_code(params, xs):
+    net = Net()
+
+    @jax.jit
+    def values(x):
+        return jax.vmap(lambda row: net.apply(params, row))(x)
+
+    return [values(x) for x in xs]
+
+
 batches = [np.ones(3)] * len(sys.argv) * 500
 beside(1.0, jax.random.key(2), iter(batches))
 few_beside(1.0, jax.random.key(2), iter(batches))

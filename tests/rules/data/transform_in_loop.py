@@ -1,5 +1,6 @@
 """Eager loops that stage new bodies, or differentiate without ``jit``."""
 
+import flax.linen as nn
 import jax
 import jax.numpy as jnp
 
@@ -116,8 +117,7 @@ def fast_loss(w, x):
 def compiled(w, batches):
     for x in batches:
         w = w - 0.1 * fast_gradient(w, x)
-        w = w - 0.1 * jax.grad(fast_loss)(w, x)
-        w = w - 0.1 * jax.grad(lambda w: fast_loss(w, x))(w)
+        w = w - 0.1 * jax.vmap(fast_gradient, (None, 0))(w, x[None])[0]
     return w
 
 
@@ -220,3 +220,69 @@ def once(w, x):
 # runs: outer(jnp.ones(2), [jnp.ones((3, 3, 2))] * 2)
 # runs: by_this(jnp.ones(2), jnp.ones((3, 2)))
 # runs: either_way(jnp.ones(2), [jnp.ones((3, 2))] * 2, True)
+
+
+# --- gradients of compiled functions, layers that a module sets up, one of several classes ---
+
+
+compiled_loss = jax.jit(loss)
+
+
+def of_a_compiled_function(w, batches):
+    gradient = jax.value_and_grad(compiled_loss)
+    for x in batches:
+        w = w - 0.1 * jax.grad(compiled_loss)(w, x)  # expect: transform-in-loop
+        value, g = gradient(w, x)  # expect: transform-in-loop
+        w = w - 0.1 * g
+        w = w - 0.1 * jax.grad(lambda w: compiled_loss(w, x))(w)  # expect: transform-in-loop
+    return w
+
+
+compiled_gradient = jax.jit(jax.grad(compiled_loss))
+
+
+def of_a_compiled_gradient(w, batches):
+    for x in batches:
+        w = w - 0.1 * compiled_gradient(w, x)
+    return [jax.grad(compiled_loss)(w, x) for x in batches]
+
+
+class SetUp(nn.Module):
+    def setup(self):
+        self.layer = nn.Dense(1)
+
+    def __call__(self, x):
+        return self.layer(x)
+
+
+def with_layers(params, batches):
+    for x in batches:
+        g = jax.grad(lambda p: jnp.mean(SetUp().apply(p, x) ** 2))(params)  # expect: transform-in-loop
+        params = jax.tree.map(lambda p, q: p - 0.1 * q, params, g)
+    return params
+
+
+class Descent:
+    def step(self, w, x):
+        return w - 0.1 * jax.grad(loss)(w, x)  # expect: transform-in-loop
+
+
+class Ascent:
+    def step(self, w, x):
+        return w + 0.1 * jax.grad(loss)(w, x)  # expect: transform-in-loop
+
+
+def one_of_two_classes(w, batches, down: bool):
+    if down:
+        method = Descent()
+    else:
+        method = Ascent()
+    for x in batches:
+        w = method.step(w, x)
+    return w
+
+
+# runs: of_a_compiled_function(jnp.ones(2), [jnp.ones((3, 2))] * 2)
+# runs: of_a_compiled_gradient(jnp.ones(2), [jnp.ones((3, 2))] * 2)
+# runs: with_layers(SetUp().init(jax.random.key(0), jnp.ones((3, 2))), [jnp.ones((3, 2))] * 2)
+# runs: one_of_two_classes(jnp.ones(2), [jnp.ones((3, 2))] * 2, True)
