@@ -9,8 +9,8 @@ magic   a line for IPython and not for Python: ``%timeit f(x)``, ``!ls``, ``file
         ``_timeit=f(x)``, which the analysis runs for the time alone.
 
 broken  a cell that is no Python, where that alone keeps the text from being some: it is comments in the text, too.
-indented  a cell whose first line is indented. IPython removes this indentation from each line of the cell. In the text, form
-        feeds replace it, which Python ignores at the start of a line, so that columns stay as they are.
+indented  a cell whose first line is indented, and that is not Python for this reason alone. IPython removes the indentation.
+        In the text, form feeds replace it, which Python ignores at the start of a line, so that columns stay as they are.
 
 Scripts have magics as well, where a notebook was saved as one. Cells count in the order in which they stand. Limitations:
 that they may be run in another one; cells that are indented by tabs (they become comments); what magics define; notebooks
@@ -61,7 +61,7 @@ def text_of(data: str, limit: int | None = None) -> str:
     sources = [(_heading(number, cell), _source(cell)) for number, cell in _code_cells(_parsed(data))]
     if limit is not None and sum(len(source.encode("utf-8", "surrogatepass")) for _, source in sources) > limit:
         raise CellsTooLarge
-    cells = [(heading, without_magics(without_indentation(cell))) for heading, cell in sources]
+    cells = [(heading, as_run(cell)) for heading, cell in sources]
     text = _joined(cells)
     return text if _is_python(text) else _joined([_without_what_is_broken(*cell) for cell in cells])
 
@@ -168,14 +168,21 @@ def why_not_rewritten(data: bytes) -> str | None:
 
 
 _INDENTATION = re.compile(r"(?:[ \t]*\r?\n)*( +)(?=\S)")
+_MARGIN = re.compile(r"^( *)\S", re.MULTILINE)
 
 
-def without_indentation(source: str) -> str:
-    """A cell as IPython runs it: without the indentation of its first line, in place of which form feeds stand."""
-    found = _INDENTATION.match(source)
-    if found is None or "\f" in source:
-        return source
-    return re.sub(f"^{found[1]}", "\f" * len(found[1]), source, flags=re.MULTILINE)
+def as_run(source: str) -> str:
+    """A cell as IPython runs it, with its magics replaced. Form feeds replace an indentation that IPython removes: that of the
+    first line, or in newer versions that of all lines."""
+    plain = without_magics(source)
+    first = _INDENTATION.match(source)
+    if first is None or "\f" in source or _is_python(plain):
+        return plain
+    for width in dict.fromkeys((len(first[1]), min(len(found[1]) for found in _MARGIN.finditer(source)))):
+        cell = without_magics(re.sub(f"^ {{{width}}}", "\f" * width, source, flags=re.MULTILINE))
+        if _is_python(cell):
+            return cell
+    return plain
 
 
 def without_magics(source: str) -> str:

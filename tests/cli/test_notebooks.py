@@ -523,6 +523,8 @@ def test_a_cell_that_is_no_python_costs_nothing_but_itself(folder: Path, capsys:
     [
         ("  x = jnp.ones(3)\n  x[0] = 1\n", 2, 3, "  x = jnp.ones(3)\n  x = x.at[0].set(1)\n"),
         ("\n    %%time\n    !ls\n    x = jnp.ones(3)\n\n    x[0] = 1", 6, 5, None),
+        ("    # a comment\n  x = jnp.ones(3)\n  x[0] = 1", 3, 3, None),  # newer versions alone run it
+        ("    # a comment\nx = jnp.ones(3)\nif True:\n    x[0] = 1", 4, 5, None),
         ("    x = jnp.ones(3)\nx[0] = 1", 2, 1, "x = jnp.ones(3)\nx = x.at[0].set(1)"),  # older versions alone run it
         (
             "  x = jnp.ones(3)\n  if True:\n      x[0] = 1",
