@@ -25,6 +25,7 @@ exclude_patterns = ["rule-package/**"]
 html_theme = "furo"
 html_title = f"jaxlint {release}"
 html_static_path = ["pictures"]
+html_favicon = "../editors/vscode/icon.png"
 html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True}
 html_copy_source = False
