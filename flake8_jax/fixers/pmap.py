@@ -13,15 +13,16 @@ from dataclasses import dataclass
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import SHARD_MAP, unsafe
 from flake8_jax.fixers._comments import comments_above
 from flake8_jax.fixers._imports import Imports, add_import, joined
 from flake8_jax.fixers._names import binder_before, identifiers, target_names
 from flake8_jax.fixers._newest import first_gone
 from flake8_jax.fixers._pmap_texts import kept_name, renamed, renamed_texts
-from flake8_jax.fixers._pmaps import PMAP, Pmap, pmap_at
+from flake8_jax.fixers._pmaps import PMAP, Pmap, is_pmap, pmap_at
 from flake8_jax.fixers._shared_mesh import Shared, shared_by
-from flake8_jax.fixers._source import Comment, Declined, FixSource, fixer
+from flake8_jax.fixers._source import Comment, Declined, FixSource, Refused, fixer
 from flake8_jax.knowledge.history import Support, load_histories, show
 from flake8_jax.semantics.events.events import NameUse
 
@@ -40,15 +41,34 @@ def fix(event: NameUse, source: FixSource) -> Fix | None:
         return None
     site = pmap_at(source, event.at)
     library = _library(source, site)
+    _check_others(source, event.at, library)
     rewritten = _decorators(source, site, library) if site.operand is None else _call(source, site, library)
     edits = {*rewritten, *site.calls, *library.imports.edits, *renamed_texts(source, site)}
-    name = kept_name(source, site)
-    what = (
-        f"Use `jax.jit` with `jax.shard_map`, and keep the name `{name}`"
-        if name
-        else "Use `jax.jit` with `jax.shard_map`"
-    )
-    return unsafe(what, SHARD_MAP, sorted(_joined(source, edits)))
+    what = ["Use `jax.jit` with `jax.shard_map`"]
+    if name := kept_name(source, site):
+        what.append(f"keep the name `{name}`")
+    if site.donated is not None and "donate_argnums" in site.options:
+        what.append("leave out the donations that `jax.pmap` ignores")
+    return unsafe(", and ".join(what), SHARD_MAP, sorted(_joined(source, edits)))
+
+
+def _check_others(source: FixSource, node: ir.Node, library: _Library) -> None:
+    """No other map of the file stays, if a supported release is older than those in which both forms are one: there,
+    ``pmap`` copies an array of the new function through the host."""
+    lowest = library.support.lowest
+    is_new = library.check == "check_vma" if lowest is None else lowest >= _ALIKE
+    if is_new:
+        return
+    for other in walk(source.module):
+        if other is node or not is_pmap(source, other):
+            continue
+        try:
+            pmap_at(source, other)  # type: ignore[arg-type]
+        except Refused:
+            raise Declined(
+                "no automatic fix, because another pmap of this file stays, and before JAX 0.8 pmap copies the arrays of the "
+                "new code through the host; first rewrite that one"
+            ) from None
 
 
 def _joined(source: FixSource, edits: set[Edit]) -> list[Edit]:
