@@ -46,6 +46,7 @@ class Program:
         self._sources: dict[str, FixSource] = {}
         self._own = _packages(self._files)
         self._said: dict[str, bool] = {}
+        self._beside: dict[str, list[str]] = {}
         self._modules: dict[str, bool] = {}
 
     def is_library(self, module: str) -> bool:
@@ -71,6 +72,16 @@ class Program:
         if path not in self._sources:
             self._sources[path] = FixSource(path, *self._files[path], self, self._styles.get(path, DEFAULT_STYLE))
         return self._sources[path]
+
+    def beside(self, source: FixSource) -> list[FixSource]:
+        """The files of the outermost package that a file is in; the file alone if it is in none."""
+        folder = os.path.dirname(source.path)
+        if folder not in self._beside:
+            package, above = "", folder
+            while os.path.join(above, "__init__.py") in self._files:
+                package, above = above, os.path.dirname(above)
+            self._beside[folder] = [path for path in self._files if package and path.startswith(package + os.sep)]
+        return [self.source(path) for path in self._beside[folder]] or [source]
 
     def uses(self, source: FixSource, definition: ir.FunctionDef) -> list[Use] | None:
         """Where a function is mentioned; None where that cannot be followed."""

@@ -1,7 +1,5 @@
 """The newest JAX that a file runs on, as far as the names in it show: a project that does not say which JAX it supports, and
 uses names that are gone, is one for an older JAX.
-
-Limitations: names that other files use.
 """
 
 from __future__ import annotations
@@ -24,9 +22,16 @@ def first_gone(source: FixSource, library: str) -> tuple[Version, str] | None:
 
 
 def lacks(source: FixSource, name: str, replacement: str, since: Version, *, after_fixes: bool = False) -> bool:
-    """The file runs only on releases of a library that are older than ``since``, as names in it other than ``name`` show: so
-    it lacks the replacement of ``name``, which came with ``since``. A file that has the replacement already runs on newer
-    ones. after_fixes: names that have a replacement themselves do not count."""
+    """The file runs only on releases of a library that are older than ``since``, as names other than ``name`` show, in it or in
+    its package: so it lacks the replacement of ``name``, which came with ``since``. A file that has the replacement
+    already runs on newer ones. after_fixes: names that have a replacement themselves do not count."""
+    if replacement in {read for _, read in _names(source)}:
+        return False
+    beside = source.program.beside(source) if source.program is not None else [source]
+    return any(_ends_before(one, name, since, after_fixes=after_fixes) for one in beside)
+
+
+def _ends_before(source: FixSource, name: str, since: Version, *, after_fixes: bool) -> bool:
     library = name.partition(".")[0]
     histories = load_histories()
     ends = []
@@ -37,7 +42,7 @@ def lacks(source: FixSource, name: str, replacement: str, since: Version, *, aft
             ends.append(version)
     if library == "jax":
         ends += _ends_by_flax(source)
-    return bool(ends) and min(ends) <= since and replacement not in {read for _, read in _names(source)}
+    return bool(ends) and min(ends) <= since
 
 
 def _ends_by_flax(source: FixSource) -> Iterator[Version]:
@@ -49,6 +54,8 @@ def _ends_by_flax(source: FixSource) -> Iterator[Version]:
 
 
 def _all_gone(source: FixSource, library: str) -> tuple[tuple[Version, str], ...]:
+    if library not in source.text:
+        return ()
     return source.remember(f"gone from {library}", source.module, lambda: tuple(_gone(source, library)))
 
 
@@ -66,7 +73,7 @@ def _gone(source: FixSource, library: str) -> Iterator[tuple[Version, str]]:
 def _names(source: FixSource) -> Iterator[tuple[ir.Node, str]]:
     """What the file reads and imports, by qualified names."""
     for node in walk(source.module):
-        if isinstance(node, ir.Attribute):
+        if isinstance(node, ir.Attribute) and node.attr in load_histories().parts:
             name = Imports(source, node).resolve(node)
             if name is not None:
                 yield node, name

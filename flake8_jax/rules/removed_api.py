@@ -114,9 +114,9 @@ def removed_api(event: ApiUse) -> Report | None:
       effect on the new name.
     - The fix replaces the import of a module, because the new module may lack a name that the code uses.
     - The file runs only on old releases, which lack the new name. jaxlint assumes this if the project does not say
-      which releases it supports and the file also uses an older name such as `flax.optim`, which JAX or the library
-      removed before the new name came. If a third name does the same in old and new releases, the fix writes this name
-      and is safe: `jax.tree_map` becomes `jax.tree_util.tree_map`.
+      which releases it supports, and the file or another file of its package also uses an older name such as
+      `flax.optim`, which JAX or the library removed before the new name came. If a third name does the same in old and
+      new releases, the fix writes this name and is safe: `jax.tree_map` becomes `jax.tree_util.tree_map`.
 
     ## How it is verified
 

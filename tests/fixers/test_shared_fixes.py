@@ -19,11 +19,18 @@ HEAD = "import jax\nimport jax.numpy as jnp\n\n\n@jax.jit\ndef f(x):\n    return
 
 
 def fixed(text: str) -> list[Finding]:
-    file = SourceFile("example.py", "example", False, lower(text), text)
-    found = analyze([file], AnalysisRequest(), all_rules())
+    return fixed_together({"example.py": text})
+
+
+def fixed_together(texts: dict[str, str]) -> list[Finding]:
+    files = [
+        SourceFile(path, path.removesuffix(".py").replace("/", "."), path.endswith("__init__.py"), lower(text), text)
+        for path, text in texts.items()
+    ]
+    found = analyze(files, AnalysisRequest(), all_rules())
     return propose_fixes(
         [(one.finding, one.event) for one in found.reports],
-        [(file.path, text, file.tree)],
+        [(file.path, file.text, file.tree) for file in files],
         beside={id(one.event): one.beside for one in found.reports},
     ).findings
 
@@ -66,6 +73,21 @@ def test_the_import_of_a_module_goes_with_the_only_name_that_is_used_of_it() -> 
     assert finding.fix is not None
     new = apply_edits(text, finding.fix.edits)
     assert new == "import jax.extend.backend\n\nprint(jax.extend.backend.get_backend())\n"
+
+
+@pytest.mark.parametrize(("folder", "name"), [("lib/", "jax.tree_util.tree_map"), ("", "jax.tree.map")])
+def test_a_name_of_an_older_flax_counts_in_its_whole_package(folder: str, name: str) -> None:
+    findings = fixed_together(
+        {
+            "lib/__init__.py": "",
+            f"{folder}steps.py": "import jax\n\nprint(jax.tree_map(abs, [1]))\n",
+            "lib/parts/__init__.py": "",
+            "lib/parts/train.py": "from flax import optim\n\nprint(optim.Adam)\n",
+        }
+    )
+    [fix] = [finding.fix for finding in findings if finding.path.endswith("steps.py")]
+    assert fix is not None
+    assert (fix.message, fix.applicability) == (f"Use `{name}`", "safe")
 
 
 def test_a_fix_of_very_many_operands_is_one_that_python_reads() -> None:
