@@ -9,7 +9,7 @@ host call   a call that would raise on the tracer: NumPy, ``math``, ``float``, `
 inspected   the program asks what the value is: by ``isinstance``, ``type`` or ``is True``, or in a text that it goes on
             with (an f-string, ``str(…)``). A tracer gives another answer than a number. A text that is printed, logged or
             raised does not count.
-needed      Python needs the number itself: for the bounds of a slice, or for a shape, a size or an axis.
+needed      JAX needs the value itself: for the bounds of a slice, for a shape, a size or an axis, or for a mask.
 dependent   an ``if``, conditional expression, ``while`` or ``for … in range`` that tests what the value carries.
 
 Limitations: other functions, containers, names that are bound again in between.
@@ -100,6 +100,7 @@ def _is_message(source: FixSource, node: msgspec.Struct) -> bool:
 class _Follower:
     def __init__(self, source: FixSource, start: ir.Expr | ir.If | ir.While | ir.For) -> None:
         self.source = source
+        self.start = start
         around = source.functions(start)
         self.function = around[0] if around else None
         self.flow = Flow()
@@ -123,12 +124,19 @@ class _Follower:
             elif self._asks_of(node, above):
                 self.flow.inspected = self.flow.inspected or not _is_message(self.source, above)
                 return
-            elif isinstance(above, ir.Slice) or self._is_size(node, above):
+            elif isinstance(above, ir.Slice) or self._is_size(node, above) or self._is_mask(node, above):
                 self.flow.needed = True
                 return
             elif not self._carries(node, above):
                 return
             node = above
+
+    def _is_mask(self, node: msgspec.Struct, above: msgspec.Struct) -> bool:
+        """``x[node]``, where the value started as a test of each element: the shape of the result depends on it."""
+        if not isinstance(above, ir.Subscript) or above.index is not node or not isinstance(self.start, ir.Call):
+            return False
+        name = Imports(self.source, self.start).resolve(self.start.func) or ""
+        return name.rpartition(".")[2].startswith(("is", "logical_"))
 
     def _is_size(self, node: msgspec.Struct, above: msgspec.Struct) -> bool:
         """``jnp.zeros(node)``, ``x.reshape(node)``, ``list(range(node))``."""
