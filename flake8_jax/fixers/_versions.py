@@ -63,6 +63,9 @@ def replaced(event: ApiUse, source: FixSource) -> Fix | None:
     name = history.replacement(change, event.support)
     if name is None or (change.positional and not _called_by_position(event, source)):
         return None
+    plain = _by_position(event, source, change)
+    if plain is not None:
+        return plain
     name, is_lacking = _for_the_file(event, source, change, name)
     if event.keyword is not None:
         fix = _keyword(event, event.keyword, name)
@@ -175,6 +178,26 @@ def _keyword(event: ApiUse, argument: ir.Argument, name: str) -> Fix | None:
     edits = [Edit(one.start, one.start + len(one.keyword or ""), new) for one, new in renamed_ones.values()]
     used = " and ".join(f"`{edit.content}`" for edit in sorted(edits))
     return Fix(f"Use {used}", "safe", tuple(sorted(edits)))
+
+
+def _by_position(event: ApiUse, source: FixSource, change: Change) -> Fix | None:
+    """``clip(x, a_min=0)`` becomes ``clip(x, 0)`` where the project says nothing of its releases, and names of the file show
+    that it runs on those without ``min``; None elsewhere, and where the arguments stand in another order."""
+    call, bounds = event.at, ("a_min", "a_max")
+    if not isinstance(call, ir.Call) or event.name.partition("(")[0] != "jax.numpy.clip" or not change.since:
+        return None
+    if event.support.text or not lacks(source, event.name, change.replacement, change.since):
+        return None
+    first, *others = call.args
+    keywords = [argument.keyword for argument in others]
+    if first.keyword or first.star or not keywords or keywords != [name for name in bounds if name in keywords]:
+        return None
+    edits = [Edit(argument.start, argument.value.start, "") for argument in others]
+    if keywords == ["a_max"]:
+        edits = [Edit(others[0].start, others[0].value.start, "None, ")]
+    if source.comments(call.start, call.end):
+        return None
+    return Fix("Pass the bounds by position", "safe", tuple(edits))
 
 
 def _renamed_beside(event: ApiUse, call: ir.Call) -> dict[int, tuple[ir.Argument, str]]:
