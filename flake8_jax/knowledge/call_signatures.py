@@ -1,14 +1,16 @@
-"""Which calls the functions and classes of JAX, Flax, optax and Equinox take, in any release since mid-2024.
+"""Which calls the functions, classes and methods of JAX, Flax, optax and Equinox take, and which attributes their objects have,
+in any release since mid-2024.
 
 Vocabulary
 ----------
 signature   the parameters of one function: ``in_size, out_size, *, key, dtype=``. ``name=`` has a default, ``/`` and ``*``
             are those of Python. Several signatures of one name are those of several releases.
 problem     why a signature does not take a call: a missing argument, one too many, one of an unknown name, or one twice.
+member      an attribute of the objects of a class, in some release. ``shape=``: in no release is it a method.
 
 ``scripts/call_signatures.py`` writes the tables from installed releases.
 
-Limitations: releases before the oldest and after the newest of the tables; types and values of arguments; methods.
+Limitations: releases before the oldest and after the newest of the tables; types and values of arguments.
 """
 
 from __future__ import annotations
@@ -22,14 +24,15 @@ import msgspec
 
 from flake8_jax.knowledge.history import Version, version_of
 
-ProblemKind = Literal["missing", "too-many", "unknown", "twice", "unset"]
+ProblemKind = Literal["missing", "too-many", "unknown", "twice", "unset", "own", "uncallable"]
 LIBRARIES = ("jax", "flax", "optax", "equinox")
 """The libraries that have a table, by import name."""
 
 
 class Problem(msgspec.Struct, frozen=True):
     """Why a function does not take a call; ``unset``: neither the call nor the constructor of what is called has given an
-    argument. names: the arguments that are missing, unknown or given twice.
+    argument; ``own``: the function passes the argument itself; ``uncallable``: an object is no function.
+    names: the arguments that are missing, unknown or given twice.
     most: for ``too-many``, so many positional arguments the signature takes. position: for ``twice``, where the argument stands
     that a keyword names as well."""
 
@@ -102,6 +105,7 @@ class Signatures:
 
     def __init__(self, text: str) -> None:
         self._lines: dict[str, str] = {}
+        self._members: dict[str, str] = {}
         releases: dict[str, str] = {}
         entries = releases
         for line in text.splitlines():
@@ -110,15 +114,29 @@ class Signatures:
                 entries[name] = said
             elif line == "[signatures]":
                 entries = self._lines
+            elif line == "[members]":
+                entries = self._members
         self.newest: Version = version_of(releases["newest"])
         self.oldest: Version = version_of(releases["oldest"])
         self.title = releases["title"]
         self._parsed: dict[str, tuple[Signature, ...]] = {}
+        self._attributes: dict[str, dict[str, bool]] = {}
 
     @property
     def names(self) -> frozenset[str]:
         """The functions whose signatures the table has."""
         return frozenset(self._lines)
+
+    def members(self, cls: str) -> Mapping[str, bool] | None:
+        """The attributes of the objects of a class: whether each may be a method. None if the table does not know them."""
+        line = self._members.get(cls)
+        if line is None:
+            return None
+        known = self._attributes.get(cls)
+        if known is None:
+            known = {name.removesuffix("="): not name.endswith("=") for name in line.split(" ")}
+            self._attributes[cls] = known
+        return known
 
     def of(self, name: str) -> tuple[Signature, ...]:
         """The signatures that the releases give a function, the newest first; empty if the table does not have it."""

@@ -13,6 +13,7 @@ from flake8_jax.rules._untraceable import annotated_object
 from flake8_jax.semantics.domain.signatures import underlying
 from flake8_jax.semantics.domain.values import FunctionValue, Value
 from flake8_jax.semantics.events.events import CallMismatch, Context, RootMet, TransformCall
+from flake8_jax.semantics.events.refused import MissingMember
 
 
 def place_of(context: Context, start: int) -> Hashable:
@@ -52,15 +53,24 @@ def _also_on(first: Candidate, others: tuple[int, ...]) -> str:
 def report_wrong_argument(candidates: list[Candidate]) -> list[Candidate]:
     """Where one argument of a library call has no array and another one is missing, the first tells more: they are one
     mistake, as ``jax.random.permutation(n)`` without its key is. An annotation tells nothing where a call of the function does,
-    or where the class is registered further down."""
+    or where the class is registered further down. An attribute that an object lacks is told once in each function."""
     called = {id(_function(c.event.operand)) for c in candidates if isinstance(c.event, TransformCall)}
     candidates = [c for c in candidates if not isinstance(c.event, RootMet) or _tells(c.event, called)]
-    wrong = {(c.path, c.start) for c in candidates if not isinstance(c.event, CallMismatch)}
+    wrong = {(c.path, c.start) for c in candidates if not isinstance(c.event, (CallMismatch, MissingMember))}
 
     def holds(mismatch: CallMismatch, path: str) -> bool:
         return any(at == path and mismatch.at.start <= start < mismatch.at.end for at, start in wrong)
 
-    return [c for c in candidates if not isinstance(c.event, CallMismatch) or not holds(c.event, c.path)]
+    kept = [c for c in candidates if not isinstance(c.event, CallMismatch) or not holds(c.event, c.path)]
+    missing = [c for c in kept if isinstance(c.event, MissingMember)]
+    return [c for c in kept if not isinstance(c.event, MissingMember)] + first_of_each(missing, _same_attribute)
+
+
+def _same_attribute(candidate: Candidate) -> Hashable:
+    """The function that reads an attribute of an object, the class of the object and the attribute."""
+    event = candidate.event
+    assert isinstance(event, MissingMember)
+    return place_of(event.context, candidate.start), event.cls, event.at.attr
 
 
 def _tells(event: RootMet, called: set[int]) -> bool:

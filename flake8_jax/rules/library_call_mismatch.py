@@ -13,14 +13,15 @@ from flake8_jax.rules._wording import listed, spelled
 from flake8_jax.semantics.domain.code import last_name
 from flake8_jax.semantics.events.arguments import FloatSize
 from flake8_jax.semantics.events.events import CallMismatch
+from flake8_jax.semantics.events.refused import MissingMember
 
 
 @rule("JAX804", "error", raises="another error", settle=report_wrong_argument)
-def library_call_mismatch(event: CallMismatch | FloatSize) -> Report | None:
-    """A call of a function of JAX, Flax, optax or Equinox does not fit the parameters of the function.
+def library_call_mismatch(event: CallMismatch | FloatSize | MissingMember) -> Report | None:
+    """A call does not fit a function or method of JAX, Flax, optax or Equinox, or their object lacks an attribute.
 
-    The finding is a warning if only the name of a keyword argument is unknown, because a release of the library that
-    is newer than jaxlint may have this parameter.
+    The finding is a warning if only the name of a keyword argument is unknown, or an attribute of an object that is
+    not an array, because a release of the library that is newer than jaxlint may have this name.
 
     ## Why is this bad?
 
@@ -32,6 +33,12 @@ def library_call_mismatch(event: CallMismatch | FloatSize) -> Report | None:
     - A shape or a count is a float, such as `1e6` or `n / 2`. JAX takes only ints there.
     - Neither the constructor nor the call of a Flax linen layer gets an argument that one of them needs, such as
       `deterministic` of `nn.Dropout`. The call then raises `ValueError`.
+    - The function passes the argument on by itself, as `TrainState.create` does with `opt_state`.
+    - The object is not a function. For example, `optax.clip_by_global_norm(1.0)` returns a pair of functions, and
+      `x.shape` is a tuple.
+
+    An attribute that an object does not have raises `AttributeError`. The usual cause is a method of PyTorch or NumPy,
+    such as `x.numpy()` or `x.unsqueeze(0)`: JAX arrays have no such method.
 
     jaxlint knows the parameters of the functions in each release of these libraries, for JAX from 0.4.30 on. It
     reports a call only if the call fits none of the releases.
@@ -111,6 +118,30 @@ def library_call_mismatch(event: CallMismatch | FloatSize) -> Report | None:
         sample(jax.random.key(0))  # raises: TypeError
     ```
 
+    ```python
+    import jax.numpy as jnp
+
+
+    def batched(x):
+        return jnp.sin(x).unsqueeze(0)  # expect: library-call-mismatch
+
+
+    def demonstrate():
+        batched(jnp.ones(3))  # raises: AttributeError
+    ```
+
+    ```python
+    import optax
+
+
+    def clip(grads):
+        return optax.clip_by_global_norm(1.0)(grads)  # expect: library-call-mismatch
+
+
+    def demonstrate():
+        clip({"w": 1.0})  # raises: TypeError
+    ```
+
     ## Use instead
 
     ```python
@@ -185,9 +216,10 @@ def library_call_mismatch(event: CallMismatch | FloatSize) -> Report | None:
     ## Limitations
 
     The rule checks the number and the names of arguments. It does not check their types and values, except for floats
-    as shapes and counts in functions of `jax.numpy`, `jax.nn` and `jax.random`. It does not check methods, except for
-    calls of layers such as `nn.Dropout`. It does not check releases of JAX before 0.4.30, or libraries other than JAX,
-    Flax, optax and Equinox.
+    as shapes and counts in functions of `jax.numpy`, `jax.nn` and `jax.random`. It checks methods and attributes only
+    if the class of the object is certain. An annotation does not make the class certain, because the object may be of
+    a subclass. The rule does not check attributes of classes of the project, releases of JAX before 0.4.30, or
+    libraries other than JAX, Flax, optax and Equinox.
 
     ## Fix safety
 
@@ -195,8 +227,8 @@ def library_call_mismatch(event: CallMismatch | FloatSize) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name and confirms the finding if the call raises `TypeError` or
-    `ValueError`.
+    `jaxlint verify` runs the program that you name and confirms the finding if the line raises `TypeError`,
+    `ValueError` or `AttributeError`.
 
     ## Since
 
@@ -214,10 +246,80 @@ def library_call_mismatch(event: CallMismatch | FloatSize) -> Report | None:
         return None
     if isinstance(event, FloatSize):
         return _float_size(event)
+    if isinstance(event, MissingMember):
+        return _missing_member(event)
+    if event.problem.kind == "uncallable":
+        return Report(event.at, _uncallable(event))
     function = f"`{spelled(event.context, event.at, event.name)}`"
-    if last_name(event.at.func) != event.name.rpartition(".")[2]:
+    if event.name.endswith(".__call__"):
+        function = quote(event.context, event.at.func, function)
+    elif last_name(event.at.func) != event.name.rpartition(".")[2]:
         function = f"{quote(event.context, event.at.func, 'the function')} ({function})"
     return Report(event.at, _message(function, event), level="warning" if event.problem.kind == "unknown" else None)
+
+
+def _missing_member(event: MissingMember) -> Report:
+    """An object has no such attribute, or no such method."""
+    context, base, attr = event.context, event.at.value, event.at.attr
+    subject = quote(context, base, "this value")
+    if event.exists:
+        what = f"{subject} is a JAX array, and its attribute `{attr}` is not a method, so this call raises TypeError"
+        return Report(event.at, f"{what}; {_PROPERTIES.get(attr, 'remove the call')}")
+    if event.cls == "method":
+        what = f"{subject} is a method, which has no attribute `{attr}`, so this raises AttributeError"
+        return Report(event.at, f"{what}; use the object that the method belongs to", level="warning")
+    if event.cls != "jax.Array":
+        what = f"{subject} is a `{event.cls}`, which has no attribute `{attr}` in {event.title}"
+        return Report(event.at, f"{what}, so this raises AttributeError; check the name", level="warning")
+    shown = subject.strip("`") if len(subject) <= _SHORT and subject.startswith("`") else "x"
+    remedy = _ELSEWHERE_METHODS.get(attr) or ("jnp." + attr + "({x})" if event.equivalent else "")
+    said = f"use {remedy.replace('{x}', shown)}" if remedy else "check the name"
+    return Report(
+        event.at, f"{subject} is a JAX array, which has no attribute `{attr}`, so this raises AttributeError; {said}"
+    )
+
+
+_SHORT = 22
+"""A quoted text of at most this length stands in the advice."""
+_PROPERTIES = {
+    "size": "use .shape for the sizes of all axes, or .size without the parentheses",
+    "device": "use .device without the parentheses, or .devices()",
+}
+_ELSEWHERE_METHODS = {
+    "append": "a Python list, or jnp.append({x}, …)",
+    "backward": "jax.grad of the function that computes the loss",
+    "bool": "{x}.astype(bool)",
+    "clamp": "{x}.clip(…)",
+    "cpu": "np.asarray({x}) for a NumPy array",
+    "cuda": "jax.device_put",
+    "detach": "jax.lax.stop_gradient({x})",
+    "dim": "{x}.ndim",
+    "double": "{x}.astype(jnp.float64)",
+    "expand": "jnp.broadcast_to({x}, …)",
+    "fill": "jnp.full_like({x}, …)",
+    "float": "{x}.astype(jnp.float32)",
+    "half": "{x}.astype(jnp.float16)",
+    "int": "{x}.astype(int)",
+    "itemset": "{x}.at[…].set(…)",
+    "long": "{x}.astype(int)",
+    "numel": "{x}.size",
+    "numpy": "np.asarray({x})",
+    "permute": "{x}.transpose(…)",
+    "set": "{x}.at[…].set(…)",
+    "to": "jax.device_put, or {x}.astype(…) for a dtype",
+    "unsqueeze": "jnp.expand_dims({x}, axis=…)",
+}
+"""What JAX has for methods of the arrays of other libraries."""
+
+
+def _uncallable(event: CallMismatch) -> str:
+    """What is called is an object of a library."""
+    called = quote(event.context, event.at.func, "this value")
+    if event.name in ("optax.GradientTransformation", "optax.GradientTransformationExtraArgs"):
+        what = f"{called} is a pair of functions (`init` and `update`), so this call raises TypeError"
+        return f"{what}; call its method `update`, or pass it to optax.chain with the optimizer"
+    kind = "a JAX array" if event.name == "jax.Array" else f"a `{event.name}`"
+    return f"{called} is {kind}, which is not a function, so this call raises TypeError; remove the call"
 
 
 def _float_size(event: FloatSize) -> Report:
@@ -238,9 +340,14 @@ def _message(function: str, event: CallMismatch) -> str:
     if problem.kind == "missing":
         pronoun = "them" if len(problem.names) > 1 else "it"
         return f"This call does not pass {names}, which {function} requires, so it raises TypeError; pass {pronoun}"
+    if problem.kind == "too-many" and problem.most == 0:
+        return f"{function} takes only keyword arguments, so this call raises TypeError; pass them by keyword, or remove them"
     if problem.kind == "too-many":
         most = f"{problem.most} positional argument{'' if problem.most == 1 else 's'}"
         return f"{function} takes at most {most}, so this call raises TypeError; pass the others by keyword, or remove them"
+    if problem.kind == "own":
+        pronoun = "them" if len(problem.names) > 1 else "it"
+        return f"{function} passes {names} on by itself, so this call raises TypeError; leave {pronoun} out"
     if problem.kind == "twice":
         return _given_twice(function, event)
     release = f"{event.title} {show(event.newest)}"

@@ -47,6 +47,27 @@ def test_one_release_that_takes_the_call_is_enough() -> None:
     assert load_signatures()["equinox"].problem("equinox.nn.Unheard", 2, ()) is None
 
 
+def test_members_of_a_class_are_those_of_any_release() -> None:
+    arrays = load_signatures()["jax"].members("jax.Array")
+    assert arrays is not None
+    assert arrays["sum"]
+    assert not arrays["shape"]
+    assert "numpy" not in arrays
+    assert load_signatures()["flax"].members("flax.nnx.Unheard") is None
+
+
+@pytest.mark.jax
+def test_arrays_and_tracers_have_no_other_attributes() -> None:
+    import jax
+    import jax.numpy as jnp
+
+    arrays = load_signatures()["jax"].members("jax.Array")
+    assert arrays is not None
+    seen: list[str] = dir(jnp.ones(2))
+    jax.jit(lambda x: seen.extend(dir(x)) or x)(jnp.ones(2))
+    assert {name for name in seen if not name.startswith("_")} <= arrays.keys()
+
+
 @pytest.mark.jax
 def test_the_installed_jax_takes_what_the_table_says() -> None:
     import jax.numpy as jnp

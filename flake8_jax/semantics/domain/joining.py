@@ -287,7 +287,10 @@ def _join_external_instances(a: ExternalInstance, b: ExternalInstance, depth: in
         return None
     slots = _join_slots(a.slots, b.slots, depth, room)
     static = a.static_names | b.static_names
-    return ExternalInstance(a.cls, slots, join_levels(a.level, b.level), joint_allocation(a.made_in, b.made_in), static)
+    made_in = joint_allocation(a.made_in, b.made_in)
+    made = ExternalInstance(a.cls, slots, join_levels(a.level, b.level), made_in, static)
+    made.exact = a.exact and b.exact
+    return made
 
 
 def _join_slots(a: dict[Any, Any], b: dict[Any, Any], depth: int, room: Room | None) -> dict[Any, Any]:
@@ -458,7 +461,9 @@ def _is_remembered(cls: ClassValue, name: str) -> bool:
 def _rebuild_external_instance(value: ExternalInstance, f: Callable[[Value], Value], made_in: int) -> Value:
     static = value.static_names
     slots = {k: v if k in static else f(v) for k, v in value.slots.items()}
-    return ExternalInstance(value.cls, slots, value.level, made_in, static)
+    made = ExternalInstance(value.cls, slots, value.level, made_in, static)
+    made.exact = value.exact
+    return made
 
 
 def _rebuild_union(value: UnionValue, f: Callable[[Value], Value], made_in: int) -> Value:

@@ -468,13 +468,11 @@ class External(Value):
 
 
 class ExternalInstance(Value):
-    """An instance of a library class, or the result of a library call whose class is known.
-
+    """An instance of a library class, or the result of a library call whose class is known. exact: it is of no subclass.
     ``slots`` holds what is known of its attributes. level: level of the arrays in it, where it is a pytree.
-    static_names: the attributes that its class surely keeps out of the pytree, so that staged code sees their plain values.
-    """
+    static_names: the attributes that its class surely keeps out of the pytree, so that staged code sees their plain values."""
 
-    __slots__ = ("cls", "level", "made_in", "slots", "static_names")
+    __slots__ = ("cls", "exact", "level", "made_in", "slots", "static_names")
 
     def __init__(
         self,
@@ -485,6 +483,7 @@ class ExternalInstance(Value):
         static_names: frozenset[str] = frozenset(),
     ) -> None:
         self.static_names = static_names
+        self.exact = False
         self.cls = cls
         self.slots: dict[Any, Any] = slots if slots is not None else {}
         self.level = level

@@ -25,7 +25,13 @@ from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.values import Site, Value
 from flake8_jax.semantics.domain.varying import Variation
 from flake8_jax.semantics.events.context import Context as Context
-from flake8_jax.semantics.events.refused import ArrayDefault, RelativePath, SequenceOperation, StraySubmodule
+from flake8_jax.semantics.events.refused import (
+    ArrayDefault,
+    MissingMember,
+    RelativePath,
+    SequenceOperation,
+    StraySubmodule,
+)
 
 TestKind = Literal[
     "if", "elif", "ternary", "while", "assert", "and", "or", "not", "comprehension", "match", "in", "compare", "case",
@@ -870,7 +876,7 @@ Event = Union[
     CachedCall, GlobalRead, StaleRead, LateBinding, Fork, OverwrittenBuffer, SignatureMismatch, RuleIncomplete, MissingSync,
     TransformCall, JittedMethod, Setting, Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant,
     ApiUse, CallMismatch, ArrayDefault, RelativePath, SequenceOperation, StraySubmodule, FrozenStore, UndonatedStep, LoopCopy,
-    EagerStep, LostResult,
+    MissingMember, EagerStep, LostResult,
 ]  # fmt: skip
 
 

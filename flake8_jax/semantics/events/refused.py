@@ -28,6 +28,19 @@ class ArrayDefault(msgspec.Struct, frozen=True, eq=False):
     host: bool
 
 
+class MissingMember(msgspec.Struct, frozen=True, eq=False):
+    """An object of a library has no such attribute in any known release. ``at``: where it is read. cls: the class of the
+    object; ``method`` of a method. title: of the library. equivalent: a function of ``jax.numpy`` has the name. exists: there
+    is such an attribute, but it is no method, and the code calls it."""
+
+    context: Context
+    at: ir.Attribute
+    cls: str
+    title: str
+    equivalent: bool
+    exists: bool
+
+
 class StraySubmodule(msgspec.Struct, frozen=True, eq=False):
     """A method of a module of Flax linen that is neither ``setup`` nor decorated with ``nn.compact`` makes another module.
     method: the ``__call__`` that leads there. owner: the class of the object."""

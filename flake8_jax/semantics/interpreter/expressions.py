@@ -79,6 +79,7 @@ from flake8_jax.semantics.interpreter.operators import binary, is_awaited
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import EVALUATE, evaluate, lookup
 from flake8_jax.semantics.trackers.buffers import read
+from flake8_jax.semantics.trackers.call_signatures import HAVE_MEMBERS, check_member
 from flake8_jax.semantics.trackers.captures import track_part, track_variable
 from flake8_jax.semantics.trackers.checkpoint_paths import CheckpointPaths
 from flake8_jax.semantics.trackers.clocks import DeviceWork, track_yield
@@ -287,13 +288,13 @@ def _callee(m: Machine, frame: Frame, node: ir.Expr) -> Value:
     """What a call expression calls: of ``stats.mean()`` a method, where ``stats.mean`` by itself may be a field."""
     if not isinstance(node, ir.Attribute):
         return evaluate(m, frame, node)
-    value = _member(m, frame, node)
+    value = _member(m, frame, node, called=True)
     if m.observer is not None:
         m.observer(frame, node, value)
     return value
 
 
-def _member(m: Machine, frame: Frame, node: ir.Attribute) -> Value:
+def _member(m: Machine, frame: Frame, node: ir.Attribute, *, called: bool = False) -> Value:
     base = EVALUATE[type(node.value)](m, frame, node.value)
     if m.observer is not None:
         m.observer(frame, node.value, base)
@@ -304,6 +305,8 @@ def _member(m: Machine, frame: Frame, node: ir.Attribute) -> Value:
         elif node.attr in m.trackers[ApiUses].parts:
             versions.attribute(m, frame.scope, node, base)
     track_member(m, frame.scope, node, base)
+    if type(base) in HAVE_MEMBERS:
+        check_member(m, frame, node, base, called=called)
     if m.trackers[TrainingSteps].taken is not None:
         look_back(m, base)
     value = load_attribute(m, frame, node, base, node.attr)

@@ -326,7 +326,9 @@ def make_instance(
             if name not in slots:
                 nested = "instance(" in descriptor
                 slots[name] = Unknown(name) if nested else value_of_descriptor(m, descriptor, level, {})
-    return ExternalInstance(cls, slots, level, made_in=m.path.mode.trace, static_names=_static_names(fact))
+    made = ExternalInstance(cls, slots, level, made_in=m.path.mode.trace, static_names=_static_names(fact))
+    made.exact = args is not None or given is not None
+    return made
 
 
 def _field(m: Machine, cls: str, name: str, descriptor: str, level: Level) -> Value:
@@ -374,6 +376,7 @@ def replaced(m: Machine, value: Value, args: Arguments) -> Value:
             made.complete = value.complete
         else:
             made = ExternalInstance(value.cls, None, value.level, m.path.mode.trace, value.static_names)
+            made.exact = value.exact
         made.slots.update({n: Unknown(str(n)) for n in value.slots} if opaque else value.slots)
         made.slots.update(changes)
         return made

@@ -40,6 +40,7 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.array_results import reduced_rank
 from flake8_jax.semantics.models.tables import methods_of
 from flake8_jax.semantics.trackers.buffers import read_by_method
+from flake8_jax.semantics.trackers.call_signatures import CallSignatures
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.growth import track_method as track_resized
 from flake8_jax.semantics.trackers.readiness import track_read
@@ -50,6 +51,9 @@ from flake8_jax.semantics.trackers.variation import Variations, vary_method
 
 @methods_of(Array, Tree)
 def _array_method(m: Machine, base: Array | Tree, name: str, at: Call) -> Value:
+    signatures = m.trackers[CallSignatures]
+    if type(base) is Array and f"jax.Array.{name}" in signatures.names:
+        signatures.check_method(m, f"jax.Array.{name}", base, at)
     facts = m.program.knowledge.class_("jax.Array")
     fact = facts.methods.get(name) if facts is not None else None
     if m.trackers[Reads].matter:

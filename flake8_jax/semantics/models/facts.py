@@ -74,6 +74,7 @@ from flake8_jax.semantics.models.emitting import emit_described
 from flake8_jax.semantics.models.sizes import emit_float, emit_joined_keys
 from flake8_jax.semantics.models.staging import Contract, stage_unknown
 from flake8_jax.semantics.trackers.axes import check_collective
+from flake8_jax.semantics.trackers.call_signatures import CallSignatures
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.checkpoint_paths import SAVERS, CheckpointPaths
 from flake8_jax.semantics.trackers.contracts import track_method_rule
@@ -434,6 +435,9 @@ def call_external_method(m: Machine, func: ExternalMethod, at: Call) -> Value:
     versions = m.trackers[ApiUses].versions
     if versions is not None and f"{func.cls}.{func.name}" in versions.callees:
         versions.called(m, f"{func.cls}.{func.name}", at)
+    signatures = m.trackers[CallSignatures]
+    if f"{func.cls}.{func.name}" in signatures.names:
+        signatures.check_method(m, f"{func.cls}.{func.name}", func.self_value, at)
     if m.trackers[Presuming].presumption is not None:
         track_method_rule(m, func.cls, func.name, at.args)
     _track_collection(m, func, at)
@@ -522,6 +526,9 @@ def call_external_instance(m: Machine, func: ExternalInstance, at: Call) -> Valu
     if fact is not None:
         check_merged(m, func, at)
         name = func.cls + ".__call__"
+        signatures = m.trackers[CallSignatures]
+        if name in signatures.names:
+            signatures.check_method(m, name, func, at)
         result = call_fact(m, name, fact, Call(at.frame, at.node, at.args), func)
         if m.trackers[Variations].known:
             vary_call(m, name, at.args.values, {}, result)

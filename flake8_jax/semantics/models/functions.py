@@ -363,6 +363,15 @@ def _product(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return GeneratorValue(TupleValue(tuple(elements)), count=every)
 
 
+@library("jax.numpy.load")
+def _load(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    """``jnp.load``: an array, or the mapping that is stored in an ``.npz`` file."""
+    path = args.values[0] if args.values else args.kwargs.get("file")
+    if isinstance(path, Const) and str(path.value).endswith(".npz"):
+        return Unknown("arrays of a file")
+    return Array(result_level(m, (), library=True), declared=True)
+
+
 @library("jax.numpy.stack")
 def _stack_like(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     """``jnp.stack`` of keys is an array of keys; else an array of the joint dtype."""

@@ -1,13 +1,15 @@
-"""Calls of library functions that raise TypeError before the function runs: their arguments do not fit its parameters.
+"""Calls of library functions that raise TypeError before the function runs: their arguments do not fit its parameters. And
+attributes that objects of libraries do not have.
 
 Vocabulary
 ----------
 mismatch    such a call: no release that the tables know takes its arguments.
 
 A call is judged only if all of its arguments are known, and if an import of the file names the function or, outside of loops, a
-``partial`` holds it. A function that a variable holds is often one of several, and what chooses it chooses the arguments.
+``partial`` holds it. A function that a variable holds is often one of several, and what chooses it chooses the arguments. The
+same holds for layers in loops. An object is judged if its class is certain.
 
-Limitations: methods; releases that the tables do not know. Nothing is reported if the project asks for older ones only.
+Limitations: releases that the tables do not know. Nothing is reported if the project asks for older ones only.
 """
 
 from __future__ import annotations
@@ -18,14 +20,27 @@ from typing import TYPE_CHECKING
 from flake8_jax.core import ir
 from flake8_jax.knowledge.call_signatures import Problem, Signatures
 from flake8_jax.knowledge.history import Version
+from flake8_jax.semantics.domain.values import (
+    NONE,
+    Array,
+    ClassValue,
+    External,
+    ExternalInstance,
+    ExternalMethod,
+    Instance,
+    TupleValue,
+    UnionValue,
+    Value,
+)
 from flake8_jax.semantics.events.events import CallMismatch
+from flake8_jax.semantics.events.refused import MissingMember
 from flake8_jax.semantics.machine.tracker import Tracker
 from flake8_jax.semantics.trackers.products import Products
 from flake8_jax.semantics.trackers.versions import ApiUses, Versions
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.arguments import Call
-    from flake8_jax.semantics.domain.scopes import ModuleScope
+    from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
     from flake8_jax.semantics.machine.core import Machine
 
 
@@ -61,10 +76,136 @@ class CallSignatures(Tracker):
             return
         if not _is_for(versions, scope, name, table) or _has_history(versions, name, problem):
             return
+        problem = _as_passed(name, problem)
         if not versions.guards.guard(scope, node.start, node.end):
             newest = table.of(name)[0]
             left = newest.by_name.difference(args.kwargs, newest.positional[: len(args.values)])
             m.bus.emit(CallMismatch(m.path.context(scope), node, name, problem, table.title, table.newest, left))
+
+    def check_method(self, m: Machine, name: str, receiver: Value, at: Call) -> None:
+        """A method of ``names`` is called, or an object of a library."""
+        node, args = at.node, at.args
+        if not isinstance(node, ir.Call) or not _all_known(node, at) or not _is_certain(receiver):
+            return
+        if name.endswith(".__call__"):
+            if m.path.loops and not isinstance(node.func, (ir.Attribute, ir.Call)):
+                return
+        elif not isinstance(node.func, ir.Attribute) or node.func.attr != name.rpartition(".")[2]:
+            return
+        table, scope, versions = self._tables[name.partition(".")[0]], at.frame.scope, m.trackers[ApiUses].versions
+        problem = table.problem(name, len(args.values), args.kwargs)
+        if problem is None or versions is None or m.trackers[Products].chosen_at == len(m.path.stack):
+            return
+        problem = _as_passed(name, problem)
+        if problem.kind == "unknown" and name in _TAKE_FIELDS and isinstance(receiver, (Instance, ClassValue)):
+            return
+        if m.program.is_project(name.partition(".")[0]) or not _is_for(versions, scope, name, table):
+            return
+        if not _has_history(versions, name, problem) and not versions.guards.guard(scope, node.start, node.end):
+            newest = table.of(name)[0]
+            left = newest.by_name.difference(args.kwargs, newest.positional[: len(args.values)])
+            m.bus.emit(CallMismatch(m.path.context(scope), node, name, problem, table.title, table.newest, left))
+
+    def members(self, cls: str) -> Mapping[str, bool] | None:
+        """The attributes of the objects of a class of a library, and whether each may be a method."""
+        table = self._tables.get(cls.partition(".")[0])
+        return table.members(cls) if table is not None else None
+
+    def knows(self, m: Machine, scope: ModuleScope, cls: str) -> str:
+        """The title of the library of a class, if its table is for the project."""
+        table, versions = self._tables[cls.partition(".")[0]], m.trackers[ApiUses].versions
+        if versions is None or m.program.is_project(cls.partition(".")[0]):
+            return ""
+        return table.title if _is_for(versions, scope, cls, table) else ""
+
+
+HAVE_MEMBERS = frozenset({Array, ExternalInstance, ExternalMethod, TupleValue, UnionValue})
+"""The values whose attributes may be known."""
+_PASSED = {"flax.training.train_state.TrainState.create": frozenset({"opt_state", "step"})}
+"""Arguments that a method passes on by itself, beside those that it is given."""
+_TAKE_FIELDS = frozenset(
+    f"flax.training.train_state.TrainState.{name}" for name in ("apply_gradients", "create", "replace")
+)
+"""Methods that take the fields of a class of the project as well."""
+_LIKE = {"optax.GradientTransformation": ("optax.GradientTransformationExtraArgs", "optax.MultiSteps")}
+"""Classes whose objects may stand where the tables name a class."""
+_METHOD = "method"
+"""Stands for the class of a method, which has no attributes of its own."""
+
+
+def _as_passed(name: str, problem: Problem) -> Problem:
+    """An argument that the method passes on by itself is a problem of its own kind."""
+    own = _PASSED.get(name, frozenset()).intersection(problem.names)
+    return Problem("own", tuple(sorted(own))) if own and problem.kind == "unknown" else problem
+
+
+def check_member(m: Machine, frame: Frame, node: ir.Attribute, base: Value, *, called: bool) -> None:
+    """An attribute of an object is read. called: and called."""
+    signatures = m.trackers[CallSignatures]
+    if not signatures.names or node.attr.startswith("_"):
+        return
+    members = [v for v in base.members if v is not NONE] if isinstance(base, UnionValue) else [base]
+    exists = [_has(signatures, value, node.attr, called=called) for value in members]
+    if None in exists or not exists:
+        return
+    cls = _class_of(members[0])
+    title = "JAX" if cls == _METHOD else signatures.knows(m, frame.scope, cls)
+    if not title:
+        return
+    context, equivalent = m.path.context(frame.scope), f"jax.numpy.{node.attr}" in signatures.names
+    m.bus.emit(MissingMember(context, node, cls, title, equivalent, exists[0] is True))
+
+
+def check_called(m: Machine, func: Value, at: Call) -> None:
+    """What is called is no function; a library object that has no ``__call__`` cannot be called."""
+    signatures, cls = m.trackers[CallSignatures], _class_of(func)
+    if (
+        not isinstance(at.node, ir.Call)
+        or at.decorating
+        or not cls
+        or isinstance(func, (ExternalInstance, ExternalMethod))
+    ):
+        return
+    if not signatures.names or m.trackers[Products].chosen_at == len(m.path.stack) or signatures.members(cls) is None:
+        return
+    if title := signatures.knows(m, at.frame.scope, cls):
+        problem, newest = Problem("uncallable"), signatures.newest(cls.partition(".")[0])
+        context = m.path.context(at.frame.scope)
+        m.bus.emit(CallMismatch(context, at.node, cls, problem, title, newest, frozenset()))
+
+
+def _has(signatures: CallSignatures, value: Value, attr: str, *, called: bool) -> bool | None:
+    """None if the attribute may be there, and may be called if the code does so. Else whether it is there."""
+    cls = _class_of(value)
+    if not cls:
+        return None
+    if cls == _METHOD:
+        return False
+    if isinstance(value, ExternalInstance) and attr in value.slots:
+        return None  # the code has set it
+    for name in (cls, *_LIKE.get(cls, ())):
+        members = signatures.members(name)
+        if members is None or members.get(attr, False):
+            return None
+        if attr in members:  # no method
+            return True if called and isinstance(value, Array) else None
+    return False
+
+
+def _class_of(value: Value) -> str:
+    """The class of a library that an object surely is of; empty if there is none."""
+    if isinstance(value, Array):  # a sequence of Haiku's keys passes for one key
+        return "" if value.declared or value.dtype == "key" else "jax.Array"
+    if isinstance(value, ExternalInstance):
+        return value.cls if value.exact else ""
+    if isinstance(value, ExternalMethod):
+        return _METHOD
+    return value.cls.name if isinstance(value, TupleValue) and isinstance(value.cls, External) else ""
+
+
+def _is_certain(receiver: Value) -> bool:
+    """The object that a method belongs to is surely of the class that the method is of, or of one of the project."""
+    return isinstance(receiver, (Instance, ClassValue)) or bool(_class_of(receiver))
 
 
 def _all_known(node: ir.Call, at: Call) -> bool:

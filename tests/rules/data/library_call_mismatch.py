@@ -4,6 +4,7 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 
@@ -95,3 +96,75 @@ def int_sizes(n: int, scale: float):
 
 
 # runs: int_sizes(4, 2.0)
+
+
+# --- methods and attributes of arrays --------------------------------------------
+
+
+def of_torch(x):
+    y = jnp.sin(x).unsqueeze(0)  # expect: library-call-mismatch
+    return y.detach()
+
+
+# raises AttributeError: of_torch(jnp.ones(2))
+
+
+def size_of(x):
+    y = jnp.sin(x)
+    return y.size(0)  # expect: library-call-mismatch
+
+
+# raises TypeError: size_of(jnp.ones(2))
+
+
+def called(x):
+    y = jnp.sin(x)
+    return y(0)  # expect: library-call-mismatch
+
+
+# raises TypeError: called(jnp.ones(2))
+
+
+def unknown_axis(x):
+    y = jnp.sin(x)
+    return y.sum(dim=0)  # expect: library-call-mismatch
+
+
+# raises TypeError: unknown_axis(jnp.ones(2))
+
+
+def in_a_helper(key, n):
+    def show(values):
+        return values.numpy()  # expect: library-call-mismatch
+
+    table = {"draws": jax.random.normal(key, (n,))}
+    return show(table["draws"])
+
+
+# raises AttributeError: in_a_helper(jax.random.key(0), 2)
+
+
+def either(x, on_host):
+    y = np.array(x) if on_host else jnp.sin(x)
+    y.fill(0)
+    z = jnp.cos(x)
+    if hasattr(z, "numpy"):
+        z = z.numpy()
+    try:
+        z = z.numpy()
+    except AttributeError:
+        z = np.array(z)
+    z.fill(0)
+    return z
+
+
+# runs: either(jnp.ones(2), True)
+
+
+def annotated(x: jax.Array, rows):
+    y = jnp.sin(rows).at[0].set(1.0)
+    return x.numpy(), y.T.mT.real.sum(axis=0, keepdims=True), y.size, y.devices(), y.astype(int).item
+
+
+def of_unknown(batch, state):
+    return batch.x.numpy(), state.size(0), batch(jnp.ones(2))

@@ -3,6 +3,9 @@
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
+import optax
+from flax.training import train_state
+from flax.training.train_state import TrainState
 
 KEY = jax.random.key(0)
 X = jnp.ones((2, 3))
@@ -37,7 +40,67 @@ class Attending(nn.Module):
 # raises ValueError: Attending().init(KEY, X)
 
 
+class Masked(nn.Module):
+    @nn.compact
+    def __call__(self, x, mask=None):
+        for _ in range(2):
+            x = nn.MultiHeadDotProductAttention(num_heads=1)(x, x, x, mask)  # expect: library-call-mismatch
+        return x
+
+
+# raises TypeError: Masked().init(KEY, X)
+
+
+class WithStats(train_state.TrainState):
+    stats: dict
+
+
+def states(params, tx):
+    ready = tx.init(params)
+    first = TrainState.create(apply_fn=None, params=params, tx=tx, opt_state=ready)  # expect: library-call-mismatch
+    second = WithStats.create(apply_fn=None, params=params, tx=tx, stats={}, step=0)  # expect: library-call-mismatch
+    return first, second
+
+
+# raises TypeError: states({"w": X}, optax.sgd(0.1))
+
+
+def positional(params, tx):
+    state = TrainState.create(apply_fn=None, params=params, tx=tx)
+    return state.apply_gradients(params)  # expect: library-call-mismatch
+
+
+# raises TypeError: positional({"w": X}, optax.sgd(0.1))
+
+
+def old_optimizer(params, tx):
+    state = TrainState.create(apply_fn=None, params=params, tx=tx)
+    return state.optimizer  # expect: library-call-mismatch
+
+
+# raises AttributeError: old_optimizer({"w": X}, optax.sgd(0.1))
+
+
+def clip_at_once(grads):
+    return optax.clip_by_global_norm(1.0)(grads)  # expect: library-call-mismatch
+
+
+# raises TypeError: clip_at_once({"w": X})
+
+
 # --- never flagged -------------------------------------------------------------
+
+
+def of_a_subclass(state: TrainState, grads):
+    return state.stats, state.apply_gradients(grads=grads, stats={})
+
+
+def own_state(params, tx):
+    state = WithStats.create(apply_fn=None, params=params, tx=tx, stats={})
+    return of_a_subclass(state.replace(stats={"n": 1}), params)
+
+
+# runs: own_state({"w": X}, optax.sgd(0.1))
 
 
 class Set(nn.Module):
