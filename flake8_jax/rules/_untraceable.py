@@ -4,7 +4,8 @@ Vocabulary
 ----------
 plain class   a class of the project whose objects are surely no pytrees: nothing registers it, and no base does.
 
-Limitations: objects of library classes; annotations other than a class of the module by its name.
+Limitations: objects of library classes other than optimizers of optax and layers of Flax linen; annotations other than a class
+of the module by its name.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from flake8_jax.semantics.domain.values import (
     Const,
     DictValue,
     External,
+    ExternalInstance,
+    ExternalMethod,
     FunctionValue,
     Instance,
     ListValue,
@@ -39,6 +42,9 @@ HOOKS = ("__new__", "__init_subclass__", "__jax_array__", "__get__", "tree_flatt
 """What a class that registers itself, or one that turns into an array, has."""
 _OBJECTS = frozenset({"flax.linen.Module", "haiku.Module", "abc.ABC", "typing.Generic", "builtins.object"})
 """Bases that register no pytree. Modules of Equinox are pytrees; those of NNX are graphs, which nnx.jit takes apart."""
+_LAYERS = "flax.linen."
+"""How the names of layers begin that are no pytrees, but plain frozen objects."""
+_OPTIMIZERS = frozenset({"optax.GradientTransformation", "optax.GradientTransformationExtraArgs"})
 _NUMBERS = frozenset({"int", "float", "complex"})
 """JAX takes objects of their subclasses too (0.10.2, by running it)."""
 _OWN_TRAITS = frozenset({"pytree", "namedtuple", "enum", "metaclass", "altered"})
@@ -72,6 +78,10 @@ def is_no_array(value: Value, depth: int = 4) -> bool:
         return value.kind in ("str", "dtype", "set") and not value.guess
     if isinstance(value, Instance):
         return value.exact and _is_plain(value.cls)
+    if isinstance(value, ExternalInstance):
+        return value.exact and value.cls.startswith(_LAYERS)
+    if is_optimizer(value):
+        return True
     if depth and isinstance(value, TupleValue):
         return not is_registered(value) and any(is_no_array(element, depth - 1) for element in value.elts)
     if depth and isinstance(value, ListValue):
@@ -81,14 +91,21 @@ def is_no_array(value: Value, depth: int = 4) -> bool:
     return is_callable(value)
 
 
+def is_optimizer(value: Value) -> bool:
+    """A pair of functions that an optimizer of optax is."""
+    return isinstance(value, TupleValue) and isinstance(value.cls, External) and value.cls.name in _OPTIMIZERS
+
+
 def is_callable(value: Value) -> bool:
     """The value surely is a function or a class, and not a pytree that can be called."""
     if isinstance(value, FunctionValue):
         return not value.altered
     if isinstance(value, PartialValue):
         return not value.pytree
-    if isinstance(value, BoundMethod):
+    if isinstance(value, (BoundMethod, ExternalMethod)):
         receiver = value.self_value
+        if isinstance(receiver, ExternalInstance):
+            return receiver.exact and receiver.cls.startswith(_LAYERS)
         return isinstance(receiver, Instance) and receiver.exact and _is_plain(receiver.cls)
     if isinstance(value, TransformedValue):
         return value.name.startswith("jax.")

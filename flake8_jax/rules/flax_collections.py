@@ -18,7 +18,7 @@ from flake8_jax.semantics.events.pools import POOLS, sliding_window
 
 @rule("JAX514", "warning", fixable="sometimes")
 def flax_collections(event: LibraryCall) -> Report | None:
-    """Flax code drops batch statistics, puts PRNG keys into the variables, or calls a pooling function without strides.
+    """Flax code drops batch statistics, averages them with a low momentum, hides PRNG keys, or pools without strides.
 
     The rule is on only with `--preview`: it reports one line in 282 public repositories (PRNG keys in the variables),
     so it is hardly tested on real mistakes.
@@ -28,6 +28,11 @@ def flax_collections(event: LibraryCall) -> Report | None:
     `model.apply(variables, x, mutable=["batch_stats"])` returns the output and the updated batch statistics. If the
     code does not pass the updated statistics to the next step, the statistics keep their initial values 0 and 1, and
     the model normalizes with these values at evaluation.
+
+    The `momentum` of `nn.BatchNorm` is the weight of the old running statistics: each step computes
+    `momentum * old + (1 - momentum) * new`. In PyTorch it is the weight of the new statistics. So `momentum=0.1` of
+    PyTorch is `momentum=0.9` in Flax. With `momentum=0.1` in Flax, the running statistics are nearly those of the last
+    batch, and the model normalizes with these noisy statistics at evaluation.
 
     `apply` takes its PRNG keys from the argument `rngs`. If the keys are in the dictionary of the variables instead
     (`{"params": params, "rngs": {"dropout": key}}`), Flax takes `rngs` for a collection of variables that no module
@@ -107,6 +112,26 @@ def flax_collections(event: LibraryCall) -> Report | None:
         assert shrink(jnp.ones((1, 8, 8, 3))).shape == (1, 7, 7, 3)
     ```
 
+    ```python
+    import flax.linen as nn
+    import jax
+    import jax.numpy as jnp
+
+
+    class Normalized(nn.Module):
+        @nn.compact
+        def __call__(self, x):
+            return nn.BatchNorm(use_running_average=False, momentum=0.1)(x)  # expect: flax-collections
+
+
+    def demonstrate():
+        x = jnp.full((2, 1), 10.0)
+        model = Normalized()
+        variables = model.init(jax.random.key(0), x)
+        _, updates = model.apply(variables, x, mutable=["batch_stats"])
+        assert updates["batch_stats"]["BatchNorm_0"]["mean"][0] == 9.0
+    ```
+
     ## Use instead
 
     ```python
@@ -119,7 +144,7 @@ def flax_collections(event: LibraryCall) -> Report | None:
         @nn.compact
         def __call__(self, x, train):
             x = nn.Dropout(0.1, deterministic=not train)(nn.Conv(8, (3, 3))(x))
-            x = nn.BatchNorm(use_running_average=not train)(x)
+            x = nn.BatchNorm(use_running_average=not train, momentum=0.9)(x)
             x = nn.max_pool(x, (2, 2), strides=(2, 2))
             x = nn.avg_pool(x, (3, 3), padding="SAME")
             return nn.Dense(1)(x.reshape(x.shape[0], -1))
@@ -142,6 +167,8 @@ def flax_collections(event: LibraryCall) -> Report | None:
 
     ## Limitations
 
+    The rule reports a momentum of at most 0.2, if jaxlint knows its value.
+
     The rule misses batch statistics that a loss function returns if the caller of the loss function drops them.
 
     The rule reports nothing for a model whose class jaxlint does not find, for values that a Flax module stores with
@@ -152,7 +179,7 @@ def flax_collections(event: LibraryCall) -> Report | None:
     Unsafe. jaxlint fixes only pooling calls: it passes the window shape as strides, too. `max_pool(x, (2, 2))` becomes
     `max_pool(x, (2, 2), strides=(2, 2))`. The windows no longer overlap, so the result is smaller.
 
-    The other two mistakes have no fix. For dropped batch statistics, the author has to change the training step and
+    The other mistakes have no fix. For dropped batch statistics, the author has to change the training step and
     its callers.
 
     ## How it is verified
@@ -185,6 +212,8 @@ def flax_collections(event: LibraryCall) -> Report | None:
             f"pass the window as `{POOLS[event.name][1]}`",
             preview=True,
         )
+    if event.name in _NORMS:
+        return _low_momentum(event)
     if event.name == "flax.linen.Module.apply" and _has_keys_among(event.bound.get("variables")):
         return Report(
             event.at,
@@ -201,6 +230,27 @@ def flax_collections(event: LibraryCall) -> Report | None:
         event.at,
         f"This training step drops the `batch_stats` from {callee(context, event.at)}, so they keep their initial values; "
         "return them and pass them to the next step",
+        preview=True,
+    )
+
+
+_NORMS = {"flax.linen.BatchNorm": 2, "flax.nnx.BatchNorm": -1}
+"""Layers with running statistics, and the position of their momentum."""
+_LOW = 0.2
+"""PyTorch's default is 0.1; nobody wants to forget four fifths of the statistics in each step."""
+
+
+def _low_momentum(event: LibraryCall) -> Report | None:
+    """The weight of the old statistics is as low as that of the new ones is in PyTorch."""
+    place = _NORMS[event.name]
+    by_position = event.args[place] if 0 <= place < len(event.args) else None
+    momentum = event.kwargs.get("momentum", by_position)
+    if not isinstance(momentum, Const) or not isinstance(momentum.value, float) or not 0 < momentum.value <= _LOW:
+        return None
+    return Report(
+        event.at,
+        f"{callee(event.context, event.at)} gets `momentum={momentum.value:g}`, which in Flax is the weight of the old "
+        f"statistics (in PyTorch of the new ones); use `momentum={1 - momentum.value:g}`",
         preview=True,
     )
 

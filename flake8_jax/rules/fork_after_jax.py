@@ -93,8 +93,10 @@ def fork_after_jax(event: Fork) -> Report | None:
     ## Limitations
 
     The rule misses classes of the project that are derived from `Process` or `DataLoader`. If jaxlint cannot infer the
-    number of worker processes, the rule reports nothing, because zero worker processes mean no fork. The rule does not
-    check which Python versions the project supports, so it also reports a project that needs Python 3.14.
+    number of worker processes, the rule reports nothing, because zero worker processes mean no fork. There are two
+    exceptions: the number is `os.cpu_count()`, or it is an option such as `args.workers`, and a file of the project
+    declares this option with a default above zero. The rule does not check which Python versions the project supports,
+    so it also reports a project that needs Python 3.14.
 
     ## Fix safety
 

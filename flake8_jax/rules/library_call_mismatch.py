@@ -21,7 +21,8 @@ def library_call_mismatch(event: CallMismatch | FloatSize | MissingMember) -> Re
     """A call does not fit a function or method of JAX, Flax, optax or Equinox, or their object lacks an attribute.
 
     The finding is a warning if only the name of a keyword argument is unknown, or an attribute of an object that is
-    not an array, because a release of the library that is newer than jaxlint may have this name.
+    not an array, because a release of the library that is newer than jaxlint may have this name. jaxlint reports an
+    unknown attribute of an array only with `--preview`, unless PyTorch, NumPy or `jax.numpy` has a function of this name.
 
     ## Why is this bad?
 
@@ -218,8 +219,9 @@ def library_call_mismatch(event: CallMismatch | FloatSize | MissingMember) -> Re
     The rule checks the number and the names of arguments. It does not check their types and values, except for floats
     as shapes and counts in functions of `jax.numpy`, `jax.nn` and `jax.random`. It checks methods and attributes only
     if the class of the object is certain. An annotation does not make the class certain, because the object may be of
-    a subclass. The rule does not check attributes of classes of the project, releases of JAX before 0.4.30, or
-    libraries other than JAX, Flax, optax and Equinox.
+    a subclass. The rule misses attributes of arrays if a class of the project has an attribute of the same name, or if
+    an operator computes the array with a value that jaxlint does not know. It does not check attributes of classes of
+    the project, releases of JAX before 0.4.30, or libraries other than JAX, Flax, optax and Equinox.
 
     ## Fix safety
 
@@ -271,16 +273,15 @@ def _missing_member(event: MissingMember) -> Report:
     if event.cls != "jax.Array":
         what = f"{subject} is a `{event.cls}`, which has no attribute `{attr}` in {event.title}"
         return Report(event.at, f"{what}, so this raises AttributeError; check the name", level="warning")
-    shown = subject.strip("`") if len(subject) <= _SHORT and subject.startswith("`") else "x"
+    shown = subject.strip("`") if _NAME.fullmatch(subject.strip("`")) else "x"
     remedy = _ELSEWHERE_METHODS.get(attr) or ("jnp." + attr + "({x})" if event.equivalent else "")
     said = f"use {remedy.replace('{x}', shown)}" if remedy else "check the name"
-    return Report(
-        event.at, f"{subject} is a JAX array, which has no attribute `{attr}`, so this raises AttributeError; {said}"
-    )
+    message = f"{subject} is a JAX array, which has no attribute `{attr}`, so this raises AttributeError; {said}"
+    return Report(event.at, message, level=None if remedy else "warning", preview=not remedy)
 
 
-_SHORT = 22
-"""A quoted text of at most this length stands in the advice."""
+_NAME = re.compile(r"[\w.]{1,24}")
+"""What stands in the advice as it is."""
 _PROPERTIES = {
     "size": "use .shape for the sizes of all axes, or .size without the parentheses",
     "device": "use .device without the parentheses, or .devices()",

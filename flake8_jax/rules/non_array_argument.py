@@ -6,7 +6,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._merging import report_wrong_argument
 from flake8_jax.rules._tracers import quote
-from flake8_jax.rules._untraceable import HOOKS, JITS, annotated_object, is_callable, is_no_array
+from flake8_jax.rules._untraceable import HOOKS, JITS, annotated_object, is_callable, is_no_array, is_optimizer
 from flake8_jax.rules._wording import passed_in
 from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.values import (
@@ -222,7 +222,8 @@ def non_array_argument(event: TransformCall | LibraryCall | RootMet | SequenceOp
 
     ## Limitations
 
-    The rule misses objects whose class comes from a library, except the neural-network modules of Flax and Equinox.
+    The rule misses objects whose class comes from a library, except optimizers of optax and the neural-network modules of
+    Flax and Equinox.
 
     ## Fix safety
 
@@ -280,6 +281,10 @@ def _untraceable_kind(value: Value) -> str:
     """``is a string``, ``holds a value``: what jit cannot trace."""
     if isinstance(value, Const) or (isinstance(value, Static) and value.kind == "str"):
         return "is a string"
+    if is_optimizer(value):
+        return "is an optimizer (a pair of functions)"
+    if isinstance(value, ExternalInstance):
+        return "is a Flax layer"
     if isinstance(value, (TupleValue, ListValue, DictValue)):
         return "holds a value that is not an array"
     if isinstance(value, Instance):

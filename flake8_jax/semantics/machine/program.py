@@ -147,6 +147,10 @@ class Program:
         """Whether any class of the project has a method or an attribute of that name."""
         return any(name in cls.namespace for cls in self.classes)
 
+    def defines_member(self, name: str) -> bool:
+        """Whether any class of the project has a method, an attribute or a field of that name."""
+        return any(name in cls.namespace or any(f.name == name for f in cls.fields) for cls in self.classes)
+
     def add_class(self, cls: ClassValue) -> None:
         """A class statement has run, or what is as good as one."""
         self.classes.append(cls)

@@ -57,6 +57,7 @@ from flake8_jax.semantics.domain.values import (
     Const,
     DictValue,
     External,
+    ExternalInstance,
     FunctionValue,
     HostArray,
     Instance,
@@ -420,7 +421,12 @@ def _gets_function(tv: TransformedValue, args: Arguments) -> bool:
         return False
     given = [value for i, value in enumerate(args.values) if i not in positions]
     given += [value for name, value in args.kwargs.items() if name not in names]
-    return any(isinstance(value, (FunctionValue, TransformedValue)) for value in given)
+    return any(isinstance(value, (FunctionValue, TransformedValue)) or _is_layer(value) for value in given)
+
+
+def _is_layer(value: Value) -> bool:
+    """An object of a class of Flax linen, which is no pytree."""
+    return isinstance(value, ExternalInstance) and value.exact and value.cls.startswith("flax.linen.")
 
 
 MAX_HEIRS = 16

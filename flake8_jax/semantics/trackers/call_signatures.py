@@ -24,10 +24,13 @@ from flake8_jax.semantics.domain.values import (
     NONE,
     Array,
     ClassValue,
+    Const,
     External,
     ExternalInstance,
     ExternalMethod,
+    HostArray,
     Instance,
+    Static,
     TupleValue,
     UnionValue,
     Value,
@@ -87,6 +90,8 @@ class CallSignatures(Tracker):
         node, args = at.node, at.args
         if not isinstance(node, ir.Call) or not _all_known(node, at) or not _is_certain(receiver):
             return
+        if isinstance(receiver, Array) and m.program.defines_member(name.rpartition(".")[2]):
+            return
         if name.endswith(".__call__"):
             if m.path.loops and not isinstance(node.func, (ir.Attribute, ir.Call)):
                 return
@@ -129,6 +134,8 @@ _TAKE_FIELDS = frozenset(
 """Methods that take the fields of a class of the project as well."""
 _LIKE = {"optax.GradientTransformation": ("optax.GradientTransformationExtraArgs", "optax.MultiSteps")}
 """Classes whose objects may stand where the tables name a class."""
+_OF_MAPPINGS = frozenset({"items", "keys", "values", "get", "pop", "update", "replace"})
+"""Of an array that passes for a tree, they say that it is one."""
 _METHOD = "method"
 """Stands for the class of a method, which has no attributes of its own."""
 
@@ -142,13 +149,15 @@ def _as_passed(name: str, problem: Problem) -> Problem:
 def check_member(m: Machine, frame: Frame, node: ir.Attribute, base: Value, *, called: bool) -> None:
     """An attribute of an object is read. called: and called."""
     signatures = m.trackers[CallSignatures]
-    if not signatures.names or node.attr.startswith("_"):
+    if not signatures.names or node.attr.startswith("_") or node.attr in _OF_MAPPINGS:
         return
     members = [v for v in base.members if v is not NONE] if isinstance(base, UnionValue) else [base]
     exists = [_has(signatures, value, node.attr, called=called) for value in members]
     if None in exists or not exists:
         return
     cls = _class_of(members[0])
+    if cls == "jax.Array" and m.program.defines_member(node.attr):
+        return  # it may be an object of that class
     title = "JAX" if cls == _METHOD else signatures.knows(m, frame.scope, cls)
     if not title:
         return
@@ -195,12 +204,32 @@ def _has(signatures: CallSignatures, value: Value, attr: str, *, called: bool) -
 def _class_of(value: Value) -> str:
     """The class of a library that an object surely is of; empty if there is none."""
     if isinstance(value, Array):  # a sequence of Haiku's keys passes for one key
-        return "" if value.declared or value.dtype == "key" else "jax.Array"
+        return "" if value.declared or value.dtype == "key" or not _is_of_arrays(value) else "jax.Array"
     if isinstance(value, ExternalInstance):
         return value.cls if value.exact else ""
     if isinstance(value, ExternalMethod):
         return _METHOD
     return value.cls.name if isinstance(value, TupleValue) and isinstance(value.cls, External) else ""
+
+
+_DEEPEST = 6
+
+
+def _is_of_arrays(value: Array, depth: int = _DEEPEST) -> bool:
+    """No operator has met anything unknown, whose class may define the operator: ``x * unit`` may be no array."""
+    recipe = value.recipe
+    if recipe is None or recipe.name.isidentifier():
+        return True
+    if depth == 0:
+        return False
+    return all(
+        _is_of_arrays(operand, depth - 1) if isinstance(operand, Array) else isinstance(operand, _PLAIN)
+        for operand in recipe.operands
+    )
+
+
+_PLAIN = (Const, Static, HostArray)
+"""What an operator makes an array of, together with an array."""
 
 
 def _is_certain(receiver: Value) -> bool:

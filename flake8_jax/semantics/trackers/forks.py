@@ -10,15 +10,21 @@ started     JAX has computed something on the running path (see ``process``).
 handle      a value of a library that forks later: a process that is started, a loader that starts workers whenever it is
             iterated, a context that says how to start them.
 
-Limitations: classes that the project derives from ``Process`` or ``DataLoader``, numbers of workers that are not known, the
-versions of Python that a project supports.
+option      the number of workers is often one of the command line or of a configuration. It counts if the project declares an
+            option of that name with a default above zero, wherever.
+
+Limitations: classes that the project derives from ``Process`` or ``DataLoader``, other numbers of workers that are not known,
+the versions of Python that a project supports.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
+from flake8_jax.core import ir
 from flake8_jax.semantics.domain.arguments import Call
+from flake8_jax.semantics.domain.code import last_name, path_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.values import NONE, Const, Opaque, Site, Unknown, Value, site_of
 from flake8_jax.semantics.events.events import Fork
@@ -81,6 +87,17 @@ class Forks(Tracker):
         self.forked: list[Place] = []
         self.handles: dict[int, Handle] = {}
 
+        self._options: dict[str, bool] = {}
+
+    def is_option(self, name: str) -> bool:
+        """The project declares an option of that name, and its default is above zero."""
+        known = self._options.get(name)
+        if known is None:
+            pattern = _declares(name)
+            texts = [scope.text for scope in self.m.program.by_name.values() if name.partition("_")[0] in scope.text]
+            known = self._options[name] = any(pattern.search(text) for text in texts)
+        return known
+
     def enter(self) -> Any:
         saved = self.state, self.forked
         self.state, self.forked = {}, []
@@ -132,7 +149,7 @@ def track_library_fork(m: Machine, at: Call, name: str, result: Value) -> None:
         if isinstance(result, Unknown):
             result.label = _PROCESS  # which its copies keep: a list of processes gives out one for each
     elif name in _LOADERS:
-        if _has_workers(at):
+        if _has_workers(m, at):
             forks.handles[id(result)] = Handle("loader", place, result)
             fork(m, place)
     else:
@@ -194,7 +211,28 @@ def _forks(m: Machine, at: Call) -> bool:
     return all(_start_method(value) == "fork" or id(value) in handles for value in chosen)
 
 
-def _has_workers(at: Call) -> bool:
-    values = at.args.values
-    workers = at.args.kwargs.get("num_workers", values[_WORKERS_AT] if len(values) > _WORKERS_AT else NONE)
-    return isinstance(workers, Const) and isinstance(workers.value, int) and workers.value > 0
+def _has_workers(m: Machine, at: Call) -> bool:
+    """The loader starts processes, at least by default."""
+    values, nodes = at.args.values, at.args.nodes
+    by_position = len(values) > _WORKERS_AT
+    workers = at.args.kwargs.get("num_workers", values[_WORKERS_AT] if by_position else NONE)
+    if isinstance(workers, Const):
+        return isinstance(workers.value, int) and workers.value > 0
+    node = at.args.keyword_nodes.get("num_workers", nodes[_WORKERS_AT] if len(nodes) > _WORKERS_AT else None)
+    if isinstance(node, ir.Call) and path_of(node.func) == "int" and len(node.args) == 1:
+        node = node.args[0].value
+    if isinstance(node, ir.Call):
+        return path_of(node.func) in _COUNTS
+    return isinstance(node, ir.Attribute) and m.trackers[Forks].is_option(last_name(node))
+
+
+_COUNTS = frozenset({"os.cpu_count", "multiprocessing.cpu_count", "mp.cpu_count", "cpu_count"})
+"""How the numbers of processors are spelled."""
+
+
+def _declares(name: str) -> re.Pattern[str]:
+    """The declaration of an option whose default is above zero: of argparse and click, of absl, of a class or a dict."""
+    argparse = rf"""["']--{re.escape(name).replace("_", "[_-]")}["'][^)]{{0,200}}?default\s*=\s*[1-9]"""
+    absl = rf"""DEFINE_integer\(\s*["']{re.escape(name)}["']\s*,\s*[1-9]"""
+    field = rf"""^\s+{re.escape(name)}\s*(:\s*int\s*)?=\s*[1-9]\d*\s*(#.*)?$"""
+    return re.compile(f"{argparse}|{absl}|{field}", re.MULTILINE)

@@ -190,3 +190,19 @@ def keys_among_the_variables(params, x, key):
     variables = {"params": params}
     variables["rngs"] = {"dropout": key}
     return plain, Net().apply(variables, x)  # expect: flax-collections
+
+
+# --- momentum ----------------------------------------------------------------------
+
+
+class Ported(nn.Module):
+    @nn.compact
+    def __call__(self, x, train):
+        norm = functools.partial(nn.BatchNorm, use_running_average=not train, momentum=0.1)
+        x = norm()(x)  # expect: flax-collections
+        x = nn.BatchNorm(not train, -1, 0.1)(x)  # expect: flax-collections
+        x = nn.BatchNorm(not train, momentum=0.9)(x)
+        return nn.BatchNorm(not train)(x)
+
+
+# runs: Ported().init(jax.random.key(0), jnp.ones((2, 3)), True)

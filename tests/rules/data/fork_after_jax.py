@@ -1,5 +1,6 @@
 """Processes that are started before and after JAX computes."""
 
+import argparse
 import multiprocessing
 import os
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -58,6 +59,18 @@ def by_context(data):
     with ProcessPoolExecutor(mp_context=context) as executor:  # expect: fork-after-jax
         executor.map(abs, data)
     return total
+
+
+def by_option(dataset):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--loader-workers", type=int, default=4, help="processes that load")
+    parser.add_argument("--no_workers", type=int, default=0)
+    args = parser.parse_args()
+    y = jnp.zeros(3)
+    four = torch.utils.data.DataLoader(dataset, num_workers=int(args.loader_workers))  # expect: fork-after-jax
+    every = torch.utils.data.DataLoader(dataset, num_workers=os.cpu_count())  # expect: fork-after-jax
+    none = torch.utils.data.DataLoader(dataset, num_workers=args.no_workers)
+    return y, four, every, none
 
 
 # --- silent ---------------------------------------------------------------------------------------
