@@ -25,6 +25,7 @@ from flake8_jax.semantics.domain.conditions import are_mutually_exclusive, label
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.signatures import call_error, untransformed
 from flake8_jax.semantics.domain.values import (
+    Array,
     BoundMethod,
     BuiltinValue,
     Condition,
@@ -37,6 +38,7 @@ from flake8_jax.semantics.domain.values import (
     StaticMethodValue,
     SuperValue,
     TransformedValue,
+    TupleValue,
     UnionValue,
     Unknown,
     Value,
@@ -48,6 +50,7 @@ from flake8_jax.semantics.interpreter.operations import call, method_of, perform
 from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL, EVALUATE
+from flake8_jax.semantics.trackers.call_signatures import check_called
 from flake8_jax.semantics.trackers.captures import APPLYING, track_parameters
 from flake8_jax.semantics.trackers.freshness import Freshness
 from flake8_jax.semantics.trackers.presumption import Presuming
@@ -113,6 +116,8 @@ def call_evaluated(m: Machine, frame: Frame, node: ir.Call, func: Value, *, used
             return _call_for_error(m, frame, node, args)
         if saved.jitted and isinstance(node.func, ir.Attribute) and node.func.attr in APPLYING:
             track_parameters(m, frame, node)
+        if type(func) is Array or type(func) is TupleValue:
+            check_called(m, func, Call(frame, node, args))
         return call(m, frame, node, func, args, used=used)
 
 

@@ -36,7 +36,6 @@ from flake8_jax.semantics.interpreter.parts import track_method_call
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import ATTRIBUTE, CALL, DESCRIBE, lookup
 from flake8_jax.semantics.trackers.buffers import read_by_method
-from flake8_jax.semantics.trackers.call_signatures import HAVE_MEMBERS, check_called
 from flake8_jax.semantics.trackers.clocks import DeviceWork
 from flake8_jax.semantics.trackers.eager_steps import EagerSteps
 from flake8_jax.semantics.trackers.eager_steps import track_call as track_step_work
@@ -116,7 +115,8 @@ def perform(m: Machine, func: Value, at: Call) -> Value:
         if m.trackers[Updates].wanted:
             track_result(m, func, at, given)
         return given
-    _check_called(m, func, at)
+    if id(func) in m.trackers[Products].made:
+        check_callee(m, at.frame, at.node, func)
     presumption = m.trackers[Presuming].presumption
     if presumption is not None:
         presumption.deny(func)
@@ -138,14 +138,6 @@ def perform(m: Machine, func: Value, at: Call) -> Value:
     if m.trackers[Updates].wanted:
         track_result(m, func, at, result)
     return result
-
-
-def _check_called(m: Machine, func: Value, at: Call) -> None:
-    """What no code of the analysis calls may be no function at all."""
-    if id(func) in m.trackers[Products].made:
-        check_callee(m, at.frame, at.node, func)
-    elif type(func) in HAVE_MEMBERS:
-        check_called(m, func, at)
 
 
 _WAITING = frozenset({".item", ".tolist", ".block_until_ready"})

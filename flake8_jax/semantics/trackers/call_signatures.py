@@ -165,17 +165,12 @@ def check_member(m: Machine, frame: Frame, node: ir.Attribute, base: Value, *, c
     m.bus.emit(MissingMember(context, node, cls, title, equivalent, exists[0] is True))
 
 
-def check_called(m: Machine, func: Value, at: Call) -> None:
-    """What is called is no function; a library object that has no ``__call__`` cannot be called."""
-    signatures, cls = m.trackers[CallSignatures], _class_of(func)
-    if (
-        not isinstance(at.node, ir.Call)
-        or at.decorating
-        or not cls
-        or isinstance(func, (ExternalInstance, ExternalMethod))
-    ):
+def check_called(m: Machine, func: Array | TupleValue, at: Call) -> None:
+    """An array or a tuple is called. One that a transform returned is told of elsewhere (``products``)."""
+    signatures, products, cls = m.trackers[CallSignatures], m.trackers[Products], _class_of(func)
+    if not isinstance(at.node, ir.Call) or not cls or not signatures.names or signatures.members(cls) is None:
         return
-    if not signatures.names or m.trackers[Products].chosen_at == len(m.path.stack) or signatures.members(cls) is None:
+    if products.chosen_at == len(m.path.stack) or id(func) in products.made:
         return
     if title := signatures.knows(m, at.frame.scope, cls):
         problem, newest = Problem("uncallable"), signatures.newest(cls.partition(".")[0])
