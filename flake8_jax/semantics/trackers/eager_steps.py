@@ -246,7 +246,7 @@ def _glue(m: Machine, loop: LoopState, doings: Doings) -> tuple[ir.Node, int] | 
     if len(glue) < MANY:
         return None
     found = list(glue.values())
-    starts = [statement.start for statement in all_statements(loop.node.body)]
+    starts = [loop.node.start, *(statement.start for statement in all_statements(loop.node.body))]
     statements = [max(start for start in starts if start <= place.start) for place in found]
     return found[statements.index(max(statements, key=statements.count))], len(glue)
 

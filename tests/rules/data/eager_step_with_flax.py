@@ -448,6 +448,13 @@ def without_a_state(w, key, batches):
     return out
 
 
+def beside_in_the_test(w, x):
+    while jnp.max(jnp.abs(jnp.sin(jnp.tanh(jnp.cos(w * x) + 1.0)))) > 1.0:
+        w = noised(w, x, w)  # expect: eager-step
+        w = denoise(w, x, w)
+    return w
+
+
 # --- rows of an array in a list ---
 
 
@@ -526,6 +533,7 @@ few_beside(1.0, jax.random.key(2), iter(batches))
 beside_now_and_then(1.0, jax.random.key(2), iter(batches))
 without_a_state(1.0, jax.random.key(2), iter(batches))
 collected_rows(jax.random.key(3), len(sys.argv) * 500)
+beside_in_the_test(jnp.ones(3), jnp.ones(3))
 
 elements(len(sys.argv) * 500)
 epochs()
