@@ -89,7 +89,7 @@ class Project:
 
     def prove(self, *options: str, command: str = "main.py", backend: Backend | None = None) -> Proved:
         self._capsys.readouterr()
-        given = ["--no-cache", "--output-format", "json", *options, ".", "--", "python", command]
+        given = ["--no-cache", "--output-format", "json", *options, ".", "--", "python", *command.split()]
         status = run(given, backend)
         out, err = self._capsys.readouterr()
         return Proved(status, out, err)
@@ -198,6 +198,15 @@ def test_what_needs_a_fix_that_is_not_proved_is_not_written(project: Project) ->
     assert verdicts == ("inconclusive", "intended-change")
     assert "the program needs the fix of JAX203 in line 8 of main.py, too, and this is not proved" in said.err
     assert (project.root / "main.py").read_text() == NEEDED
+
+
+@pytest.mark.jax
+def test_an_import_that_fails_inside_of_pytest_was_raised_there(project: Project) -> None:
+    test = "from jax.config import config\n\nconfig.update('jax_enable_x64', True)\n\n\ndef test_it():\n    assert config\n"
+    (project.root / "test_it.py").write_text(test)
+    verdict = project.prove(command="-m pytest -q test_it.py").verdict("removed-api")
+    assert verdict["verdict"] == "inconclusive", verdict
+    assert verdict["reason"].startswith("the original raised ModuleNotFoundError here, the fix runs"), verdict
 
 
 @pytest.mark.jax

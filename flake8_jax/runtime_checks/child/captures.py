@@ -140,6 +140,12 @@ class Ledger:
         """A module begins to run: what its variables are in the end is its result."""
         self._modules[number] = variables
 
+    def module_failed(self) -> None:
+        """A module ends by the exception that is being handled."""
+        error = sys.exc_info()[1]
+        if error is not None:
+            self.record_error(error)
+
     def finish(self) -> None:
         """Record the variables of the modules after the command has ended."""
         for number, variables in self._modules.items():

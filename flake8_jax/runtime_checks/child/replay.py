@@ -26,7 +26,7 @@ from flake8_jax.runtime_checks.child.captures import Ledger
 from flake8_jax.runtime_checks.child.main import Channel, summary
 from flake8_jax.runtime_checks.child.observe import versions
 from flake8_jax.runtime_checks.child.places import Places
-from flake8_jax.runtime_checks.child.rewriting import CAPTURE, MODULE, VISIT, Plan, hook_compile
+from flake8_jax.runtime_checks.child.rewriting import CAPTURE, FAILED, MODULE, VISIT, Plan, hook_compile
 from flake8_jax.runtime_checks.child.workload import CommandError, is_pytest, prepare, show_error
 
 
@@ -40,7 +40,8 @@ def run(request: dict[str, Any], channel: Channel) -> None:
     sys.dont_write_bytecode = True
     put: set[int] = set()
     hook_compile(_plans(request), ledger.defined.__setitem__, put.add)
-    probes = {CAPTURE: ledger.capture, VISIT: ledger.visit, MODULE: ledger.module, **meanings.HELPERS}
+    probes = {CAPTURE: ledger.capture, VISIT: ledger.visit, MODULE: ledger.module, FAILED: ledger.module_failed}
+    probes |= meanings.HELPERS
     for name, probe in probes.items():
         setattr(builtins, name, probe)
     floats = [meant["number"] for meant in request["meanings"] if meant["kind"] == "float"]

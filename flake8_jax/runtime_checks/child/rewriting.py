@@ -24,6 +24,7 @@ from typing import Any
 from flake8_jax.runtime_checks.child.meanings import Meaning, Meant
 
 CAPTURE, VISIT, MODULE = "__jaxlint_capture__", "__jaxlint_visit__", "__jaxlint_module__"
+FAILED = "__jaxlint_failed__"
 _FUTURES = 0x1FE0000  # ``CO_FUTURE_…``, what ``from __future__`` lines set in the flags of code (CPython 3.10 to 3.14)
 
 
@@ -72,6 +73,19 @@ def hook_compile(
     builtins.compile = compiling
 
 
+def _watched(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements of a module in a block that tells of an exception, which the command may catch: pytest does."""
+    if not body:
+        return []
+    failed = ast.Expr(ast.Call(ast.Name(FAILED, ast.Load()), [], []))
+    handler = ast.ExceptHandler(ast.Name("BaseException", ast.Load()), None, [failed, ast.Raise(None, None)])
+    around = ast.Try(body, [handler], [], [])
+    for made in (failed, *handler.body, handler, around):
+        ast.copy_location(made, body[-1])
+    ast.copy_location(around, body[0])
+    return [around]
+
+
 def _located(tree: Any) -> Any:
     """The tree with a last line at every node that has a first one. What pytest inserts has none; ``ast`` itself would put
     line 1 there, and nothing may end before it begins."""
@@ -113,7 +127,10 @@ class _Probing(ast.NodeTransformer):
             probe = ast.Expr(ast.Call(ast.Name(MODULE, ast.Load()), [ast.Constant(number), everything], []))
             first = next((n for n, statement in enumerate(node.body) if not _comes_first(statement)), len(node.body))
             where = node.body[first] if first < len(node.body) else node.body[-1] if node.body else None
-            node.body.insert(first, probe if where is None else ast.copy_location(probe, where))
+            node.body[first:] = [
+                probe if where is None else ast.copy_location(probe, where),
+                *_watched(node.body[first:]),
+            ]
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
