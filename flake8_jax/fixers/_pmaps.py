@@ -457,7 +457,7 @@ def _check_import(source: FixSource, found: Pmap) -> None:
         if not _SETTING.search(source.text, found.replaced.end):
             return
     raise Declined(
-        "no automatic fix, because the new code starts JAX, and this line runs at import; make the map in a function instead"
+        "no automatic fix, because the new code would ask for the devices at import; first move this `pmap` into a function"
     )
 
 

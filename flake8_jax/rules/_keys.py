@@ -27,7 +27,7 @@ ADVICE: dict[str, str] = {
     "same-data": "split it first unless you compare both results",
     "paired": "split it first unless both calls must draw equal numbers",
     "mirrored": "split it first unless one must undo or mirror the other",
-    "discarded": "split it first unless this is a warm-up",
+    "discarded": "split it first unless you throw away one of the two results",
     "template": "split it first unless a file replaces the values",
     "evaluation": "split it first unless every iteration must use equal numbers",
     "alternatives": "split it first unless only one of the two is ever used",

@@ -187,17 +187,21 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
         else:
             continue
         if variation is not None and (variation.distinct or variation.drifts) and not variation.of_shape:
-            return _report(event, node, iterates(variation.loop), drifts=variation.drifts)
+            advice = _OF_TEXT if isinstance(value, Static) and value.kind == "str" else _OF_NUMBER
+            return _report(event, node, iterates(variation.loop), advice, drifts=variation.drifts)
     return None
 
 
-def _report(event: TransformCall, node: ir.Expr | None, given: str, *, drifts: bool) -> Report:
+_OF_NUMBER = "make it traced unless a shape or Python branch needs it and its values are few"
+_OF_TEXT = "pass what the text stands for, such as the parameters of one layer, not their name"
+
+
+def _report(event: TransformCall, node: ir.Expr | None, given: str, advice: str, *, drifts: bool) -> Report:
     subject, function = quote(event.context, node, "of this call"), callee(event.context, event.at, "this function")
     changes = "is computed again in a loop" if drifts else "changes in every iteration"
     return Report(
         node if node is not None else event.at,
-        f"Static argument {subject} of {function} {changes}, so each new value recompiles; "
-        "make it traced unless a shape or Python branch needs it and its values are few",
+        f"Static argument {subject} of {function} {changes}, so each new value recompiles; {advice}",
         given=given,
         preview=drifts,
     )

@@ -378,10 +378,11 @@ def _showing(event: LibraryCall | MethodCall | TruthTest | Formatting) -> str:
     subject = _subject(event)
     if isinstance(event, LibraryCall):
         by = callee(event.context, event.at)
+        if subject is not None:
+            return f"Showing {quote(event.context, subject)} with {by}"
+        text = next((node for node in event.nodes if isinstance(node, ir.Name)), None)
         return (
-            f"Showing {quote(event.context, subject)} with {by}"
-            if subject is not None
-            else f"Showing a result with {by}"
+            f"Showing the result in {quote(event.context, text)} with {by}" if text else f"Showing a result with {by}"
         )
     return f"Formatting {quote(event.context, subject, 'a result')}"
 

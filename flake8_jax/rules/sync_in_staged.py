@@ -150,7 +150,8 @@ def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
         quote(context, event.nodes[0] if event.nodes else None, "its argument"),
     )
     # Nothing goes wrong: readers of unseen repositories found 2 of 7 of these worth a minute.
-    return Report(event.at, f"{function}() has no effect on {subject}, which is traced; {_ADVICE}", "info")
+    return Report(event.at, f"{function}() has no effect on {subject}, which is traced; {_REMOVE}", "info")
 
 
 _ADVICE = "call it on the result of the jitted function"
+_REMOVE = "remove it, or call it on what the jitted function returns"

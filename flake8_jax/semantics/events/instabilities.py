@@ -147,7 +147,7 @@ def _of_one_plus(event: Computation, one: Recipe) -> Finding | None:
     if exponential is not None and _is_written_here(event, exponential) and not stays_low(exponential.operands[0]):
         return Finding("computes log(1 + exp(x)), which overflows for large x and loses digits for small x", SOFTPLUS)
     if isinstance(other, (Array, Tree)) and not is_whole(other) and not _is_called_a_count(one):
-        return Finding("computes log(1 + x), which loses all digits of a small x", LOG1P, minor=True)
+        return Finding("adds 1 before the log, which loses all digits of a small number", LOG1P, minor=True)
     return None
 
 
