@@ -1,6 +1,5 @@
 """Eager loops that stage new bodies, or differentiate without ``jit``."""
 
-import flax.linen as nn
 import jax
 import jax.numpy as jnp
 
@@ -222,7 +221,7 @@ def once(w, x):
 # runs: either_way(jnp.ones(2), [jnp.ones((3, 2))] * 2, True)
 
 
-# --- gradients of compiled functions, layers that a module sets up, one of several classes ---
+# --- gradients of compiled functions, one of several classes ---
 
 
 compiled_loss = jax.jit(loss)
@@ -247,21 +246,6 @@ def of_a_compiled_gradient(w, batches):
     return [jax.grad(compiled_loss)(w, x) for x in batches]
 
 
-class SetUp(nn.Module):
-    def setup(self):
-        self.layer = nn.Dense(1)
-
-    def __call__(self, x):
-        return self.layer(x)
-
-
-def with_layers(params, batches):
-    for x in batches:
-        g = jax.grad(lambda p: jnp.mean(SetUp().apply(p, x) ** 2))(params)  # expect: transform-in-loop
-        params = jax.tree.map(lambda p, q: p - 0.1 * q, params, g)
-    return params
-
-
 class Descent:
     def step(self, w, x):
         return w - 0.1 * jax.grad(loss)(w, x)  # expect: transform-in-loop
@@ -284,5 +268,4 @@ def one_of_two_classes(w, batches, down: bool):
 
 # runs: of_a_compiled_function(jnp.ones(2), [jnp.ones((3, 2))] * 2)
 # runs: of_a_compiled_gradient(jnp.ones(2), [jnp.ones((3, 2))] * 2)
-# runs: with_layers(SetUp().init(jax.random.key(0), jnp.ones((3, 2))), [jnp.ones((3, 2))] * 2)
 # runs: one_of_two_classes(jnp.ones(2), [jnp.ones((3, 2))] * 2, True)
