@@ -116,8 +116,8 @@ def zero_gradient_argument(event: TransformCall) -> Report | None:
 
     ## Limitations
 
-    The rule misses a pytree of which only some arrays are unused. It also misses arguments that `functools.partial`
-    binds by keyword, and the transforms of Equinox (`eqx.filter_grad`).
+    The rule misses a pytree of which only some arrays are unused. It misses gradients of functions that
+    `functools.partial` makes, such as `jax.grad(partial(loss, x=x))`, and the transforms of Equinox (`eqx.filter_grad`).
 
     ## Fix safety
 
