@@ -71,6 +71,12 @@ def parameters(value):
         raise ValueError
     return list(inspect.signature(value.__init__).parameters.values())[1:]
 
+def taken(method):
+    "The parameters of a method, or of what a decorator put in its place, if that does not take any arguments."
+    outer = list(inspect.signature(method, follow_wrapped=False).parameters.values())
+    any_arguments = all(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in outer if p.name != "self")
+    return list(inspect.signature(method).parameters.values()) if any_arguments else outer
+
 def stored(cls):
     "What the methods of a class store in its objects, and what it declares."
     names = set()
@@ -103,7 +109,7 @@ def described(cls):
         if name == "__call__" and not any("__call__" in vars(base) for base in cls.__mro__):
             continue
         try:
-            took = list(inspect.signature(value).parameters.values())
+            took = taken(value)
         except (TypeError, ValueError):
             continue
         is_bound = inspect.ismethod(value) or isinstance(inspect.getattr_static(cls, name), staticmethod)

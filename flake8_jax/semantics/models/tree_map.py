@@ -107,9 +107,10 @@ def _map_trees(walk: _Walk, trees: list[Value]) -> Value:
         return NONE
     if isinstance(first, UnionValue):
         return joining.union_of([_map_trees(walk, [t, *trees[1:]]) for t in first.members])
-    if isinstance(first, (Array, HostArray, Const, Static)) or walk.budget <= 0:
+    is_container = isinstance(first, Static) and first.kind not in _LEAVES
+    if (isinstance(first, (Array, HostArray, Const, Static)) and not is_container) or walk.budget <= 0:
         return _map_leaf(walk, trees)
-    if isinstance(first, (Tree, Unknown)):
+    if isinstance(first, (Tree, Unknown, Static)):
         return _map_opaque(walk, first, trees)
     if not walk.room.enter(first):
         return Unknown("mapped tree")
@@ -129,6 +130,10 @@ def _map_trees(walk: _Walk, trees: list[Value]) -> Value:
     return Unknown("mapped tree")
 
 
+_LEAVES = ("int", "bool", "str", "float", "complex", "dtype")
+"""The kinds of host values that are leaves; one of unknown kind may be a list, whose elements the function gets."""
+
+
 def _map_leaf(walk: _Walk, trees: list[Value]) -> Value:
     """The first tree is a leaf, or there is no time to look into it."""
     walk.budget -= 1
@@ -139,12 +144,14 @@ def _map_leaf(walk: _Walk, trees: list[Value]) -> Value:
     return walk.at_leaf(trees)  # where the first tree has a leaf, the others may have a whole subtree
 
 
-def _map_opaque(walk: _Walk, first: Tree | Unknown, trees: list[Value]) -> Value:
+def _map_opaque(walk: _Walk, first: Tree | Unknown | Static, trees: list[Value]) -> Value:
     """The first tree is of unknown structure: the function is called on any one leaf of it."""
     m = walk.m
     leaf: Value = Unknown("leaf")
     if isinstance(first, Tree):
         leaf = Tree(first.level) if walk.custom_leaves else Array(first.level)
+    elif isinstance(first, Static):
+        leaf = Static("int" if first.kind == "shape" else "")
     leaves = [leaf, *[_leaf_like(t) for t in trees[1:]]]
     presumption = m.trackers[Presuming].presumption
     if presumption is not None:
