@@ -270,8 +270,8 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
     ## Limitations
 
     The rule misses a key whose seed is a setting of the program (`jax.random.key(config.seed)`), and a draw in a
-    function whose code jaxlint does not see. It also misses a parameter for a seed whose name contains neither `seed`,
-    `key` nor `rng`.
+    function whose code jaxlint does not see. It takes a parameter for a seed or a key only if the name of the parameter
+    contains `seed`, `key` or `rng`, so it misses a function that ignores a seed with another name.
 
     ## Fix safety
 

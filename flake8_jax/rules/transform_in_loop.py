@@ -22,8 +22,8 @@ def transform_in_loop(event: Repetition) -> Report | None:
     The finding is a warning for a loop with `grad`, because such a loop usually trains a model and has many
     iterations. It is a note for a loop with `vmap`, or with a new body of `scan` or a similar function,
     because such loops are often short. With `--preview`, the rule also reports `grad` of a function that is jitted
-    itself, as in the second function of the example, as a note. JAX then runs compiled code, but it differentiates the
-    compiled function again in every iteration.
+    itself, such as `jax.grad(fast_loss)` in `train_with_fast_loss` below. This finding is a note: JAX runs compiled
+    code, but it differentiates the compiled function again in every iteration.
 
     ## Why is this bad?
 

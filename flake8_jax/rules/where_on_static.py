@@ -26,7 +26,7 @@ def where_on_static(event: LibraryCall) -> Report | None:
     ## Why is this bad?
 
     A condition such as `scale is None`, a flag or a comparison of strings is a Python bool. Python computes both
-    values before it calls `where`, and if the gradient of the value that is not chosen is NaN, the gradient of the
+    values before it calls `where`, and if the gradient of the value that is not chosen is NaN or infinite, the gradient of the
     whole call is NaN. The result has a dtype and a shape that fit both values (`where` promotes and broadcasts them).
     If one value is None, the call raises `TypeError`. A Python `if` computes only the value that it chooses.
 
