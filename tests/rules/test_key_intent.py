@@ -60,6 +60,14 @@ def scaled(x, key):
     return x * jax.random.uniform(key, ())
 
 
+def two_layers(key, same_init: bool):
+    first, second = jax.random.split(key)
+    weights = jax.random.normal(first, (3,))
+    if same_init:
+        return weights, jax.random.normal(first, (3,))  # info
+    return weights, jax.random.normal(second, (3,))
+
+
 def augmented(key, image, mask):
     k1, k2 = jax.random.split(key)
     image = moved(image, key=k1)

@@ -18,7 +18,8 @@ paired      a function changes two arrays in the same way, with the same key: an
 discarded   the result of a call is thrown away: a warm-up, or a line that was forgotten.
 template    the result of a call only says how to read a file: what is read takes the place of its numbers.
 parts       one key is split into the same keys twice, and each time another slice of them is taken.
-said        a comment beside a use says so: ``# fixed key``. What compares under one key is ``same data`` as well.
+said        a comment beside a use says so, or an option around it: ``# fixed key``, ``if same_init:``. What compares under
+            one key is ``same data`` as well.
 apart       each use only leads to what the code prints, plots or saves, and nothing is computed of both (``key_meetings``).
 picked      ``where`` picks one of the two draws, or of what was computed from them (``key_alternatives``).
 evaluation  a loop computes something of the state that it changes, and goes on without it: what it gathers shows how the
@@ -37,7 +38,15 @@ from typing import TYPE_CHECKING, Any, Literal
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.boundary import SEED
-from flake8_jax.semantics.domain.code import all_statements, below, called_name, last_name, names_read, statement_at
+from flake8_jax.semantics.domain.code import (
+    all_statements,
+    below,
+    called_name,
+    last_name,
+    names_read,
+    names_tested_around,
+    statement_at,
+)
 from flake8_jax.semantics.domain.equal_draws import is_copy, states_equal_draws
 from flake8_jax.semantics.domain.scopes import is_test_file
 from flake8_jax.semantics.domain.values import (
@@ -81,7 +90,7 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
     what comes out of both; new keys that no code reads were forgotten.
     """
     body = here.function.body if here.function is not None else here.scope.tree.body
-    if _is_said(body, here) or _is_said(body, there):
+    if _is_said(body, here) or _is_said(body, there) or _is_asked_for(body, here) or _is_asked_for(body, there):
         return "same-data"
     standing = _standing_of(key, here, there, advances=in_loop and is_step(body, here.node, here.scope))
     if standing:
@@ -219,6 +228,14 @@ def _names_given(place: Place) -> set[str]:
     """The variables that a call gives away as they are."""
     node = place.node
     return {a.value.id for a in node.args if isinstance(a.value, ir.Name)} if isinstance(node, ir.Call) else set()
+
+
+_ALIKE = frozenset(["same", "shared", "tied", "common", "identical"])
+
+
+def _is_asked_for(body: list[ir.Stmt], place: Place) -> bool:
+    """An option around the use asks for equal numbers: ``if same_init: …``."""
+    return any(not _ALIKE.isdisjoint(words_of(name)) for name in names_tested_around(body, place.node))
 
 
 def _is_said(body: list[ir.Stmt], place: Place) -> bool:
