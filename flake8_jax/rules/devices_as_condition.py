@@ -145,27 +145,37 @@ def _is_guarded(call: ir.Call, body: list[ir.Stmt]) -> bool:
 
 def _is_condition(node: ir.Expr, body: list[ir.Stmt]) -> bool:
     """Code decides by whether there is something in the value, other than to raise an error of its own."""
-    decides = False
-    part: Any = node
+    decides, part = False, node
     for around in reversed([n for n in nodes_around(body, node.start, node.end) if n is not node]):
         if isinstance(around, (ir.Function, ir.FunctionDef, ir.Lambda)):
-            return decides
-        if isinstance(around, (ir.If, ir.While, ir.IfExp)) and _is_in(node, [around.test]):
-            if isinstance(around, ir.If) and any(isinstance(s, ir.Raise) for s in [*around.body, *around.orelse]):
-                return False
-            decides = decides or part is around.test
-        elif isinstance(around, ir.Call) and last_name(around.func) in ("len", "bool", "any") and len(around.args) == 1:
-            part = around if part is around.args[0].value else None
-            decides = decides or (part is not None and last_name(around.func) == "bool")
-        elif isinstance(around, ir.UnaryOp) and around.op == "not":
-            decides = decides or part is around.operand
-        elif isinstance(around, ir.BoolOp):
-            decides = decides or any(part is value for value in around.values)
-        elif isinstance(around, ir.Compare) and part is around.left and isinstance(part, ir.Call) and part is not node:
-            decides = decides or all(isinstance(c, ir.Constant) and c.value in (0, 1) for c in around.comparators)
-        else:
-            part = None
+            break
+        if isinstance(around, ir.If) and any(isinstance(s, ir.Raise) for s in [*around.body, *around.orelse]):
+            return False
+        decides = decides or _asks(around, part, is_list=part is node)
+        if _counts(around, part):
+            part = around
     return decides
+
+
+def _asks(around: Any, part: ir.Expr, *, is_list: bool) -> bool:
+    """Whether the node makes a decision of its part: the list of the devices, or how many there are."""
+    if isinstance(around, (ir.If, ir.While, ir.IfExp)):
+        return part is around.test
+    if isinstance(around, ir.UnaryOp):
+        return around.op == "not" and part is around.operand
+    if isinstance(around, ir.BoolOp):
+        return any(part is value for value in around.values)
+    if isinstance(around, ir.Compare):
+        bounds = [isinstance(c, ir.Constant) and c.value in (0, 1) for c in around.comparators]
+        return not is_list and part is around.left and all(bounds)
+    return _counts(around, part) and last_name(around.func) == "bool"
+
+
+def _counts(around: Any, part: ir.Expr) -> bool:
+    """``len(part)`` and the like."""
+    if not isinstance(around, ir.Call) or last_name(around.func) not in ("len", "bool", "any"):
+        return False
+    return len(around.args) == 1 and part is around.args[0].value
 
 
 def _is_in(node: ir.Expr, parts: list[Any]) -> bool:
