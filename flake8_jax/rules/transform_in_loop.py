@@ -10,7 +10,7 @@ from flake8_jax.rules._fresh import loop_of, made_of, of_loop, short, this_funct
 from flake8_jax.rules._steps import report_gradients_first
 from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._wording import callee
-from flake8_jax.semantics.domain.code import bound_paths, names_read
+from flake8_jax.semantics.domain.code import all_statements, bound_paths, names_read
 from flake8_jax.semantics.domain.values import BoundMethod, ExternalMethod, FunctionValue
 from flake8_jax.semantics.events.events import Repetition
 
@@ -180,6 +180,8 @@ def transform_in_loop(event: Repetition) -> Report | None:
     if event.how == "compiled" or is_test(event.context):
         return None
     step = "the whole step" if event.own else this_function(event)
+    if not event.own and _stores(event):
+        step = f"a function that returns what {step} stores"
     if event.how == "body":
         problem = f"`{short(event.name)}` compiles {made_of(event.operand)}"
         method = _bound_method(event)
@@ -215,6 +217,12 @@ def _reads_locals(event: Repetition) -> bool:
     around = set(inner.local_names) if not event.own else bound_paths(event.loop)
     is_inside = function.qualname.startswith(f"{inner.qualname}.<locals>.")
     return is_inside and not read.isdisjoint(around - {function.name})
+
+
+def _stores(event: Repetition) -> bool:
+    """The function around the call assigns to attributes, so a jitted one would store tracers."""
+    inner = event.context.inner
+    return inner is not None and any("." in path for s in all_statements(inner.body) for path in bound_paths(s))
 
 
 def _bound_method(event: Repetition) -> str:
