@@ -26,8 +26,9 @@ def async_timing(event: Timed) -> Report | None:
     - The code times a thousand JAX calls or more together: JAX queues only some tens of calls, so the error is small.
     - The timed function runs single operations in a loop, without `jit`: Python then takes most of the time.
 
-    The rule also reports a `with` block whose context manager reads the clock when the block starts and ends
-    (`with timer(): …`), and a call of `jax.profiler.stop_trace` before the profiled work is done.
+    The rule also reports a context manager that reads the clock when its block starts and ends (`with timer(): …`), if
+    the block ends before the work in it is done. And it reports a call of `jax.profiler.stop_trace` before the profiled
+    work is done.
 
     With `--preview`, the rule also reports a timer around a training loop in which the host also waits for data
     (`for x in loader`). Only a small part of the device's work is unfinished when such a loop ends, so this finding is

@@ -65,8 +65,9 @@ def inf_mask_softmax(event: Computation) -> Report | None:
 
     ## Use instead
 
-    Choose between score and `-inf` with `jnp.where`, keep the diagonal of the mask, or write the smallest finite
-    number (`jnp.finfo(scores.dtype).min`) instead of `-inf`.
+    - Instead of `(1 - mask) * -jnp.inf`, choose between score and `-inf` with `jnp.where`.
+    - In a causal mask, keep the diagonal.
+    - If a mask may mask a whole row, write the smallest finite number (`jnp.finfo(scores.dtype).min`) instead of `-inf`.
 
     ```python
     import jax
@@ -95,7 +96,7 @@ def inf_mask_softmax(event: Computation) -> Report | None:
     because jaxlint does not know whether the mask masks a whole row.
 
     jaxlint does not report a result whose NaN the code replaces with `nan_to_num` or `where`. It also does not report
-    `-inf` in the logarithm of a density, where it is a valid result.
+    `-inf` as a result of its own, as in `log_density` below: the logarithm of a density may be `-inf`.
 
     ```python
     import jax

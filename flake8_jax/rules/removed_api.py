@@ -110,9 +110,9 @@ def removed_api(event: ApiUse) -> Report | None:
     jaxlint offers a fix if another name does the same and if every supported release of the library has this name:
     `jax.tree_map` becomes `jax.tree.map`. The fix is safe, except in these cases:
 
-    - A test replaces the function under its old name (`monkeypatch.setattr`), because the replacement would have no
-      effect on the new name.
-    - The fix replaces the import of a module, because the new module may lack a name that the code uses.
+    - A test replaces the function under its old name (`monkeypatch.setattr`). After the fix, the test would no longer
+      change what the code calls.
+    - The fix replaces the import of a module. The new module may lack a name that the code uses.
     - The file runs only on old releases, which lack the new name. jaxlint assumes this if the project does not say
       which releases it supports, and the file or another file of its package also uses an older name such as
       `flax.optim`, which JAX or the library removed before the new name came. If a third name does the same in old and

@@ -138,10 +138,10 @@ def self_write(event: Mutation) -> Report | None:
 
     ## Limitations
 
-    The rule misses an attribute that counts calls with a Python number (`self.calls += 1`), although it counts only
-    traces. It also misses assignments through a property setter or `__setattr__`, and objects whose class comes from a
-    library. It reports nothing for modules of Flax and Haiku, because these libraries carry the state of a module
-    through the trace.
+    The rule misses an attribute that counts calls with a Python number (`self.calls += 1`). Such an attribute is
+    wrong, because it counts only the traces. The rule also misses assignments through a property setter or
+    `__setattr__`, and objects whose class comes from a library. It reports nothing for modules of Flax and Haiku,
+    because these libraries carry the state of a module through the trace.
 
     ## Fix safety
 

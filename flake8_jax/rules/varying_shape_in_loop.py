@@ -15,8 +15,8 @@ from flake8_jax.semantics.events.facts import iterates
 def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
     """A loop calls a jitted function with shapes that depend on the iteration.
 
-    With `--preview`, the rule also reports three more cases. In public repositories, 2 of 3 findings of the first two
-    cases were worth a change.
+    With `--preview`, the rule also reports the three cases below. Of the first two cases, public repositories showed
+    only three findings. In two of them, the author's code was worth a change.
 
     - With `--preview`, the rule reports batches of PyTorch's `DataLoader` without `drop_last`, because the last batch
       may be smaller.

@@ -35,10 +35,10 @@ def where_nan_grad(event: Computation) -> Report | None:
 
     ## Why is this bad?
 
-    JAX computes and differentiates both values of `where` for every element, and multiplies the derivative of the
-    value that is not chosen by zero. Where `sqrt`, `log` or a division has no finite derivative, this product is zero
-    times infinity. The gradient is then NaN, although the result is right. Replace the operand for these elements,
-    too: `jnp.where(x > 0, jnp.sqrt(jnp.where(x > 0, x, 1.0)), 0)`.
+    JAX computes and differentiates both values of `where` for every element. The value that `where` does not choose
+    gets the derivative zero, which JAX multiplies by the derivative of `sqrt`, `log` or the division in this value.
+    If that one is infinite, the gradient is zero times infinity, which is NaN, although the result is right. Give the
+    inner function a harmless operand for these elements: `jnp.where(x > 0, jnp.sqrt(jnp.where(x > 0, x, 1.0)), 0)`.
 
     Code that replaces a NaN in the result does not help. `where(isnan(y), 0, y)`, `nan_to_num(y)` and `nansum(y)` hide
     the NaN of `sqrt(x)` or `0 / 0`, but the gradient is still NaN.
