@@ -77,7 +77,7 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
     - With `--preview`, the rule reports a loop that indexes a NumPy array by a JAX array (`rows[index]` in the second
       example), which copies the index to the host each time.
     - With `--preview`, the rule reports a loop that stores results of a jitted function in a NumPy array
-      (`xs[k + 1] = step(xs[k])` in the fourth example, `losses[i] = loss`). It reports the first such line of a
+      (`xs[k + 1] = step(xs[k])`, `losses[i] = loss`). It reports the first such line of a
       function.
 
     ## Why is this bad?
@@ -163,29 +163,6 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
         bar = Bar([jnp.ones((3, 2))] * 4)
         fit(jnp.ones(2), bar)
         assert len(bar.shown) == 2
-    ```
-
-    ```python
-    import jax
-    import jax.numpy as jnp
-    import numpy as np
-
-
-    @jax.jit
-    def advance(x, u):
-        return x + 0.1 * jnp.sin(u)
-
-
-    def simulate(x, controls):
-        xs = np.zeros((len(controls) + 1, 2))
-        xs[0] = x
-        for k, u in enumerate(controls):
-            xs[k + 1] = advance(xs[k], u)  # expect: sync-in-loop
-        return xs
-
-
-    def demonstrate():
-        assert simulate(np.ones(2), np.ones((4, 2))).shape == (5, 2)
     ```
 
     ## Use instead
