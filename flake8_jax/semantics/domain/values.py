@@ -81,8 +81,8 @@ class Opaque(Value):
         self.origin: Value | None = None
 
 
-FIELD_DEFAULT, LOADER, BATCH, RAISES = "default", "a ragged loader", "a ragged batch", "raises"
-"""Labels: of what the factory of a dataclass field makes, of a call that gives nothing; see ``loaders`` for the others."""
+FIELD_DEFAULT, LOADER, BATCH, RAISES, LIBRARY = "default", "a ragged loader", "a ragged batch", "raises", "library call"
+"""Labels: of what the factory of a dataclass field makes, a call that gives nothing, an unknown library; see ``loaders``."""
 
 
 class Unknown(Opaque):

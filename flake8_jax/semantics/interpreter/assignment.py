@@ -22,6 +22,7 @@ from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.sizes import track_filled
 from flake8_jax.semantics.domain.values import (
     GRAD,
+    LIBRARY,
     Array,
     Const,
     DictValue,
@@ -131,7 +132,7 @@ def assign(m: Machine, frame: Frame, target: ir.Expr, value: Value, source: ir.E
 
 def _as_mapping(m: Machine, frame: Frame, node: ir.Expr) -> Value:
     """Data of the host, as a file gives it, that takes items by name, and so is a dict: from now on it may hold anything."""
-    mapping = Unknown("mapping")
+    mapping = Unknown(LIBRARY)
     if isinstance(node, ir.Name) and node.id in frame.slots:
         m.journal.write(frame.slots, node.id, mapping)
     return mapping

@@ -21,6 +21,7 @@ from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     CONCRETE,
     GRAD,
+    LIBRARY,
     MAYBE,
     MISSING,
     NONE,
@@ -370,8 +371,8 @@ def set_item(m: Machine, base: Value, index: Value, value: Value) -> None:
             m.journal.write(base.slots, index.value % n, value)
         else:
             _summarise(m, base, value)
-    elif isinstance(base, Opaque):
-        store_part(m, base, index, value)
+    elif isinstance(base, Opaque) and not (isinstance(base, Unknown) and base.label == LIBRARY):
+        store_part(m, base, index, value)  # a table of pandas gives a column of its own back
 
 
 def _summarise(m: Machine, base: ListValue, extra: Value) -> None:

@@ -17,6 +17,7 @@ from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.scopes import RUNNING, Frame, ModuleScope
 from flake8_jax.semantics.domain.tracer_tests import class_of
 from flake8_jax.semantics.domain.values import (
+    LIBRARY,
     Array,
     BuiltinValue,
     Condition,
@@ -130,7 +131,9 @@ def perform(m: Machine, func: Value, at: Call) -> Value:
         track_unknown_call(m, name, (*at.args.values, *at.args.kwargs.values()))
     if m.trackers[Forks].handles and isinstance(func, Unknown):
         track_handle_called(m, at, func)
-    result = Unknown("call", host_test=isinstance(func, Unknown) and func.host_test)
+    owner = func.parent if isinstance(func, Unknown) else None
+    label = LIBRARY if isinstance(owner, Unknown) and owner.label == LIBRARY else "call"
+    result = Unknown(label, host_test=isinstance(func, Unknown) and func.host_test)
     track_wrapped(m, func, (*at.args.values, *at.args.kwargs.values()), result)
     if m.trackers[Variations].known:
         vary_by_method(m, func, result)

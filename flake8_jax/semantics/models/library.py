@@ -19,6 +19,7 @@ from typing import Any
 from flake8_jax.knowledge.model import ClassFact, FunctionFact
 from flake8_jax.semantics.domain.arguments import Call, bind_parameters
 from flake8_jax.semantics.domain.values import (
+    LIBRARY,
     BoundMethod,
     Const,
     External,
@@ -104,7 +105,7 @@ def call_external(m: Machine, func: External, at: Call) -> Value:
         track_unknown_call(m, name.rpartition(".")[2], (*at.args.values, *at.args.kwargs.values()))
     if space is None or space.returns == "unknown":
         track_key_given(m, func, at)
-        unknown = Unknown("library call")
+        unknown = Unknown(LIBRARY)
         track_wrapped(m, func, given(at.args), unknown)
         track_library_fork(m, at, name, unknown)
         track_loader(m, at, name, unknown)
