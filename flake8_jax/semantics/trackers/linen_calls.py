@@ -24,6 +24,7 @@ from flake8_jax.semantics.domain.values import Const, ExternalInstance, Instance
 from flake8_jax.semantics.events.events import CallMismatch
 from flake8_jax.semantics.events.refused import StraySubmodule
 from flake8_jax.semantics.trackers.call_signatures import CallSignatures
+from flake8_jax.semantics.trackers.products import Products
 from flake8_jax.semantics.trackers.versions import ApiUses
 
 if TYPE_CHECKING:
@@ -93,6 +94,8 @@ def check_merged(m: Machine, func: ExternalInstance, at: Call) -> None:
     versions, signatures = m.trackers[ApiUses].versions, m.trackers[CallSignatures]
     if known is None or not signatures.names or versions is None or not isinstance(at.node, ir.Call):
         return
+    if m.trackers[Products].chosen_at == len(m.path.stack):
+        return  # one of several layers: what chose it may have chosen the arguments
     name, field = known
     fact, args = m.program.knowledge.method(func.cls, "__call__"), at.args
     if fact is None or args.star is not None or args.double_star is not None or args.unknown_rest:
