@@ -8,7 +8,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.domain.code import last_name, nodes_around
+from flake8_jax.semantics.domain.code import last_name, names_tested_around, nodes_around
 from flake8_jax.semantics.domain.values import Const
 from flake8_jax.semantics.events.events import LibraryCall
 
@@ -133,8 +133,14 @@ _BACKENDS = {"cuda": "gpu", "rocm": "gpu"}
 """What ``jax.default_backend()`` calls these platforms."""
 
 
+_ASKING = frozenset({"default_backend", "platform"})
+"""What says which platform JAX uses."""
+
+
 def _is_guarded(call: ir.Call, body: list[ir.Stmt]) -> bool:
-    """The function may expect the error: it is caught, or a context manager may take it."""
+    """The function may expect the error: it is caught, a context manager may take it, or a test has asked for the platform."""
+    if not _ASKING.isdisjoint(names_tested_around(body, call)):
+        return True
     around = list(nodes_around(body, call.start, call.end))
     first = max((i for i, n in enumerate(around) if isinstance(n, (ir.Function, ir.FunctionDef))), default=0)
     return any(

@@ -131,9 +131,7 @@ def perform(m: Machine, func: Value, at: Call) -> Value:
         track_unknown_call(m, name, (*at.args.values, *at.args.kwargs.values()))
     if m.trackers[Forks].handles and isinstance(func, Unknown):
         track_handle_called(m, at, func)
-    owner = func.parent if isinstance(func, Unknown) else None
-    label = LIBRARY if isinstance(owner, Unknown) and owner.label == LIBRARY else "call"
-    result = Unknown(label, host_test=isinstance(func, Unknown) and func.host_test)
+    result = _unknown_result(func)
     track_wrapped(m, func, (*at.args.values, *at.args.kwargs.values()), result)
     if m.trackers[Variations].known:
         vary_by_method(m, func, result)
@@ -141,6 +139,14 @@ def perform(m: Machine, func: Value, at: Call) -> Value:
     if m.trackers[Updates].wanted:
         track_result(m, func, at, result)
     return result
+
+
+def _unknown_result(func: Value) -> Unknown:
+    """What a call of something unknown returns. A method of what an unknown library returned returns such an object, too."""
+    if not isinstance(func, Unknown):
+        return Unknown("call")
+    is_of_library = isinstance(func.parent, Unknown) and func.parent.label == LIBRARY
+    return Unknown(LIBRARY if is_of_library else "call", host_test=func.host_test)
 
 
 _WAITING = frozenset({".item", ".tolist", ".block_until_ready"})

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.arguments import Call
-from flake8_jax.semantics.domain.code import last_name, path_of
+from flake8_jax.semantics.domain.code import called_name, last_name, path_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.values import NONE, Const, Opaque, Site, Unknown, Value, site_of
 from flake8_jax.semantics.events.events import Fork
@@ -222,12 +222,8 @@ def _has_workers(m: Machine, at: Call) -> bool:
     if isinstance(node, ir.Call) and path_of(node.func) == "int" and len(node.args) == 1:
         node = node.args[0].value
     if isinstance(node, ir.Call):
-        return path_of(node.func) in _COUNTS
+        return called_name(node.func, at.frame.scope) == "cpu_count"
     return isinstance(node, ir.Attribute) and m.trackers[Forks].is_option(last_name(node))
-
-
-_COUNTS = frozenset({"os.cpu_count", "multiprocessing.cpu_count", "mp.cpu_count", "cpu_count"})
-"""How the numbers of processors are spelled."""
 
 
 def _declares(name: str) -> re.Pattern[str]:
