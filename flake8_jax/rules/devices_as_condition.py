@@ -68,6 +68,9 @@ def devices_as_condition(event: LibraryCall) -> Report | None:
     a call whose result is not a condition, because such code needs the GPU. It does not report a condition after which
     the program itself stops with an error, because JAX only raises another error.
 
+    jaxlint does not report a call below `if jax.default_backend() == "gpu":` or a test of a `platform`, because this
+    test has already asked. It does not report a call in a `with` block, which may catch the error.
+
     ```python
     import jax
 

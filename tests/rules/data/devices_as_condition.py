@@ -79,3 +79,12 @@ def compared(n):
 def wanted():
     gpu = jax.devices("gpu")[0]
     return jax.device_put(1.0, gpu) if gpu.id else None
+
+
+def below_a_test():
+    if jax.default_backend() == "gpu":
+        return "half" if jax.devices("gpu") else "single"
+    return "single"
+
+
+# runs: below_a_test()
