@@ -42,7 +42,7 @@ def numpy_on_tracer(event: LibraryCall) -> Report | None:
     """A NumPy or SciPy function is called on a traced value.
 
     With `--preview`, the rule also looks at functions that no code of the project traces. It reports a NumPy call on a
-    parameter that is annotated as a JAX array. The result of the call has to become an argument of a JAX function, as
+    parameter that is annotated as a JAX array, if the result of the call then becomes an argument of a JAX function, as
     in `jnp.stack([np.roll(x, k) for k in ks])`. Outside tracing, such code copies the data to the host and back.
 
     ## Why is this bad?

@@ -95,7 +95,8 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     ## Limitations
 
-    The rule does not report code that writes to a file, because JAX504 (`impure-call`) reports it.
+    The rule does not report code that writes to a file, such as `log.write(text)`, because JAX504 (`impure-call`) reports
+    it.
 
     ## Fix safety
 

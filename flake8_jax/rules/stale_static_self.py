@@ -113,8 +113,8 @@ def stale_static_self(event: StaleRead) -> Report | None:
     ## Limitations
 
     The rule misses changes that code outside the project makes. It does not report a call with arguments of other
-    shapes, because JAX traces the function again. It reports nothing for a Flax module that compiled code captures
-    and an optimizer updates.
+    shapes, because JAX traces the function again. It also misses a Flax module that compiled code captures
+    while an optimizer updates the module.
 
     ## Fix safety
 
