@@ -107,7 +107,8 @@ def transform_in_loop(event: Repetition) -> Report | None:
 
     jaxlint does not report a body of `scan` that the code defines once, before the loop, because JAX finds the
     compiled body in its cache. It does not report code that runs once, or a loop that is known to have at most 100
-    iterations, because such a loop costs little.
+    iterations, because such a loop costs little. For a new body of `scan` or a similar function, the limit is 4
+    iterations, as for `jit` (JAX401), because JAX compiles that body in each iteration.
 
     There is one exception: if a loop calls `vmap` and each iteration depends on the one before, as in `x = step(x)` or
     `solver.tell(x, f(x))`, jaxlint reports the loop from 21 iterations on.

@@ -39,7 +39,7 @@ def not_reached(fix: Fix, reference: Replay, names: Sequence[Function], command:
         return Verdict(
             "blocked", f"the line did not run; `{' '.join(command)}` ended with status {reference.status}{said}"
         )
-    return inconclusive("the line did not run")
+    return inconclusive("the line did not run; use a command that runs it")
 
 
 # --- whether anything differs --------------------------------------------------------------------------------------
@@ -109,20 +109,24 @@ def unwitnessed(fix: Fix, compared: Compared) -> str:
     all_ = [compared.functions[f] for f in fix.functions if f in compared.functions]
     if mine:
         if not any(found["calls"] > found["drifted"] for found in mine.values()):
-            return "no call of the functions around it had the same inputs in both runs"
+            return "no call of the functions around it had the same inputs in both runs; use a command with fewer steps"
         drift = max(found["drift"] for found in mine.values())
         if drift > _MOST_DRIFT:
-            return f"calls whose inputs differed already differ by {drift:.2g}, and no run in float64 could tell why"
+            return (
+                f"calls whose inputs differed already differ by {drift:.2g}, and no run in float64 could tell why; "
+                "use a command with fewer steps"
+            )
         return ""
     if any(found["noisy"] for found in all_):
-        return "the results differ from run to run of the original already"
+        return "the results differ from run to run of the original already; make its seeds constant"
     if compared.printed["status"] == "same":
         return ""
     unseen = sum(found["unseen"] for found in all_)
     if unseen:
-        return f"it ran, but none of its {unseen} result{'s' * (unseen != 1)} could be compared"
+        return f"it ran, but none of its {unseen} result{'s' * (unseen != 1)} could be compared; print them as numbers"
     return (
-        "it ran, but no function around it returned or changed anything that can be compared, and nothing was printed"
+        "it ran, but no function around it returned or changed anything that can be compared, and nothing was printed; "
+        "print what depends on it"
     )
 
 

@@ -41,13 +41,15 @@ def _refuted(reason: str) -> Verdict:
     return Verdict("refuted", reason)
 
 
-def _unclear(reason: str) -> Verdict:
-    return Verdict("inconclusive", reason)
+def _unclear(seen: str, advice: str) -> Verdict:
+    """advice: what the user can do to get an answer."""
+    return Verdict("inconclusive", f"{seen}; {advice}")
 
 
 LOST = 1e-4
 """Relative difference from which on digits count as lost: those of float32 are worth 1e-7."""
-NOT_REACHED = _unclear("the line did not run")
+MORE_ITERATIONS = "use a run with more iterations"
+NOT_REACHED = _unclear("the line did not run", "use a command that runs it")
 
 
 def _times(count: int) -> str:
@@ -88,7 +90,9 @@ def raises(*types: str, message: str = "", anywhere: str = "", staged: bool = Fa
         if not o.visits():
             return NOT_REACHED
         if anywhere:
-            return _unclear("the line ran, and nothing that it defines was called in a way that fails")
+            return _unclear(
+                "the line ran, but nothing called what it defines in a way that fails", "use a command that calls it"
+            )
         beside = [seen for seen in o.all.get("raised", ()) if is_it(seen) and o.beside(seen) is not None]
         if beside:
             row = o.beside(beside[0])
@@ -135,7 +139,8 @@ def unless_it_works(judge: Judge, why: str, state: str = "") -> Judge:
         if verdict.verdict != "refuted" or (state and not o.visits(state)):
             return verdict
         said = [seen["message"] for seen in o.through("warnings") if seen["name"] in _OF_LATER_RELEASES]
-        return _unclear(f"{verdict.reason}: {why}" + (f", and warns: {said[0][:160]}" if said else ""))
+        warns = f", and warns: {said[0][:160]}" if said else ""
+        return _unclear(f"{verdict.reason}: {why}{warns}", "use --python with another release of JAX")
 
     return unclear
 
@@ -211,7 +216,9 @@ def repeats_eagerly(least: int, what: str) -> Judge:
         count = o.visits("eager")
         if count >= least:
             return _confirmed(f"the line ran {_times(count)} outside of tracing and {what} each time", visits=count)
-        return _unclear(f"the line ran {_times(count)} only outside of tracing") if o.visits() else NOT_REACHED
+        return (
+            _unclear(f"the line ran {_times(count)} outside of tracing", MORE_ITERATIONS) if o.visits() else NOT_REACHED
+        )
 
     return judge
 
@@ -234,7 +241,9 @@ def unrolls(least: int) -> Judge:
         count = o.watch.get("inside", 0) or o.most(*STAGED)  # the head of a loop also runs when the loop ends
         if count >= least:
             return _confirmed(f"one trace went through the loop {count} times, and holds as many copies", copies=count)
-        return _unclear(f"one trace went through the loop {_times(count)} only") if count else NOT_REACHED
+        if not count:
+            return NOT_REACHED
+        return _unclear(f"one trace went through the loop {_times(count)}", "use inputs that make the loop longer")
 
     return judge
 
@@ -243,7 +252,8 @@ def iterates_tracer(o: Observations) -> Verdict:
     found = [seen for seen in o.through("calls") if seen["name"] == "__iter__"]
     if found:
         return _confirmed("Python iterated a tracer here: each element became operations of its own")
-    return _unclear("no tracer was iterated") if o.visits() else NOT_REACHED
+    advice = "use a command that traces the line, for example under jit"
+    return _unclear("the line iterated no tracer", advice) if o.visits() else NOT_REACHED
 
 
 def compares_nan(o: Observations) -> Verdict:
@@ -285,7 +295,8 @@ def compiles_again(*, what: str, traces: bool = False, across_runs: bool = False
             )  # fmt: skip
         if not o.visits():
             return NOT_REACHED
-        return _unclear(f"the line ran {_times(o.visits())}, and nothing was seen to be compiled again")
+        advice = "use inputs that differ as in real use" if visits >= 2 else MORE_ITERATIONS
+        return _unclear(f"the line ran {_times(o.visits())}, and JAX compiled nothing again", advice)
 
     return judge
 
@@ -300,7 +311,8 @@ def compiles_operations(least: int) -> Judge:
             return _confirmed(
                 f"JAX compiled {len(names)} operations of the line one by one: {shown}", operations=len(names)
             )
-        return _unclear("the operations of the line had run before") if o.visits() else NOT_REACHED
+        advice = "use a command that comes to this line first"
+        return _unclear("JAX had compiled the operations of the line before", advice) if o.visits() else NOT_REACHED
 
     return judge
 
@@ -315,7 +327,7 @@ def traces_again(o: Observations) -> Verdict:
         return _confirmed(f"JAX traced the function {_times(count)} in one run of the loop", traces=count)
     if runs_ >= 2 and runs_ >= o.runs("eager") > 0:
         return _confirmed(f"JAX traced the function in each of {runs_} runs of the line", traces=runs_)
-    return _unclear("no function was traced twice") if o.visits() else NOT_REACHED
+    return _unclear("JAX traced no function twice", MORE_ITERATIONS) if o.visits() else NOT_REACHED
 
 
 def _around(o: Observations, kind: str) -> list[Seen]:
@@ -344,7 +356,8 @@ def compiled_in_region(o: Observations) -> Verdict:
         return _confirmed(
             f"{len(found)} compilations, {seconds:.3g} s, fell into the run that is timed", seconds=seconds
         )
-    return _unclear("nothing was compiled in the run that is timed") if o.visits() else NOT_REACHED
+    advice = "use a command that does not call the function before"
+    return _unclear("JAX compiled nothing in the run that is timed", advice) if o.visits() else NOT_REACHED
 
 
 # --- waits, timers, settings ---------------------------------------------------------------------------------------
@@ -355,17 +368,18 @@ def waits_in_loop(o: Observations) -> Verdict:
     most = max(o.in_one_run(waits).values(), default=0)
     if most >= 2:
         return _confirmed(f"the line waited for the device {_times(most)} in one run of the loop", waits=most)
-    return (
-        _unclear(f"the line waited {_times(most)} in one run" if most else "no wait was seen")
-        if o.visits()
-        else NOT_REACHED
-    )
+    if not o.visits():
+        return NOT_REACHED
+    if most:
+        return _unclear("the line waited for the device once in each run of the loop", MORE_ITERATIONS)
+    return _unclear("the line did not wait for the device", "use a run in which it reads an array of JAX")
 
 
 def work_is_pending(o: Observations) -> Verdict:
     if o.watch.get("pending"):
         return _confirmed("arrays were still being computed when the clock was read")
-    return _unclear("all arrays happened to be ready when the clock was read") if o.visits() else NOT_REACHED
+    advice = "use larger inputs, or a GPU or TPU"
+    return _unclear("all arrays were ready when the clock was read", advice) if o.visits() else NOT_REACHED
 
 
 def set_too_late(o: Observations) -> Verdict:
@@ -395,7 +409,8 @@ def warned(category: str, message: str = "") -> Judge:
         for seen in o.through("warnings"):
             if seen["name"] == category and pattern.search(seen["message"]):
                 return _confirmed(f"{category}: {seen['message'][:200]}")
-        return _unclear("JAX gave no such warning here") if o.visits() else NOT_REACHED
+        advice = "use --python with another release of JAX"
+        return _unclear("the installed JAX gave no such warning here", advice) if o.visits() else NOT_REACHED
 
     return judge
 
@@ -407,7 +422,9 @@ def keeps_both(o: Observations) -> Verdict:
         return _confirmed(f"{size} bytes were replaced by arrays of the same size and not released", bytes=size)
     if not o.visits():
         return NOT_REACHED
-    return _unclear("the line did not run twice in one call" if o.most() < 2 else "what was replaced had been released")
+    if o.most() < 2:
+        return _unclear("the line did not run twice in one call", MORE_ITERATIONS)
+    return _unclear("the replaced arrays had been released", "use inputs of real size")
 
 
 # --- keys ----------------------------------------------------------------------------------------------------------
@@ -442,9 +459,9 @@ def key_repeats(least: int = 1) -> Judge:
         if not o.visits():
             return NOT_REACHED
         if not any(any(o.spot.holds(place) for place in seen["stack"]) for seen in o.all.get("draws", ())):
-            return _unclear("no key was seen to be consumed here")
+            return _unclear("the line consumed no key", "use inputs for which it draws random numbers")
         if o.most() < least:
-            return _unclear("the line ran once only in each call")
+            return _unclear("the line ran once in each call", MORE_ITERATIONS)
         return _refuted("every key consumed here was new")
 
     return judge
@@ -454,14 +471,16 @@ def shared_by_elements(o: Observations) -> Verdict:
     mapped = [seen for seen in o.through("draws") if seen["mapped"] and not seen["shape"]]
     if mapped:
         return _confirmed("under vmap one single key was used for all batch elements: they draw the same numbers")
-    return _unclear("no key shared by batch elements was used") if o.visits() else NOT_REACHED
+    advice = "use a command that maps over it with vmap"
+    return _unclear("the line used no key that batch elements share", advice) if o.visits() else NOT_REACHED
 
 
 def not_finite(o: Observations) -> Verdict:
     count = o.watch.get("nonfinite", 0)
     if count:
         return _confirmed(f"the function returned infinities or NaN {_times(count)}", nonfinite=count)
-    return _unclear("all results were finite on these inputs") if o.visits() else NOT_REACHED
+    advice = "use inputs at the limits, such as 0 or very large numbers"
+    return _unclear("all results were finite on these inputs", advice) if o.visits() else NOT_REACHED
 
 
 def loses_digits(o: Observations) -> Verdict:
@@ -472,9 +491,8 @@ def loses_digits(o: Observations) -> Verdict:
         return _confirmed(f"on the values of this run the formula {how}", relative_difference=apart)
     if not o.visits():
         return NOT_REACHED
-    return _unclear(
-        f"on {_many(compared)} the formula and the stable one agree" if compared else "no value was compared"
-    )
+    agree = f"on {_many(compared)} the formula and the stable one agree" if compared else "no value could be compared"
+    return _unclear(agree, "use inputs at the limits, such as very small or very large numbers")
 
 
 def _many(count: int) -> str:
@@ -485,7 +503,8 @@ def nan_in_gradient(o: Observations) -> Verdict:
     for seen in o.all.get("raised", ()):
         if "FloatingPointError" in seen["bases"]:
             return _confirmed(f"with `jax_debug_nans`, {error_in_words(seen)}")
-    return _unclear("no NaN appeared on these inputs") if o.visits() else NOT_REACHED
+    advice = "use inputs on both sides of the condition"
+    return _unclear("no NaN appeared on these inputs", advice) if o.visits() else NOT_REACHED
 
 
 def replicas_drift(o: Observations) -> Verdict:
@@ -502,7 +521,7 @@ def replicas_drift(o: Observations) -> Verdict:
             f"after a step the copies on {worst['devices']} devices differ by up to {worst['difference']:.3g}",
             difference=worst["difference"], devices=worst["devices"],
         )  # fmt: skip
-    return _unclear("no copies were seen to differ; all devices may have been given the same data")
+    return _unclear("the copies did not differ", "give each device other data")
 
 
 ASKS_FOR_BOOL = raises("TracerBoolConversionError", "ConcretizationTypeError")

@@ -157,7 +157,7 @@ class Maker:
             self._work(self._search(candidates))
         if self._reducer is None:
             text = tidied(candidates[0])
-            verdict = self._last or Verdict("inconclusive", "there is no way yet to prove this rule by running")
+            verdict = self._last or Verdict("inconclusive", "no run can decide this rule; read the code")
             if verdict.verdict == CONFIRMED:  # of the modules that the script was made from, not of the script
                 why = "; the time was up (`--timeout`)" * (time.monotonic() > self._deadline)
                 verdict = Verdict("inconclusive", f"no script of one file was seen to show it{why}")

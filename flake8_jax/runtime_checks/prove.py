@@ -226,7 +226,7 @@ class _Proving:
         cured = _cured(following, guess)
         if sure:
             useless = [number for number in guess if number not in cured]
-            self.finish(useless, say.inconclusive("the same error is raised with the fix"))
+            self.finish(useless, say.inconclusive("the same error is raised with the fix; fix the line by hand"))
         if not cured:
             return None
         self.errors.update(cured)
@@ -345,7 +345,9 @@ class _Proving:
         for half in halves:
             single = self.with_fixes(half)
             if single is None:
-                reason = "together with other fixes the results differ, and there was no run left to tell which (`--attempts`)"
+                reason = (
+                    "together with other fixes the results differ, and no run was left to tell which; raise --attempts"
+                )
                 self.finish([fix.number for fix in half], say.inconclusive(reason))
             elif self.is_same(single):
                 self.all_preserved(half, single)
@@ -367,9 +369,7 @@ class _Proving:
                 continue
             for fix in group:
                 if self.attempts <= 0:
-                    reason = (
-                        "together with others it does not keep to what it is to change; no run was left (`--attempts`)"
-                    )
+                    reason = "together with others it changes more than it may, and no run was left; raise --attempts"
                     self.verdicts[fix.number] = say.inconclusive(reason)
                     continue
                 self.attempts -= 1
@@ -442,7 +442,9 @@ class _Proving:
         if say.is_changed(seen):
             return say.intended(fix, seen, self.runner.functions, proof, compared)
         if fix.contract == "draws":
-            return say.inconclusive("the fix is there to change random numbers, and no result changed")
+            return say.inconclusive(
+                "the fix is there to change random numbers, and no result changed; print what depends on them"
+            )
         return say.preserved(fix, compared, self.runner.functions)
 
     # --- the end --------------------------------------------------------------------------------------------
@@ -456,7 +458,10 @@ class _Proving:
 
     def proof(self, before: Replay) -> Proof:
         """What may be written ran in exactly that combination."""
-        self.finish(self.fixes, say.inconclusive("it could not be run together with the other fixes"))
+        self.finish(
+            self.fixes,
+            say.inconclusive("it could not be run together with the other fixes; prove it alone, with --select"),
+        )
         safe = self.proved()
         final: _Tried | None = None
         if safe and safe != self.base:

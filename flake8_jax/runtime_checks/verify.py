@@ -63,6 +63,10 @@ class Asked(msgspec.Struct, frozen=True):
     column: int = 0
 
 
+_REAL = "pass a command that uses real inputs"
+_REACHING = "use a command that comes to it sooner"
+_SHORTER = "use a command that runs for a shorter time"
+
 Cells = Mapping[str, Sequence[tuple[int, str, bool]]]
 """The cells of notebooks, by path: the first row of each in the text of its notebook, its text, and whether it is to raise."""
 
@@ -395,10 +399,12 @@ def judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, ve
     oracle = all_oracles().get(one.rule)
     target = versions.get("backend", workload.target)
     if oracle is None:
-        return Verdict("inconclusive", "there is no way yet to prove this rule by running", target)
+        return Verdict("inconclusive", "no run can decide this rule; read the code", target)
     run = runs.get(oracle.mode)
     if run is None:
-        return Verdict("inconclusive", f"interrupted before the run that it needs ({_MODES[oracle.mode]})", target)
+        return Verdict(
+            "inconclusive", f"interrupted before the run that it needs ({_MODES[oracle.mode]}); verify it again", target
+        )
     inputs = "command" if workload.command else "recorded" if one.cases else "synthesised"
     if run.seen is None:
         return Verdict("inconclusive", run.trouble, target, inputs=inputs)
@@ -418,14 +424,15 @@ def judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, ve
                 "inconclusive", f"the line was not reached: {call['inputs'] or 'nothing could be called'}: {why}"
             )
     if verdict.verdict == "refuted" and inputs == "synthesised":  # other inputs may tell otherwise
-        verdict = Verdict("inconclusive", f"{verdict.reason}, on made-up inputs")
+        verdict = Verdict("inconclusive", f"{verdict.reason}, on made-up inputs; {_REAL}")
     elif inputs == "synthesised" and is_artefact(verdict):
-        verdict = Verdict("inconclusive", f"{verdict.reason}; that may come of the made-up inputs")
+        verdict = Verdict("inconclusive", f"{verdict.reason}; that may come of the made-up inputs; {_REAL}")
     elif verdict.verdict == "refuted" and run.cut:
         asked_for = workload.limits.enough is not None
-        verdict = Verdict("refuted" if asked_for else "inconclusive", f"{verdict.reason}; the run was {run.cut}")
+        reason = f"{verdict.reason}; the run was {run.cut}"
+        verdict = Verdict("refuted", reason) if asked_for else Verdict("inconclusive", f"{reason}; {_SHORTER}")
     elif verdict.verdict == "refuted" and run.trouble:  # what it did not come to may tell otherwise
-        verdict = Verdict("inconclusive", f"{verdict.reason}, but {run.trouble}")
+        verdict = Verdict("inconclusive", f"{verdict.reason}, but {run.trouble}; fix that first")
     return msgspec.structs.replace(verdict, target=target, inputs=inputs, details=details)
 
 
@@ -438,7 +445,7 @@ def _why_not_reached(one: Asked, watch: Seen, run: Run) -> Verdict | None:
         where = line_in_words(path, row, one.spot.path)
         found = Verdict("blocked", f"the line did not run; {where} raised {error_in_words(raised)}")
         if raised["type"] == "SystemExit":  # that is no error
-            found = Verdict("inconclusive", f"the line did not run; the program ended on {where}")
+            found = Verdict("inconclusive", f"the program ended on {where}, before the line; {_REACHING}")
         if path == one.spot.path and row < one.spot.first and function in watch["functions"]:
             return found
         if any(_leads_here(one, *left) for left in raised.get("left", ())):
@@ -448,7 +455,7 @@ def _why_not_reached(one: Asked, watch: Seen, run: Run) -> Verdict | None:
         return Verdict("blocked", f"the line did not run; {before}{run.trouble}")
     if run.trouble or run.cut:
         what = "the line was not seen to run" if run.partial else "the line did not run"
-        return Verdict("inconclusive", f"{what}; {run.trouble or 'the run was ' + run.cut}")
+        return Verdict("inconclusive", f"{what}; {run.trouble or 'the run was ' + run.cut}; {_REACHING}")
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from flake8_jax.core.findings import Verdict
 from flake8_jax.runtime_checks.observations import Spot, line_in_words
+from flake8_jax.runtime_checks.oracles import all_oracles
 from flake8_jax.runtime_checks.verify import Asked, Run, Workload, judged
 
 FILE, OTHER = "/project/model.py", "/project/other.py"
@@ -32,7 +34,7 @@ def judge(
         frames = [[path, row, function, 1] for path, row, function in stack]
         raised = [{"type": error[0], "bases": [error[0]], "message": error[1], "state": "abstract", "stack": frames}]
     watch = {"visits": {"abstract": visits} if visits else {}, "functions": ["f"], "nonfinite": nonfinite}
-    runs = {mode: Run({"watches": [watch], "raised": raised}, {}) for mode in ("plain", "keys", "nans")}
+    runs = {mode: Run({"watches": [watch], "raised": raised}, {}) for mode in ("plain", "keys", "nans", "replicas")}
     asked = Asked(rule, Spot(FILE, *rows), statement=statement, name=name)
     return judged(0, asked, runs, Workload(command, ("/project",), "/project"), {"backend": "cpu"})
 
@@ -65,7 +67,7 @@ def test_the_same_error_beside_the_line(
 def test_a_release_that_is_older_refutes_nothing(rule: str) -> None:
     found = judge(None, rule=rule)
     assert found.verdict == "inconclusive" and "this release" in found.reason, found
-    assert judge(None, rule=rule, visits=0).reason == "the line did not run"
+    assert judge(None, rule=rule, visits=0).reason == "the line did not run; use a command that runs it"
 
 
 @pytest.mark.parametrize(
@@ -123,7 +125,8 @@ def test_another_error_on_the_line_comes_first() -> None:
 
 def test_a_program_that_ends_earlier_raises_no_error() -> None:
     found = judge(("SystemExit", ""), (FILE, 9, "f"), visits=0)
-    assert (found.verdict, found.reason) == ("inconclusive", "the line did not run; the program ended on line 9")
+    said = "the program ended on line 9, before the line; use a command that comes to it sooner"
+    assert (found.verdict, found.reason) == ("inconclusive", said)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +151,8 @@ def test_errors_that_made_up_inputs_may_raise(error: tuple[str, str], verdict: s
 
 
 def test_made_up_inputs_refute_nothing_and_their_infinities_confirm_nothing() -> None:
-    assert judge(None, command=()).reason == "the line ran once (abstract) and raised nothing, on made-up inputs"
+    said = "the line ran once (abstract) and raised nothing, on made-up inputs; pass a command that uses real inputs"
+    assert judge(None, command=()).reason == said
     assert judge(None, command=()).verdict == "inconclusive" and judge(None).verdict == "refuted"
     infinite = {"rule": "unstable-expression", "nonfinite": 2}
     assert judge(None, command=(), **infinite).verdict == "inconclusive"  # type: ignore[arg-type]
@@ -177,3 +181,13 @@ def test_a_command_that_fails_says_whether_it_was_on_the_way(files: list[str], s
     asked = Asked("traced-branch", Spot(FILE, 10, 10), chain=(("/project/call.py", 3),))
     found = judged(0, asked, runs, Workload(("python", "main.py"), ("/project",), "/project"), {"backend": "cpu"})
     assert (found.verdict, found.reason) == ("blocked", f"the line did not run; {said}")
+
+
+@pytest.mark.parametrize("rule", sorted(all_oracles()))
+@pytest.mark.parametrize("visits", [0, 1])
+def test_a_reason_that_decides_nothing_says_what_to_do(rule: str, visits: int) -> None:
+    found = judge(None, rule=rule, visits=visits)
+    if found.verdict == "inconclusive":
+        assert re.search(r"; (use|pass|give|read) ", found.reason), found.reason
+    else:
+        assert visits, found

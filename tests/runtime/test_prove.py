@@ -118,7 +118,10 @@ def test_each_fix_gets_its_verdict_and_what_is_proved_is_written(project: Projec
     noise = said.verdict("key-reuse")
     assert noise["verdict"] == "intended-change" and "`noise`" in noise["reason"], noise
     never = said.verdict("print-in-staged", 23)
-    assert (never["verdict"], never["reason"]) == ("inconclusive", "the line did not run")
+    assert (never["verdict"], never["reason"]) == (
+        "inconclusive",
+        "the line did not run; use a command that runs it",
+    )
     assert said.status == 1
     written = path.read_text()
     assert "jnp.sin(x)" in written and "jax.random.split" in written

@@ -63,7 +63,7 @@ _ONCE = frozenset({"__init__", "__post_init__", "__new__", "setup", "__init_subc
 _FEW = 4
 """So few iterations of Python are over before a user notices."""
 _SHORT = 100
-"""The same of a loop that says so itself, and so is no example of a longer one."""
+"""The same of a loop that says so itself, and so is no example of a longer one. It compiles nothing in an iteration."""
 _FEW_STEPS = 20
 """The same of a loop that searches for something: its user chose the number, and raises it."""
 _APPLYING = frozenset({"apply", "apply_fn"})
@@ -339,7 +339,7 @@ def emit_control_flow(
                 loop, own = found
                 if not own and (_is_of_library(m, loop) or _may_be_staged(m, loop)):
                     return
-                if 0 < loop.trip_count <= _SHORT or (own and _is_one_of_a_kind(m, frame, loop, member)):
+                if 0 < loop.trip_count <= _FEW or (own and _is_one_of_a_kind(m, frame, loop, member)):
                     return
                 if _was_given_fresh(m, loop):
                     return

@@ -74,6 +74,12 @@ def either(w, signs):
     return w
 
 
+def short_but_compiling(w):
+    for rate in range(5):
+        w = jax.lax.fori_loop(0, 3, lambda i, w: w * rate, w)  # expect: transform-in-loop
+    return w
+
+
 class Shifted:
     def __init__(self, points):
         self.points = points
@@ -99,6 +105,7 @@ class Shifted:
 # runs: until_small(jnp.ones(2))
 # runs: decay(jnp.ones(2), [0.1, 0.2])
 # runs: either(jnp.ones(2), [True, False])
+# runs: short_but_compiling(jnp.ones(2))
 # runs: Shifted(jnp.ones((3, 2))).accumulate(jnp.zeros(2), 2)
 # runs: Shifted(jnp.ones((3, 2))).iterate(jnp.zeros(2), 2)
 
@@ -207,6 +214,12 @@ def counted(w, rounds):
 def a_few(w):
     for _ in range(3):
         w = w - 0.1 * jax.grad(loss)(w, jnp.ones((3, 2)))
+    return w
+
+
+def a_few_bodies(w):
+    for rate in range(4):
+        w = jax.lax.fori_loop(0, 3, lambda i, w: w * rate, w)
     return w
 
 
