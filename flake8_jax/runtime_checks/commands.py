@@ -87,7 +87,10 @@ _LAUNCHERS = {
 
 
 def parse_command(words: Sequence[str], cwd: str) -> Command:
-    """What the words mean. Raises CommandError."""
+    """Parse the words of a command.
+
+    Raises: CommandError if it is no command that starts Python.
+    """
     if not words:
         return Command()
     head, rest = words[0], list(words[1:])
@@ -235,7 +238,7 @@ def _interpreter_of(head: str, cwd: str) -> str:
 
 
 def script_interpreter(path: str) -> str:
-    """The Python that the first lines of a file name; empty where they name none."""
+    """Return the Python that the first line of a script names; an empty string if there is none."""
     try:
         with open(path, "rb") as file:
             first, second = file.readline(400), file.readline(400)
@@ -255,7 +258,7 @@ def _environment(cwd: str) -> str:
 
 
 def default_interpreter(words: Sequence[str]) -> str:
-    """The Python that a shell would take for the command; empty where that is none."""
+    """Return the path of the Python that a shell would start for the command; an empty string if it starts none."""
     head = words[0] if words else ""
     script = shutil.which(head) if head in ("pytest", "py.test") else None
     if script is not None and os.path.isfile(found := script_interpreter(script)):
@@ -271,7 +274,7 @@ _FINDS_SECONDS = 20.0
 
 
 def has_jax(python: str) -> bool:
-    """Whether an interpreter can import JAX; asks it, and imports nothing. Not if it cannot be started."""
+    """Start an interpreter and return whether it can import JAX; False if it cannot be started."""
     if os.path.abspath(python) == os.path.abspath(sys.executable):
         return importlib.util.find_spec("jax") is not None
     try:

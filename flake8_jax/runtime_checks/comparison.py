@@ -45,10 +45,12 @@ class Param:
 
     @property
     def seen(self) -> bool:
+        """Return whether the run passed a tracer."""
         return bool(self.counts.get("traced") or self.counts.get("tree"))
 
     @property
     def seen_concrete(self) -> bool:
+        """Return whether traced calls passed values that were not tracers, but of a kind that inspect says."""
         return bool(self.counts.get("concrete")) and not self.seen
 
     @property
@@ -75,14 +77,17 @@ class Agreement:
 
     @property
     def recall(self) -> float:
+        """Return the share of recorded tracers that inspect found (0 to 1; 1 if there are none)."""
         return self.found / self.seen if self.seen else 1.0
 
     @property
     def precision(self) -> float:
+        """Return the share of parameters said to be traced that were recorded as tracers (0 to 1; 1 if there are none)."""
         return self.borne_out / self.claimed if self.claimed else 1.0
 
 
 def agreement(params: Iterable[Param]) -> Agreement:
+    """Count how far the inferred kinds of parameters agree with the recorded ones."""
     known = list(params)
     seen = [p for p in known if p.seen]
     claimed = [p for p in known if p.claimed]
@@ -90,7 +95,7 @@ def agreement(params: Iterable[Param]) -> Agreement:
 
 
 def said_of(agreed: Agreement) -> str:
-    """Two sentences for a reader."""
+    """Describe the agreement in four sentences for the user."""
     return (
         f"The run recorded {agreed.seen} parameters as tracers. jaxlint found {agreed.found} of them "
         f"({100 * agreed.recall:.1f} %). In the traced functions, jaxlint calls {agreed.claimed} parameters traced. "
@@ -99,7 +104,7 @@ def said_of(agreed: Agreement) -> str:
 
 
 def joined(recorded: Iterable[Function], inspected: Iterable[Row]) -> Iterator[Param]:
-    """Every recorded parameter with what inspect says of it."""
+    """Yield every recorded parameter with what inspect says of it."""
     table = by_line(inspected)
     for function in recorded:
         kinds = kinds_by_name(matches(function, table))
@@ -113,6 +118,7 @@ def joined(recorded: Iterable[Function], inspected: Iterable[Row]) -> Iterator[P
 
 
 def by_line(rows: Iterable[Row]) -> dict[tuple[str, int], list[Row]]:
+    """Index inspected functions by file and line, both that of the ``def`` and that of the first decorator."""
     table: dict[tuple[str, int], list[Row]] = defaultdict(list)
     for row in rows:
         filename = os.path.realpath(row["filename"])
@@ -122,7 +128,7 @@ def by_line(rows: Iterable[Row]) -> dict[tuple[str, int], list[Row]]:
 
 
 def matches(recorded: Function, table: dict[tuple[str, int], list[Row]]) -> list[Row]:
-    """The inspected functions that a recorded one may be: mostly one; several where nothing distinguishes them."""
+    """Return the inspected functions that a recorded one may be: usually one, several if nothing distinguishes them."""
     candidates = table.get((os.path.realpath(recorded.filename), recorded.line), [])
     last = recorded.qualname.rsplit(".", 1)[-1]
     names = set(recorded.params)
@@ -138,6 +144,7 @@ def matches(recorded: Function, table: dict[tuple[str, int], list[Row]]) -> list
 
 
 def kinds_by_name(rows: Iterable[Row]) -> dict[str, frozenset[str]]:
+    """Return the inspected kinds of parameters by name, joined over functions that may be meant."""
     kinds: dict[str, frozenset[str]] = {}
     for row in rows:
         for param in row["params"]:
@@ -147,7 +154,7 @@ def kinds_by_name(rows: Iterable[Row]) -> dict[str, frozenset[str]]:
 
 
 def disagreements(params: Sequence[Param], most: int = 20) -> list[str]:
-    """Where inference and record differ, a sentence each, missed ones first."""
+    """Describe where inference and record differ, one sentence each, at most ``most``; missed parameters come first."""
     missed = [p for p in params if p.seen and not p.found]
     wrong = [p for p in params if p.claimed and not p.borne_out]
     lines = [_sentence(p) for p in (*missed, *wrong)]

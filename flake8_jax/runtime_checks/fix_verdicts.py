@@ -23,11 +23,12 @@ Found = Mapping[str, Any]
 
 
 def inconclusive(reason: str) -> Verdict:
+    """Return the verdict ``inconclusive`` with a reason, which says what the user can do."""
     return Verdict("inconclusive", reason)
 
 
 def not_reached(fix: Fix, reference: Replay, names: Sequence[Function], command: Sequence[str]) -> Verdict:
-    """The line did not run in the reference."""
+    """Return the verdict on a fix whose line did not run in the reference run, with the reason."""
     mine = {names[number] for number in fix.functions}
     inside = [raised for raised in reference.raised if any((path, name) in mine for path, _, name in raised["stack"])]
     if inside or reference.failure is not None:
@@ -46,19 +47,19 @@ def not_reached(fix: Fix, reference: Replay, names: Sequence[Function], command:
 
 
 def same_at_all(compared: Compared, reference: Replay, other: Replay) -> bool:
-    """Nothing differs: no result, no exception, no text, no exit status."""
+    """Return whether nothing differs: no result, no exception, no text and no exit status."""
     if other.trouble or other.status != reference.status or compared.printed["status"] == "differs":
         return False
     return not any(_stands_out(found) for found in compared.functions.values())
 
 
 def is_unsure(compared: Compared) -> bool:
-    """A run in float64 could tell more."""
+    """Return whether a run in float64 could decide more."""
     return any(found["status"] in ("unsure", "drift") for found in compared.functions.values())
 
 
 def stands_out(fix: Fix, compared: Compared) -> bool:
-    """Some function of the fix differs."""
+    """Return whether the results of one of the fix's own functions differ."""
     return any(_stands_out(compared.functions[f]) for f in fix.functions if f in compared.functions)
 
 
@@ -67,12 +68,14 @@ def _stands_out(found: Found) -> bool:
 
 
 def is_different(found: Found) -> bool:
-    """Something about a function, beyond rounding."""
+    """Return whether the results or the number of calls of a function differ beyond rounding."""
     return _stands_out(found)
 
 
 def restructured(compared: Compared, names: Sequence[Function]) -> Verdict | None:
-    """The verdict where a result has another tree, shape or type; no fix that changes results is there for that."""
+    """Return the verdict ``differs`` if a result has another tree, shape or dtype, which no fix may change; otherwise
+    None.
+    """
     for number, found in compared.functions.items():
         if found["structural"]:
             return Verdict("differs", f"{_name(names[number])}: {found['structural']}")
@@ -80,7 +83,7 @@ def restructured(compared: Compared, names: Sequence[Function]) -> Verdict | Non
 
 
 def is_changed(compared: Compared) -> bool:
-    """Some result is not what it was, or some text."""
+    """Return whether any result or any printed text changed, rounding included."""
     return compared.printed["status"] == "differs" or any(
         found["changed"] or found["miscalled"] for found in compared.functions.values()
     )
@@ -90,7 +93,9 @@ def is_changed(compared: Compared) -> bool:
 
 
 def preserved(fix: Fix, compared: Compared, names: Sequence[Function], others: Sequence[Fix] = ()) -> Verdict:
-    """The verdict where nothing differs. others: fixes that share functions with this one and were in the same run."""
+    """Return the verdict on a fix after which nothing differs. others: fixes of the same functions, judged in the same
+    run.
+    """
     lacking = unwitnessed(fix, compared)
     if lacking:
         return inconclusive(lacking)
@@ -104,7 +109,7 @@ def preserved(fix: Fix, compared: Compared, names: Sequence[Function], others: S
 
 
 def unwitnessed(fix: Fix, compared: Compared) -> str:
-    """Why the comparison proves nothing of a fix although nothing differs; empty where it proves something."""
+    """Return why equal results prove nothing about a fix; an empty string if they do prove something."""
     mine = _seen(fix, compared)
     all_ = [compared.functions[f] for f in fix.functions if f in compared.functions]
     if mine:
@@ -131,7 +136,7 @@ def unwitnessed(fix: Fix, compared: Compared) -> str:
 
 
 def differs(fix: Fix, compared: Compared, names: Sequence[Function], reference: Replay, other: Replay) -> Verdict:
-    """The verdict where something does."""
+    """Return the verdict on a fix after which something differs."""
     if other.trouble:
         return Verdict("differs", f"with the fix, {other.trouble}")
     found = difference(fix, compared, names)
@@ -146,7 +151,9 @@ def differs(fix: Fix, compared: Compared, names: Sequence[Function], reference: 
 
 
 def difference(fix: Fix, compared: Compared, names: Sequence[Function]) -> Verdict | None:
-    """The first result that differs, those of the fix's own functions before others."""
+    """Return the verdict on the first result that differs, those of the fix's own functions first; None if there is
+    none.
+    """
     ordered = [*fix.functions, *(f for f in compared.functions if f not in fix.functions)]
     found = {number: compared.functions[number] for number in ordered if number in compared.functions}
     for number, one in found.items():
@@ -173,8 +180,9 @@ def _call(first: Found, function: Function) -> str:
 
 
 def intended(fix: Fix, plain: Compared, names: Sequence[Function], proof: str, meant: Compared) -> Verdict:
-    """The verdict on a fix that may change results, and does so as its contract says. proof: what showed that.
-    plain: compared with the original as it is; meant: with what the contract mentions."""
+    """Return the verdict on a fix that may change results and changes them as its contract says. proof: the comparison
+    that showed it; plain: compared with the original as it is; meant: compared with what the contract means.
+    """
     changed = {f: found for f, found in plain.functions.items() if found["first"] or found["changed"]}
     ordered = [*(f for f in fix.functions if f in changed), *(f for f in changed if f not in fix.functions)]
     first = next((plain.functions[f]["first"] for f in ordered if plain.functions[f]["first"]), None)
@@ -324,7 +332,9 @@ def _text(compared: Compared) -> str:
 
 
 def details(mine: Mapping[int, Found]) -> dict[str, Any]:
-    """The numbers of a verdict."""
+    """Return the numbers of a verdict: counts of calls and results, and the largest differences (relative, and in
+    ulps).
+    """
 
     def total(name: str) -> int:
         return sum(one[name] for one in mine.values())
@@ -345,6 +355,6 @@ def _name(function: Function) -> str:
 
 
 def listed(others: Sequence[Fix], own: str = "") -> str:
-    """``JAX203 in line 30 of model.py``; without the file where that is ``own``."""
+    """Return the places of fixes as ``JAX203 in line 30 of model.py``; without the file if it is ``own``."""
     shown = [f"{fix.code} in {line_in_words(fix.place.path, fix.place.row, own)}" for fix in others[:3]]
     return ", ".join(shown) + (f" and {len(others) - 3} more" if len(others) > 3 else "")

@@ -20,7 +20,7 @@ _COLORS = ("#f4a261", "#e9b872", "#f0c987", "#eb9f6d", "#e8aa5c", "#f2b98a")
 
 
 def svg(root: Node, title: str, marks: Mapping[tuple[str, int], str], cwd: str) -> str:
-    """The picture. marks: rules by path and row."""
+    """Draw a flame graph as the text of an SVG file. marks: the rules by path and row."""
     depth = _depth(root)
     height = HEAD + (depth + 1) * ROW + 8
     out = [

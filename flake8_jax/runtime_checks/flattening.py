@@ -58,7 +58,7 @@ class Script:
     modules: int
 
     def row_of(self, place: Place) -> int | None:
-        """Where a row of the project's came to stand."""
+        """Return the row of the script (1-based) that holds a row of the project; None if it was left out."""
         for piece in self.pieces:
             if piece.path == place.path and 0 <= place.row - piece.source < piece.text.count("\n") + 1:
                 return piece.row + place.row - piece.source
@@ -152,10 +152,10 @@ class Project:
         self._all_imports = False
 
     def flatten(self, places: Iterable[Place], *, main: str | None = None, imports: bool = False) -> Script:
-        """What is needed for the statements at some places.
+        """Join the statements that some places need into one script.
 
-        main: a module whose top-level code shall run as well, also below ``if __name__ == "__main__"``. imports: keep all
-        imports of libraries in the modules of the places. Raises FlatteningError, OSError.
+        main: a module whose top-level code runs too, also below ``if __name__ == "__main__"``. imports: keep those of
+        libraries that nothing uses. Raises FlatteningError.
         """
         self._all_imports = imports
         wanted: list[tuple[str, _Statement]] = []
@@ -175,8 +175,9 @@ class Project:
         return self._written(kept, main or first)
 
     def callers(self, place: Place, most: int = 12) -> list[Place]:
-        """Top-level statements of the files read that use what the statement at a place defines, directly or through
-        others; the nearest first."""
+        """Return the top-level statements, in the files read so far, that use what the statement at a place defines,
+        directly or through others; the nearest come first. most: how many at most.
+        """
         found: list[Place] = []
         wanted = {
             (place.path, name)
@@ -198,11 +199,11 @@ class Project:
         return [other for other in found if other != place][:most]
 
     def lines(self) -> int:
-        """How many lines the files have that were read."""
+        """Count the lines of the files read so far."""
         return sum(module.source.text.count("\n") for module in self._modules.values())
 
     def count(self) -> int:
-        """How many files were read."""
+        """Count the files read so far."""
         return len(self._modules)
 
     # --- reading ----------------------------------------------------------------------------------------------
@@ -558,7 +559,7 @@ def _dotted(path: str) -> tuple[str, bool]:
 
 
 def finder(folders: Iterable[str]) -> Find:
-    """Finds modules of the project below folders that are importable."""
+    """Return a function that finds the file of a dotted module name below folders on the import path."""
     bases = list(dict.fromkeys(folders))
     known: dict[str, str | None] = {}
 

@@ -25,7 +25,7 @@ ACTIVITIES = {
 
 
 class Stack(msgspec.Struct, frozen=True, array_like=True):
-    """Samples of one stack: frames, outermost first, what was done there, and the seconds it stands for."""
+    """A stack that was sampled: its frames, outermost first, what the program did there, and the seconds it stands for."""
 
     frames: tuple[Line, ...]
     activity: str
@@ -33,7 +33,7 @@ class Stack(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Event(msgspec.Struct, frozen=True):
-    """One step of one compilation. step: ``trace``, ``lower`` or ``compile``. name: empty before JAX 0.6.1."""
+    """One step of one compilation, in seconds. step: ``trace``, ``lower`` or ``compile``. name: empty before JAX 0.6.1."""
 
     step: str
     name: str
@@ -42,7 +42,9 @@ class Event(msgspec.Struct, frozen=True):
 
 
 class Operation(msgspec.Struct, frozen=True):
-    """An operation on the device: the seconds of all its runs, and the line that it was made of."""
+    """An operation on the device: the seconds of all its runs together, and the line of the user's code that it comes
+    from.
+    """
 
     module: str
     operation: str
@@ -79,7 +81,7 @@ class Hotspots(msgspec.Struct, frozen=True):
 
     @property
     def seconds(self) -> float:
-        """Of all samples."""
+        """Sum the seconds of all samples."""
         return sum(stack.seconds for stack in self.stacks) or self.wall
 
 
@@ -109,7 +111,7 @@ class FunctionCost(msgspec.Struct, frozen=True):
 
 
 def by_activity(found: Hotspots) -> list[tuple[str, float]]:
-    """Seconds of each activity, most first."""
+    """Sum the seconds of each activity; the largest sum comes first."""
     sums: dict[str, float] = defaultdict(float)
     for stack in found.stacks:
         sums[stack.activity] += stack.seconds
@@ -117,7 +119,7 @@ def by_activity(found: Hotspots) -> list[tuple[str, float]]:
 
 
 def by_line(found: Hotspots) -> list[LineCost]:
-    """The cost of every line that has any, by its own time on the host and on the device."""
+    """Sum the cost of every line that has one; sorted by seconds on the host (callees left out) and on the device."""
     own: dict[Row, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     total: dict[Row, float] = defaultdict(float)
     functions: dict[Row, str] = {}
@@ -155,7 +157,7 @@ def by_line(found: Hotspots) -> list[LineCost]:
 
 
 def by_function(found: Hotspots) -> list[FunctionCost]:
-    """The cost of every compiled function, by its time on the device and compiling."""
+    """Sum the cost of every compiled function; sorted by seconds on the device and of compiling."""
     names: dict[str, list[Event]] = defaultdict(list)
     for event in found.compilations:
         names[_plain(event.name)].append(event)
@@ -183,7 +185,9 @@ def _plain(name: str) -> str:
 
 
 def cost_at(found: Hotspots, path: str, first: int, last: int) -> tuple[float, float]:
-    """Seconds of the host with any of these rows on its stack, and of the device in operations made of them."""
+    """Return the seconds of the host whose stack holds one of these rows, and the seconds of the device for operations
+    from them.
+    """
 
     def is_here(line: Line) -> bool:
         return line[0] == path and first <= line[2] <= last
@@ -193,7 +197,7 @@ def cost_at(found: Hotspots, path: str, first: int, last: int) -> tuple[float, f
 
 
 def trees(stacks: Iterable[Stack]) -> Node:
-    """All stacks as one tree, with the activity as the innermost node."""
+    """Join all stacks into one tree whose innermost nodes are the activities."""
     root = Node("all", None, 0.0, {})
     for stack in stacks:
         node = root

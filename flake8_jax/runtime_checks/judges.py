@@ -60,9 +60,11 @@ def _times(count: int) -> str:
 
 
 def raises(*types: str, message: str = "", anywhere: str = "", staged: bool = False, named: bool = False) -> Judge:
-    """The line raises one of these. anywhere: so does a call elsewhere of what the line defines, once the line has run, in a
-    message that this pattern finds. staged: only what is raised while JAX traces counts. named: what says that another name
-    is missing than that of the finding does not.
+    """Make a judge that confirms if the line raises an exception of one of these types.
+
+    message: a pattern that its message must contain. anywhere: a pattern for messages of errors that a call of what the
+    line defines raises elsewhere, after the line ran. staged: count only exceptions raised while JAX traces. named:
+    ignore an exception that says that another name than that of the finding is missing.
     """
     pattern = re.compile(message)
 
@@ -131,8 +133,9 @@ def _raised(seen: Seen) -> Verdict:
 
 
 def unless_it_works(judge: Judge, why: str, state: str = "") -> Judge:
-    """The same, of what other releases do: that nothing is raised here (in a state of tracing) refutes nothing. Warnings that
-    it will be are named."""
+    """Make a judge for errors of other releases of JAX: if nothing is raised here (in a state of tracing), that refutes
+    nothing. Its reason quotes warnings that a later release will raise.
+    """
 
     def unclear(o: Observations) -> Verdict:
         verdict = judge(o)
@@ -160,8 +163,9 @@ _UNFIT = re.compile(
 
 
 def is_artefact(verdict: Verdict) -> bool:
-    """Whether what confirms a finding may come of inputs that were made up: errors that a wrong shape or type of an argument
-    raises, and numbers that are not finite."""
+    """Return whether made-up inputs may be the cause of a confirmation: an error that a wrong shape or dtype of an
+    argument raises, or numbers that are not finite.
+    """
     if verdict.details.get("nonfinite"):
         return True
     exception: Any = verdict.details.get("exception") or {}
@@ -172,7 +176,9 @@ def is_artefact(verdict: Verdict) -> bool:
 
 
 def runs_staged(what: str) -> Judge:
-    """The line runs while JAX traces: what it does happens once a compilation, not once a call."""
+    """Make a judge that confirms if the line runs while JAX traces: its effect then happens once per compilation, not
+    once per call.
+    """
 
     def judge(o: Observations) -> Verdict:
         if o.visits(*STAGED):
@@ -187,7 +193,7 @@ def runs_staged(what: str) -> Judge:
 
 
 def is_constant(o: Observations) -> Verdict:
-    """The name that the finding speaks of stood for an array, not for a tracer, while a program was traced."""
+    """Confirm if the name in the finding was an array, not a tracer, while JAX traced."""
     size = o.watch.get("constant", 0)
     if size:
         return _confirmed(
@@ -199,7 +205,7 @@ def is_constant(o: Observations) -> Verdict:
 
 
 def runs(what: str) -> Judge:
-    """The line runs: what the rule says of it follows."""
+    """Make a judge that confirms if the line runs at all, because the rule's claim follows from that."""
 
     def judge(o: Observations) -> Verdict:
         return (
@@ -210,7 +216,9 @@ def runs(what: str) -> Judge:
 
 
 def repeats_eagerly(least: int, what: str) -> Judge:
-    """The line runs so often outside of tracing, and each time it does the same work again."""
+    """Make a judge that confirms if the line runs at least ``least`` times outside tracing and does the same work each
+    time.
+    """
 
     def judge(o: Observations) -> Verdict:
         count = o.visits("eager")
@@ -224,7 +232,9 @@ def repeats_eagerly(least: int, what: str) -> Judge:
 
 
 def either(*judges: Judge) -> Judge:
-    """The first that confirms; else the first that says more than that the line did not run."""
+    """Make a judge that takes the first verdict that confirms; otherwise the first that says more than that the line
+    did not run.
+    """
 
     def judge(o: Observations) -> Verdict:
         verdicts = [single(o) for single in judges]
@@ -235,7 +245,7 @@ def either(*judges: Judge) -> Judge:
 
 
 def unrolls(least: int) -> Judge:
-    """The line runs so often in one trace."""
+    """Make a judge that confirms if the line runs at least ``least`` times in one trace."""
 
     def judge(o: Observations) -> Verdict:
         count = o.watch.get("inside", 0) or o.most(*STAGED)  # the head of a loop also runs when the loop ends
@@ -249,6 +259,7 @@ def unrolls(least: int) -> Judge:
 
 
 def iterates_tracer(o: Observations) -> Verdict:
+    """Confirm if Python iterated over a tracer at the line."""
     found = [seen for seen in o.through("calls") if seen["name"] == "__iter__"]
     if found:
         return _confirmed("Python iterated a tracer here: each element became operations of its own")
@@ -257,6 +268,7 @@ def iterates_tracer(o: Observations) -> Verdict:
 
 
 def compares_nan(o: Observations) -> Verdict:
+    """Confirm if the line compared an array with NaN by ``==`` or ``!=``."""
     found = [seen for seen in o.through("calls") if seen["name"] in ("__eq__", "__ne__")]
     if found:
         return _confirmed("an array was compared with NaN, which is never equal to anything")
@@ -267,10 +279,11 @@ def compares_nan(o: Observations) -> Verdict:
 
 
 def compiles_again(*, what: str, traces: bool = False, across_runs: bool = False, operations: bool = False) -> Judge:
-    """The same function is compiled more than once: in one run of the function around, or in several.
+    """Make a judge that confirms if JAX compiles the same function more than once, in one run of the function around
+    the line or, with across_runs, in several.
 
-    Operations that JAX runs eagerly are compiled as well; those names are no function of the user's. operations: those of the
-    line count all the same.
+    traces: count traces too. JAX also compiles operations that it runs eagerly, but those names are no function of the
+    user. operations: count those of the line all the same.
     """
 
     def judge(o: Observations) -> Verdict:
@@ -302,7 +315,7 @@ def compiles_again(*, what: str, traces: bool = False, across_runs: bool = False
 
 
 def compiles_operations(least: int) -> Judge:
-    """What the line runs is compiled operation by operation."""
+    """Make a judge that confirms if JAX compiles at least ``least`` operations of the line one by one."""
 
     def judge(o: Observations) -> Verdict:
         names = sorted({seen["name"] for seen in o.through("compilations")})
@@ -318,7 +331,7 @@ def compiles_operations(least: int) -> Judge:
 
 
 def traces_again(o: Observations) -> Verdict:
-    """Python runs the function again in every iteration, whatever is compiled.
+    """Confirm if Python runs the traced function again in every iteration, whether or not JAX compiles it again.
 
     The loop is around the line, or around a call that leads to it.
     """
@@ -350,6 +363,7 @@ def _run_around(o: Observations, seen: Seen) -> int | None:
 
 
 def compiled_in_region(o: Observations) -> Verdict:
+    """Confirm if JAX compiled something in the region that is timed."""
     found = _around(o, "compilations")
     if found:
         seconds = sum(seen["seconds"] for seen in found)
@@ -364,6 +378,7 @@ def compiled_in_region(o: Observations) -> Verdict:
 
 
 def waits_in_loop(o: Observations) -> Verdict:
+    """Confirm if the line waited for the device at least twice in one run of the loop."""
     waits = [seen for seen in o.through("waits") if seen["state"] == "eager"]
     most = max(o.in_one_run(waits).values(), default=0)
     if most >= 2:
@@ -376,6 +391,7 @@ def waits_in_loop(o: Observations) -> Verdict:
 
 
 def work_is_pending(o: Observations) -> Verdict:
+    """Confirm if the device was still computing arrays when the clock was read."""
     if o.watch.get("pending"):
         return _confirmed("arrays were still being computed when the clock was read")
     advice = "use larger inputs, or a GPU or TPU"
@@ -383,6 +399,7 @@ def work_is_pending(o: Observations) -> Verdict:
 
 
 def set_too_late(o: Observations) -> Verdict:
+    """Confirm if JAX was imported, or its backends had started, before the line set an option."""
     if not o.visits():
         return NOT_REACHED
     if o.watch.get("started"):
@@ -393,6 +410,7 @@ def set_too_late(o: Observations) -> Verdict:
 
 
 def cut_to_32_bits(o: Observations) -> Verdict:
+    """Confirm if 64-bit types are off and the line ran, or JAX warned about a dtype there."""
     warning = warned("UserWarning", "dtype")(o)
     if warning.verdict == "confirmed" or not o.visits():
         return warning
@@ -402,7 +420,9 @@ def cut_to_32_bits(o: Observations) -> Verdict:
 
 
 def warned(category: str, message: str = "") -> Judge:
-    """JAX warns at the line."""
+    """Make a judge that confirms if the line gives a warning of the category whose text contains the pattern
+    ``message``.
+    """
     pattern = re.compile(message)
 
     def judge(o: Observations) -> Verdict:
@@ -416,7 +436,9 @@ def warned(category: str, message: str = "") -> Judge:
 
 
 def keeps_both(o: Observations) -> Verdict:
-    """A variable is replaced by another array of its size, and the old one still has its memory."""
+    """Confirm if the program replaces a variable by another array of its size while the old one still occupies memory
+    (bytes).
+    """
     size = o.watch.get("kept", 0)
     if size:
         return _confirmed(f"{size} bytes were replaced by arrays of the same size and not released", bytes=size)
@@ -431,8 +453,9 @@ def keeps_both(o: Observations) -> Verdict:
 
 
 def key_repeats(least: int = 1) -> Judge:
-    """At the line a key is consumed that was consumed before for the same caller: the same bytes, not made again of the same
-    seed. least: so often the line has to run in one call for new keys to say anything."""
+    """Make a judge that confirms if the line consumes a key that the same caller consumed before: the same bytes, from
+    the same construction. least: how often the line has to run in one call before new keys refute the finding.
+    """
 
     def judge(o: Observations) -> Verdict:
         used: dict[tuple[int | None, int, str], list[Seen]] = {}
@@ -468,6 +491,7 @@ def key_repeats(least: int = 1) -> Judge:
 
 
 def shared_by_elements(o: Observations) -> Verdict:
+    """Confirm if all batch elements of a vmap used one key."""
     mapped = [seen for seen in o.through("draws") if seen["mapped"] and not seen["shape"]]
     if mapped:
         return _confirmed("under vmap one single key was used for all batch elements: they draw the same numbers")
@@ -476,6 +500,7 @@ def shared_by_elements(o: Observations) -> Verdict:
 
 
 def not_finite(o: Observations) -> Verdict:
+    """Confirm if the function returned infinities or NaN."""
     count = o.watch.get("nonfinite", 0)
     if count:
         return _confirmed(f"the function returned infinities or NaN {_times(count)}", nonfinite=count)
@@ -484,7 +509,7 @@ def not_finite(o: Observations) -> Verdict:
 
 
 def loses_digits(o: Observations) -> Verdict:
-    """The formula and the stable one were computed on the same values."""
+    """Confirm if the formula and its stable form differ by more than ``LOST`` (relative) on the same values."""
     apart, compared = o.watch.get("apart", 0.0), o.watch.get("compared", 0)
     if apart >= LOST:
         how = "is not finite where the stable one is" if apart > 1e30 else f"differs from the stable one by {apart:.1%}"
@@ -500,6 +525,7 @@ def _many(count: int) -> str:
 
 
 def nan_in_gradient(o: Observations) -> Verdict:
+    """Confirm if ``jax_debug_nans`` raised an error."""
     for seen in o.all.get("raised", ()):
         if "FloatingPointError" in seen["bases"]:
             return _confirmed(f"with `jax_debug_nans`, {error_in_words(seen)}")
@@ -508,7 +534,7 @@ def nan_in_gradient(o: Observations) -> Verdict:
 
 
 def replicas_drift(o: Observations) -> Verdict:
-    """Copies that were the same on all devices are not any more, in a run in which the line ran.
+    """Confirm if copies that were equal on all devices differ after a run in which the line ran.
 
     Without ``jit`` around it, ``shard_map`` runs operation by operation and counts as eager.
     """

@@ -23,7 +23,9 @@ _MOST_STATICS = 3
 
 
 def marked(report: RunReport, profile: Profile) -> RunReport:
-    """The report with links on every finding of whose function or lines the profile knows anything."""
+    """Add what the profile knows to the evidence of each finding: calls, compilations and seconds of its function or
+    its lines.
+    """
     functions: dict[str, list[Function]] = {}
     for function in profile.functions:
         functions.setdefault(os.path.realpath(function.filename), []).append(function)
@@ -68,7 +70,9 @@ def _compiled(item: Diagnostic, rows: frozenset[int], compiled: Sequence[Compila
 
 
 def recorded_function(item: Diagnostic, recorded: Iterable[Function]) -> Function | None:
-    """The recorded function that a finding stands in: named by the last link of its chain, else the nearest above."""
+    """Return the recorded function that contains a finding: the last one of its call chain, else the nearest above it
+    in the file.
+    """
     above = [one for one in recorded if one.line <= item.row and (not one.last or item.row <= one.last)]
     chain = item.finding.evidence
     if chain:
@@ -100,7 +104,9 @@ def _statics(function: Function) -> str:
 
 
 def cases_of(function: Function) -> str | None:
-    """The text of inputs like those that were recorded; None where some parameter's are not known or not input."""
+    """Return inputs like the recorded ones, as texts for ``--case``; None if some parameter's type is unknown or cannot
+    be made.
+    """
     texts: list[str] = []
     for name, kinds in function.params.items():
         avals = function.avals.get(name, ())

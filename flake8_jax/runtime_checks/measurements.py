@@ -12,12 +12,12 @@ import msgspec
 
 
 def peak(memory: Mapping[str, int]) -> int:
-    """Bytes that arguments, results and temporaries of a program take together, at most."""
+    """Return the bytes that arguments, results and temporaries of a program occupy together at most."""
     return memory.get("argument", 0) + memory.get("output", 0) + memory.get("temp", 0) - memory.get("alias", 0)
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """Where something was run."""
+    """The versions and the device on which something was run."""
 
     jax: str
     python: str
@@ -30,7 +30,7 @@ class Setting(msgspec.Struct, frozen=True):
 
 
 class FirstCall(msgspec.Struct, frozen=True):
-    """The call that compiles. seconds: all of it, with one run."""
+    """The call that compiles, in seconds: ``seconds`` for all of it with one run, and its steps. compiled: programs."""
 
     seconds: float
     trace: float
@@ -40,7 +40,7 @@ class FirstCall(msgspec.Struct, frozen=True):
 
 
 class Spread(msgspec.Struct, frozen=True):
-    """Times of one call."""
+    """Times of one call, in seconds."""
 
     median: float
     quartiles: tuple[float, float]
@@ -49,7 +49,7 @@ class Spread(msgspec.Struct, frozen=True):
 
 
 class PerCall(msgspec.Struct, frozen=True):
-    """Compilations for each call after the first."""
+    """The number and the seconds of compilations for each call after the first."""
 
     count: float
     seconds: float
@@ -89,7 +89,7 @@ class Comparison(msgspec.Struct, frozen=True):
 
 
 class Agreement(msgspec.Struct, frozen=True):
-    """Whether two functions gave the same. difference: the largest, relative to the largest number."""
+    """Whether two functions return the same. difference: the largest one, relative to the largest number."""
 
     same: bool
     difference: float | None
@@ -97,14 +97,14 @@ class Agreement(msgspec.Struct, frozen=True):
 
 
 class Transfer(msgspec.Struct, frozen=True):
-    """Moving the inputs from the host to the device."""
+    """A transfer of the inputs from the host to the device: bytes, and seconds."""
 
     bytes: int
     seconds: float
 
 
 class Peak(msgspec.Struct, frozen=True):
-    """What the device can do at most, a second. source: ``data sheet`` or ``measured here``."""
+    """The most that the device can do, in operations and bytes per second. source: ``data sheet`` or ``measured here``."""
 
     flops: float
     bytes: float

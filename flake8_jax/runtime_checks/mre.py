@@ -140,7 +140,10 @@ class Maker:
         self._runs = 0
 
     def make(self) -> Outcomes:
-        """The smallest script that could be found in the time. Raises FlatteningError, RefusedCommand, OSError."""
+        """Search for the smallest script that still shows the finding, until the time is up.
+
+        Raises FlatteningError, RefusedCommand and OSError.
+        """
         places = (self.subject.place, *self.subject.chain)
         self._callers = tuple(c for c in self._project.callers(self.subject.place) if c not in places)
         late = self.subject.rule == "late-configuration"  # that it comes after an import is the defect
@@ -175,7 +178,7 @@ class Maker:
         )  # fmt: skip
 
     def check(self, text: str) -> Verification:
-        """The verdict on a script, run in a fresh process."""
+        """Run a script in a fresh process and return the verdict on it."""
         asked = self._asked(text, self._spot(text) or Hit(1, 1, ""))
         limits = msgspec.structs.replace(
             self._workload.limits, seconds=max(_FINAL_SECONDS, self._deadline - time.monotonic())

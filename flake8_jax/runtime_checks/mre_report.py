@@ -16,7 +16,7 @@ _OBSERVED = "confirmed"
 
 
 def head(code: str, rule: str, verdict: Verdict, versions: Mapping[str, str], file: str) -> str:
-    """The comment with which the script begins: the rule, what was seen, and how to run it."""
+    """Return the comment at the top of the script: the rule, what jaxlint saw, and how to run the script."""
     where = _where(versions)
     exception = verdict.details.get("exception")
     if verdict.verdict != _OBSERVED:
@@ -32,8 +32,9 @@ def head(code: str, rule: str, verdict: Verdict, versions: Mapping[str, str], fi
 
 
 def relocated(verdict: Verdict, ran: str, file: str, shift: int) -> Verdict:
-    """The verdict with the places in the script that was run (``ran``) as places in the file that is written, whose head
-    moves its rows by ``shift``."""
+    """Return the verdict with places in the script that ran (``ran``) as places in the written file, whose head shifts
+    its rows.
+    """
     pattern = re.compile(re.escape(ran) + r"(?::(\d+))?")
 
     def moved(value: Any) -> Any:
@@ -77,7 +78,7 @@ class Issue(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
 
     def markdown(self) -> str:
-        """The report."""
+        """Return the issue report as Markdown."""
         exception = self.verdict.details.get("exception")
         what = exception["type"] if exception else self.rule
         parts = [f"# {what}: {self.message}", *self._happens(), *self._reproduces()]

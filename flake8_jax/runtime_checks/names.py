@@ -47,20 +47,20 @@ class Text:
             self._starts.append(self._starts[-1] + len(line) + 1)
 
     def offset(self, row: int, column: int) -> int:
-        """The offset of a 1-based row and a column in bytes."""
+        """Return the offset of a 1-based row and a column in bytes of UTF-8."""
         if row > len(self._lines):
             return len(self.text)
         line = self._lines[row - 1]
         return self._starts[row - 1] + (column if line.isascii() else len(line.encode()[:column].decode()))
 
     def span(self, node: ast.AST) -> tuple[int, int]:
-        """Start and end of a node; of a function or class without its decorators."""
+        """Return the start and the end of a node; of a function or class without its decorators."""
         row, column = node.lineno, node.col_offset  # type: ignore[attr-defined]
         end_row, end_column = node.end_lineno, node.end_col_offset  # type: ignore[attr-defined]
         return self.offset(row, column), self.offset(end_row, end_column)
 
     def whole_span(self, statement: ast.stmt) -> tuple[int, int]:
-        """Start and end of a statement with its decorators."""
+        """Return the start and the end of a statement with its decorators."""
         start, end = self.span(statement)
         for decorator in getattr(statement, "decorator_list", ()):
             at = self.text.rfind("@", 0, self.span(decorator)[0])
@@ -68,7 +68,7 @@ class Text:
         return start, end
 
     def row(self, offset: int) -> int:
-        """The 1-based row of an offset."""
+        """Return the 1-based row of an offset."""
         return self.text.count("\n", 0, offset) + 1
 
 
@@ -87,12 +87,12 @@ class _Scope:
 
 
 def mentions(text: str, tree: ast.Module) -> list[Mention]:
-    """All mentions of global names and builtins, and of what local imports bring."""
+    """Find all mentions of global names and builtins, and of names that local imports bind."""
     return _Reader(Text(text)).read(tree)
 
 
 def bindings(statements: Iterable[ast.stmt]) -> dict[str, list[ast.AST]]:
-    """The names that statements bind in the scope in which they stand, and the nodes that bind them."""
+    """Return the names that statements bind in their own scope, with the nodes that bind them."""
     scope = _Scope("module", None)
     for statement in statements:
         _collect(statement, scope)
@@ -100,7 +100,7 @@ def bindings(statements: Iterable[ast.stmt]) -> dict[str, list[ast.AST]]:
 
 
 def unbound(text: str, tree: ast.Module) -> set[str]:
-    """Names that are read and that nothing in the module binds."""
+    """Return the names that the module reads but never binds."""
     found = mentions(text, tree)
     known = set(bindings(tree.body)) | BUILTINS
     known |= {mention.name for mention in found if not _is_read(mention.node)}

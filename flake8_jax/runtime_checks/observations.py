@@ -26,11 +26,14 @@ class Spot(msgspec.Struct, frozen=True):
     last: int
 
     def holds(self, place: list[Any]) -> bool:
+        """Return whether a frame of a stack stands in these rows."""
         return bool(place[0] == self.path and self.first <= place[1] <= self.last)
 
 
 def line_in_words(path: str, row: int, own: str) -> str:
-    """``line 3``, and in a file other than ``own``, ``line 3 of src/model.py``: two files may have one name."""
+    """Return ``line 3``, or for a file other than ``own``, ``line 3 of src/model.py``, because two files may have the
+    same name.
+    """
     if path == own:
         return f"line {row}"
     inside = os.path.relpath(path) if path.startswith(os.path.join(os.getcwd(), "")) else os.path.basename(path)
@@ -38,7 +41,7 @@ def line_in_words(path: str, row: int, own: str) -> str:
 
 
 def error_in_words(seen: Seen, most: int = 200) -> str:
-    """``TypeError: its message``; a message that is too long ends with a whole word and ``…``."""
+    """Return ``TypeError: its message``; a long message ends after a whole word with ``…``."""
     message = seen["message"]
     if len(message) > most:
         message = f"{message[: most - 2].rsplit(None, 1)[0]} …"
@@ -57,27 +60,32 @@ class Observations(msgspec.Struct, frozen=True):
     name: str = ""
 
     def visits(self, *states: str) -> int:
-        """How often the line began to run (in those states of tracing)."""
+        """Count how often the line began to run (in these states of tracing, or in all)."""
         counts = self.watch.get("visits", {})
         return sum(counts.get(state, 0) for state in states or counts)
 
     def most(self, *states: str) -> int:
-        """The same, in the run of the function in which it did so most often."""
+        """Return the largest such count in one run of the function."""
         counts = self.watch.get("most", {})
         return max((counts.get(state, 0) for state in states or counts), default=0)
 
     def runs(self, *states: str) -> int:
+        """Count the runs of the function in which the line ran (in these states of tracing, or in all)."""
         counts = self.watch.get("runs", {})
         return sum(counts.get(state, 0) for state in states or counts)
 
     def here(self, kind: str) -> list[Seen]:
+        """Return what happened with a frame of these rows innermost."""
         return [seen for seen in self.all.get(kind, ()) if seen["stack"] and self.spot.holds(seen["stack"][0])]
 
     def through(self, kind: str) -> list[Seen]:
+        """Return what happened with a frame of these rows anywhere on the stack."""
         return [seen for seen in self.all.get(kind, ()) if any(self.spot.holds(place) for place in seen["stack"])]
 
     def beside(self, seen: Seen) -> int | None:
-        """The row at which it happened in the same statement, or on a neighboring row of the same function."""
+        """Return the row of the same statement, or the neighboring row of the same function, at which something
+        happened.
+        """
         rows = self.statement | {self.spot.first - 1, self.spot.last + 1}
         found = next(
             (place[1] for place in seen["stack"] if place[0] == self.spot.path and place[1] in self.statement), None
@@ -88,22 +96,25 @@ class Observations(msgspec.Struct, frozen=True):
         return row if seen["stack"] and self.is_in_function(seen) and row in rows else None
 
     def is_in_function(self, seen: Seen) -> bool:
-        """It happened in the function that the spot stands in."""
+        """Return whether something happened in the function that contains the line."""
         path, _, function, _ = seen["stack"][0]
         return path == self.spot.path and function in self.watch.get("functions", ())
 
     def run_of(self, seen: Seen) -> int | None:
-        """The run of the spot's function that was on the stack."""
+        """Return the number of the run of the line's function that was on the stack; None if there was none."""
         return next((place[3] for place in seen["stack"] if self.spot.holds(place)), None)
 
     def in_one_run(self, found: Iterable[Seen]) -> Counter[tuple[Any, str]]:
-        """How many of them were in the same run of the spot's function, by run and name."""
+        """Count what happened in the same run of the line's function, by run and name."""
         return Counter((self.run_of(seen), seen.get("name", "")) for seen in found)
 
     def is_user(self, path: str) -> bool:
+        """Return whether a file is the user's."""
         return any(path == root or path.startswith(root.rstrip("/") + "/") for root in self.roots)
 
     def invocation(self, seen: Seen) -> int | None:
-        """The run of the outermost of the linted functions on the stack: what one caller from outside asked for."""
+        """Return the number of the run of the outermost user function on the stack: what one caller from outside asked
+        for.
+        """
         runs = [place[3] for place in seen["stack"] if self.is_user(place[0])]
         return runs[-1] if runs else None

@@ -57,7 +57,7 @@ class Function(msgspec.Struct, frozen=True):
     statics: dict[str, list[str]] = {}
 
     def recorded(self) -> RecordedFunction:
-        """As the analysis takes it: by the calls while JAX built a jaxpr, if there were any."""
+        """Return the function as the analysis reads it: from its calls while JAX built a jaxpr, if there were any."""
         part = self.ambient or Arguments(self.observed, self.params, self.avals)
         params = (RecordedParameter(n, tuple(k.items()), tuple(part.avals.get(n, ()))) for n, k in part.params.items())
         observed = part.observed if self.ambient_calls else 0
@@ -88,7 +88,7 @@ class Profile(msgspec.Struct, frozen=True):
     compilations: list[Compilation]
 
     def recorded(self) -> tuple[RecordedFunction, ...]:
-        """The functions, as the analysis takes them."""
+        """Return the functions as the analysis reads them."""
         return tuple(function.recorded() for function in self.functions)
 
 
@@ -97,8 +97,9 @@ class ProfileError(Exception):
 
 
 def compilations(seen: Iterable[dict[str, Any]], base: str) -> list[Compilation]:
-    """Compilations of the user's code, by name and innermost place, the most expensive first. base: the folder that paths in
-    JAX's explanations are shown from."""
+    """Sum the compilations of the user's code by name and innermost place; the most expensive come first. base: the
+    folder from which paths in JAX's explanations are shown.
+    """
     groups: dict[tuple[str, str, int, str], list[dict[str, Any]]] = {}
     for item in seen:
         if item["stack"]:
@@ -135,19 +136,21 @@ HIDDEN = "***"
 
 
 def is_whole(command: Sequence[str]) -> bool:
-    """Whether a command was stored as it is, so that it can be run again."""
+    """Return whether the profile holds the command unchanged, so that jaxlint can run it again."""
     return not any(HIDDEN in word or "…" in word for word in command)
 
 
 def shown_path(path: str, base: str) -> str:
-    """A path without what it says of this machine: from ``base`` on, or its last part."""
+    """Return a path without what it reveals about this machine: from ``base`` on, or its last part."""
     inside = _relative(path, base)
     return os.path.join("…", os.path.basename(path.rstrip("/\\"))) if os.path.isabs(inside) else inside
 
 
 def shown_command(words: Sequence[str], base: str) -> list[str]:
-    """A command without secrets and absolute paths: values of options and variables that are called so, and texts that look
-    like keys, are hidden; code is left out. An interpreter of another folder goes by its name, so that the shell finds one."""
+    """Return a command without secrets and absolute paths: it hides the values of options and variables with such
+    names, texts that look like keys, and code. An interpreter of another folder keeps its name only, so that the shell
+    finds one.
+    """
     shown: list[str] = []
     hide = False
     for word in words:
@@ -174,8 +177,10 @@ def _shown_word(word: str, base: str) -> str:
 
 
 def save(profile: Profile, path: str) -> bool:
-    """Write a profile; not an empty one in the place of one that says something. Whether it was written. The folder that we
-    make for it is hidden from git. Raises OSError."""
+    """Write a profile and return whether it was written: an empty profile does not replace one with content.
+
+    jaxlint hides the folder that it creates from git. Raises OSError.
+    """
     if not profile.functions and not profile.compilations and _says_something(path):
         return False
     folder = Path(path).parent
@@ -200,7 +205,7 @@ def _says_something(path: str) -> bool:
 
 
 def load(path: str) -> Profile:
-    """Read a profile; file names become absolute. Raises ProfileError."""
+    """Read a profile and make its file names absolute. Raises ProfileError."""
     base = os.path.dirname(os.path.dirname(os.path.abspath(path)))
     try:
         data = read_regular(path, _LARGEST)

@@ -38,17 +38,19 @@ class ProjectCopy(msgspec.Struct, frozen=True):
     pairs: tuple[tuple[str, str], ...]
 
     def copied(self, path: str) -> str:
-        """Where the file of an original path is; paths outside the roots are as they were."""
+        """Return the copy of an original path; a path outside the roots stays as it is."""
         return _moved(path, self.pairs)
 
     def original(self, path: str) -> str:
+        """Return the original of a path in the copy; other paths stay as they are."""
         return _moved(path, [(copy, original) for original, copy in self.pairs])
 
     def command(self, words: Sequence[str]) -> list[str]:
-        """The command with absolute paths into the project made paths into the copy."""
+        """Return the command with absolute paths into the project changed to paths into the copy."""
         return [self._found(word) if os.path.isabs(word) else word for word in words]
 
     def environment(self) -> dict[str, str]:
+        """Return ``PYTHONPATH`` with paths into the copy; an empty dict if it is not set."""
         given = os.environ.get("PYTHONPATH")
         if not given:
             return {}
@@ -68,7 +70,7 @@ def _moved(path: str, pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def outermost(folders: Iterable[str]) -> list[str]:
-    """The folders without those inside others."""
+    """Return the folders that are not inside another one of them."""
     found: list[str] = []
     for folder in sorted({os.path.abspath(folder) for folder in folders}, key=len):
         if not any(folder == other or folder.startswith(os.path.join(other, "")) for other in found):
@@ -77,9 +79,9 @@ def outermost(folders: Iterable[str]) -> list[str]:
 
 
 def copy_project(roots: Sequence[str], changed: Mapping[str, bytes], into: str) -> ProjectCopy:
-    """Copy the roots below ``into``; files in ``changed`` (by original path) get other contents.
+    """Copy the roots below ``into``; the files in ``changed`` (by original path) get other contents.
 
-    Raises CopyError where a root is too large, OSError where something cannot be read or written.
+    Raises CopyError if a root is too large, and OSError if a file cannot be read or written.
     """
     pairs = []
     budget = [MOST_FILES, MOST_BYTES]

@@ -69,10 +69,10 @@ def prove(
     attempts: int = 8,
     impure: Mapping[int, str] = {},
 ) -> Proof:
-    """Judge every fix. build: the variant with some of the fixes. attempts: runs beyond the first three. impure: by number
-    of a function, a finding in it that makes it another one without jit.
+    """Judge every fix. build: makes the variant with some of the fixes. attempts: the number of runs beyond the first
+    three. impure: by number of a function, a finding in it because of which it behaves differently without jit.
 
-    Raises OSError, CopyError.
+    Raises OSError and CopyError.
     """
     return _Proving(fixes, build, runner, progress, attempts, impure).prove()
 
@@ -534,7 +534,7 @@ class _Proving:
 
 
 def raised_at(replay: Replay, places: Mapping[int, Place]) -> dict[int, Message]:
-    """The findings at which exceptions were raised: those of the innermost frame that stands at one."""
+    """Return the findings at which exceptions were raised: those at the innermost frame that has one."""
     found: dict[int, Message] = {}
     for raised in replay.raised:
         for path, row, _ in raised["stack"]:

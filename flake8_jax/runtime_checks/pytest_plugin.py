@@ -39,6 +39,7 @@ class Listener:
             self.recorder.called(frame)
 
     def start(self) -> None:
+        """Start to record in all threads."""
         threading.setprofile(self)
         sys.setprofile(self)
 
@@ -47,6 +48,7 @@ class Listener:
         return sys.getprofile() is self
 
     def stop(self) -> None:
+        """Stop to record in all threads."""
         sys.setprofile(None)
         threading.setprofile(None)
 
@@ -64,7 +66,7 @@ class Plugin:
 
     @property
     def collector(self) -> Collector | None:
-        """The plugin that sees workers; None in one of them."""
+        """Return the plugin that gets what workers recorded; None in a worker."""
         return self._others if self._sent is None else None
 
     def pytest_sessionstart(self) -> None:

@@ -51,7 +51,7 @@ class Reducer:
         self._prunes: tuple[type[ast.stmt], ...] = ()
 
     def search(self) -> Search:
-        """Everything, until nothing more can be left out."""
+        """Leave out units until nothing more can be left out."""
         for kinds in (_DEFINITIONS + _IMPORTS + _ASSIGNMENTS, _DEFINITIONS + _IMPORTS, _IMPORTS):
             if (yield from self.attempt(pruned(self.text, kinds), unchanged=True)):
                 self._prunes = kinds
@@ -97,7 +97,9 @@ class Reducer:
         return units(Text(self.text), ast.parse(self.text))
 
     def attempt(self, candidate: str | None, *, unchanged: bool = False) -> Generator[str, bool, bool]:
-        """Take a smaller text if it still shows it. unchanged: what to make of a candidate that is the text itself."""
+        """Keep a smaller text if it still shows the finding. unchanged: what to return for a candidate that is the text
+        itself.
+        """
         if candidate is None:
             return False
         candidate = tidied(candidate)
@@ -119,7 +121,7 @@ class Reducer:
 
 
 def statements(text: Text, tree: ast.Module, depth: int) -> list[Unit]:
-    """The statements inside of so many others."""
+    """Return the statements at a depth of nesting."""
     found = [unit for at, unit in _walk(text, tree.body, 0) if at == depth]
     return sorted(found, key=lambda unit: unit.edit)
 
@@ -151,6 +153,7 @@ def _is_elif(text: Text, statement: ast.stmt) -> bool:
 
 
 def decorators(text: Text, tree: ast.Module) -> list[Unit]:
+    """Return the decorators of the text."""
     found = []
     for node in ast.walk(tree):
         for decorator in getattr(node, "decorator_list", ()):
@@ -160,7 +163,7 @@ def decorators(text: Text, tree: ast.Module) -> list[Unit]:
 
 
 def unwrappings(text: Text, tree: ast.Module) -> list[Unit]:
-    """A compound statement by one of its blocks; an ``else`` left out."""
+    """Return edits that replace a compound statement by one of its blocks, or leave out its ``else``."""
     found = []
     for node in ast.walk(tree):
         if not isinstance(node, _COMPOUND) or _is_elif(text, node):
@@ -190,7 +193,7 @@ def _dedented(text: Text, outer: ast.stmt, block: Sequence[ast.stmt]) -> str | N
 
 
 def entries(text: Text, tree: ast.Module) -> list[Unit]:
-    """Entries of dicts, and keywords of calls."""
+    """Return the entries of dicts and the keyword arguments of calls."""
     found = []
     for node in ast.walk(tree):
         spans: list[tuple[int, int]] = []
@@ -206,7 +209,7 @@ def entries(text: Text, tree: ast.Module) -> list[Unit]:
 
 
 def operands(text: Text, tree: ast.Module) -> list[Unit]:
-    """An operation by one of its operands."""
+    """Return edits that replace an operation by one of its operands."""
     found = []
     for node in ast.walk(tree):
         parts: list[ast.expr] = []
@@ -232,7 +235,9 @@ def _with_comma(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def without(text: str, units: Sequence[Unit]) -> str | None:
-    """The text without some units; a block that loses all its statements says ``pass``. None where it is no program then."""
+    """Return the text without some units, with ``pass`` in a block that loses all its statements; None if that is no
+    program.
+    """
     gone: dict[int, int] = {}
     for unit in units:
         gone[unit.block] = gone.get(unit.block, 0) + 1
@@ -251,7 +256,7 @@ def without(text: str, units: Sequence[Unit]) -> str | None:
 
 
 def without_row(text: str, row: int) -> str | None:
-    """The text without the innermost statement that begins in a row."""
+    """Return the text without the innermost statement that begins in a row."""
     where, tree = Text(text), ast.parse(text)
     units = [unit for depth in range(_depth(tree) + 1) for unit in statements(where, tree, depth)]
     mine = [unit for unit in units if where.row(unit.edit[0]) == row]
@@ -270,6 +275,7 @@ def _whole_lines(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def applied(text: str, edits: Sequence[Edit]) -> str:
+    """Return the text after edits; an edit inside another one is left out."""
     out, at = "", 0
     for start, end, content in sorted(edits):
         if start >= at:
@@ -286,7 +292,7 @@ _ASSIGNMENTS: tuple[type[ast.stmt], ...] = (ast.Assign, ast.AnnAssign)
 
 
 def pruned(text: str | None, kinds: tuple[type[ast.stmt], ...]) -> str | None:
-    """Without top-level statements of some kinds whose names nothing else mentions. None where it does not parse."""
+    """Leave out top-level statements of some kinds whose names nothing else mentions; None if the text does not parse."""
     while text is not None:
         try:
             tree = ast.parse(text)
@@ -328,7 +334,7 @@ def _pruned_once(text: str, tree: ast.Module, kinds: tuple[type[ast.stmt], ...])
 
 
 def without_comments(text: str) -> str | None:
-    """Without comments and docstrings."""
+    """Remove comments and docstrings."""
     try:
         tree = ast.parse(text)
     except SyntaxError:
@@ -359,7 +365,9 @@ def without_comments(text: str) -> str | None:
 
 
 def tidied(text: str) -> str:
-    """No empty lines at the beginning and the end of the text and of blocks, two at most, one inside of functions."""
+    """Remove empty lines at the start and the end of the text and of blocks; keep two at most elsewhere, and one inside
+    functions.
+    """
     inside: set[int] = set()
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):

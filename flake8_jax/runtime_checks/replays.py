@@ -119,8 +119,9 @@ class Compared(msgspec.Struct, frozen=True):
 
 
 def added_names(path: str, name: str, variant: Variant) -> list[str]:
-    """The variables of a module that a variant of it binds, and the original nowhere: they are no part of what it computed
-    before."""
+    """Return the variables of a module that a variant binds and the original does not: the original did not compute
+    them.
+    """
     text = variant.files.get(path)
     if name != "<module>" or text is None:
         return []
@@ -147,7 +148,7 @@ class Runner:
         self.count = 0
 
     def run(self, variant: Variant, way: Way = AS_IT_IS) -> Replay:
-        """Run the command. Raises OSError, CopyError."""
+        """Run the command. Raises OSError and CopyError."""
         self.count += 1
         home = os.path.join(self.scratch, f"copy{self.count}")
         folder = os.path.join(self.scratch, f"results{self.count}")
@@ -239,9 +240,9 @@ class Runner:
         )
 
     def compare(self, pair: Pair) -> Compared:
-        """What the comparison of a pair says.
+        """Compare a pair of replays.
 
-        Raises OSError, and RuntimeError where the comparison fails: a defect of ours.
+        Raises OSError, and RuntimeError if the comparison fails, which is a defect of jaxlint.
         """
         request = {
             "pairs": [

@@ -79,17 +79,17 @@ class Outcome(msgspec.Struct, frozen=True):
     partial: bool = False
 
     def of(self, kind: str) -> list[Message]:
-        """The messages of one kind."""
+        """Return the messages of one kind."""
         return [message for message in self.messages if message.get("kind") == kind]
 
     def result(self) -> Message | None:
-        """The last message of kind ``result``."""
+        """Return the last message of kind ``result``; None if there is none."""
         found = self.of("result")
         return found[-1] if found else None
 
 
 def describe(outcome: Outcome, limits: Limits) -> str:
-    """One sentence on a child that did not end well."""
+    """Describe in one sentence how a child ended that did not end well."""
     if outcome.state == "timeout":
         return f"it ran longer than {limits.seconds:g} s (`--timeout` sets the limit)"
     if outcome.state == "memory":
@@ -117,7 +117,9 @@ NO_JAX = "No module named 'jax'"
 
 
 def missing_jax(python: str, versions: Mapping[str, str], said: Sequence[str]) -> str:
-    """What to say where the command could not import JAX; nothing where it could, or did not try. said: its errors."""
+    """Return what to say if the command could not import JAX; an empty string if it could, or did not try. said: its
+    errors.
+    """
     if "jax" in versions or not any(NO_JAX in text for text in said):
         return ""
     return (
@@ -131,8 +133,9 @@ AS_IT_IS = -1
 
 
 def standard_input() -> Input:
-    """Our standard input: of a file from where it stands, so that every run reads the same; of a pipe nothing, which only one
-    run could read."""
+    """Return the standard input of jaxlint for a child: a file from its current position, so that every run reads the
+    same, and nothing of a pipe, which only one run could read.
+    """
     try:
         mode = os.fstat(0).st_mode
         if stat.S_ISREG(mode):
@@ -170,7 +173,7 @@ class _Stop(msgspec.Struct):
 
 @contextlib.contextmanager
 def kept_folder(prefix: str) -> Iterator[str]:
-    """A temporary folder that goes away also where the linter is killed."""
+    """Make a temporary folder that is removed even if jaxlint is killed."""
     with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder, _keeping(0, "", folder):
         yield folder
 
@@ -272,7 +275,7 @@ def _environment(extra: Mapping[str, str | None]) -> dict[str, str]:
 
 @functools.cache
 def can_unshare() -> bool:
-    """Whether a child can be started without the network."""
+    """Return whether jaxlint can start a child without the network."""
     if shutil.which("unshare") is None:
         return False
     try:
@@ -329,7 +332,7 @@ def _last_words(process: subprocess.Popen[Any], channel: Path) -> list[Message]:
 
 
 def keeper_files(channel: Path) -> tuple[Path, Path]:
-    """The file of partial messages, and the one that asks for them (see ``child.main.Channel``)."""
+    """Return the paths of the file of partial messages and of the file that asks for them (see ``child.main.Channel``)."""
     return Path(f"{channel}.partial"), Path(f"{channel}.asked")
 
 

@@ -38,25 +38,25 @@ class Speed(msgspec.Struct, frozen=True):
 
 
 def speed_of(name: str, number: int, before: Replay, again: Replay, after: Replay) -> Speed | None:
-    """The steady calls of a function; None if there are none in all three runs."""
+    """Compare the steady calls of a function in three runs; None if one of them has none."""
     runs = [_steady(run, number) for run in (before, again, after)]
     return None if not all(runs) else judged(name, runs[0], runs[1], runs[2])
 
 
 def run_time(before: Replay, again: Replay, after: Replay) -> Speed:
-    """The whole command, without compiling and without importing JAX."""
+    """Compare the seconds of the whole command, without compiling and without the import of JAX."""
     a, b, c = ([run.total - run.compiling] for run in (before, again, after))
     return judged("the command", a, b, c)
 
 
 def compile_time(before: Replay, again: Replay, after: Replay) -> Speed:
-    """Seconds of tracing, lowering and compiling in the whole command."""
+    """Compare the seconds of tracing, lowering and compiling in the whole command."""
     a, b, c = ([run.compiling] for run in (before, again, after))
     return judged("compiling", a, b, c)
 
 
 def judged(name: str, before: Sequence[float], again: Sequence[float], after: Sequence[float]) -> Speed:
-    """A comparison of three series of seconds."""
+    """Compare three series of seconds."""
     a, b, c = (max(statistics.median(series), 1e-9) for series in (before, again, after))
     blocks = [max(block, 1e-9) for series in (before, again) for block in _blocks(series)]
     band = max(blocks) / min(blocks)
@@ -68,7 +68,7 @@ def judged(name: str, before: Sequence[float], again: Sequence[float], after: Se
 
 
 def confirmed(one: Speed, other: Speed) -> Speed:
-    """The first of two comparisons; a claim only where both make the same one."""
+    """Return the first of two comparisons; it keeps its claim only if both make the same one."""
     same = other.name == one.name and other.claimed and (other.ratio > 1) == (one.ratio > 1)
     return msgspec.structs.replace(one, claimed=one.claimed and same, band=max(one.band, other.band))
 
@@ -86,7 +86,9 @@ def _blocks(series: Sequence[float]) -> list[float]:
 
 
 def sentence(speed: Speed) -> str:
-    """``step: 1.21 ms and 1.19 ms before, 0.60 ms after (median of 479 calls): 2.0 times as fast``."""
+    """Describe a comparison: ``step: 1.21 ms and 1.19 ms before, 0.60 ms after (median of 479 calls): 2.0 times as
+    fast``.
+    """
     calls = f" (median of {speed.calls} calls)" if speed.calls > 1 else ""
     said = f"{speed.name}: {_time(speed.before)} and {_time(speed.again)} before, {_time(speed.after)} after{calls}"
     if not speed.claimed:

@@ -43,7 +43,7 @@ def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
 
 
 def rows_of_function(text: str, row: int) -> range:
-    """The rows of the innermost function that holds a row; those of the whole text, where none does."""
+    """Return the rows (1-based) of the innermost function that contains a row; those of the whole text if none does."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
@@ -56,7 +56,7 @@ def rows_of_function(text: str, row: int) -> range:
 
 
 def rows_around(text: str, first: int, last: int) -> frozenset[int]:
-    """The rows of the smallest statement that holds a row of these; the rows themselves are among them."""
+    """Return the rows (1-based) of the smallest statement that contains one of these rows, and these rows."""
     mine = set(range(first, last + 1))
     holding = [rows for rows in _heads(text) if rows & mine]
     return frozenset(mine | min(holding, key=len, default=frozenset()))

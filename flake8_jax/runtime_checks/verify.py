@@ -89,11 +89,11 @@ class Workload(msgspec.Struct, frozen=True):
     stdin: Input = None
 
     def title(self) -> str:
-        """The command for readers."""
+        """Return the command for messages."""
         return f"`{shlex.join(self.given or self.command)}`"
 
     def environment(self, mode: str = "plain") -> dict[str, str | None]:
-        """Variables that the child gets besides its own."""
+        """Return the variables that the child gets besides those of jaxlint; None removes one."""
         found: dict[str, str | None] = dict(self.variables)
         found |= {"JAX_PLATFORMS": PLATFORMS[self.target]} if self.target else {}
         flags = found.get("XLA_FLAGS") or os.environ.get("XLA_FLAGS", "")
@@ -102,11 +102,11 @@ class Workload(msgspec.Struct, frozen=True):
         return found
 
     def launch(self, mode: str = "plain") -> Launch:
-        """How the child starts that runs it."""
+        """Return how to start the child that runs it."""
         return Launch(self.python, self.limits, self.environment(mode), self.cwd, self.options, self.stdin)
 
     def is_met_by(self, versions: dict[str, str]) -> bool:
-        """It ran on the platform that was asked for, or nothing of it needed one."""
+        """Return whether it ran on the platform that the user asked for, or needed none."""
         if not self.target or ("backend" not in versions and "problem" not in versions):
             return True
         return versions.get("backend") in _BACKENDS[PLATFORMS[self.target]]
@@ -145,7 +145,7 @@ class RefusedCommand(Exception):
 
 
 def modes_of(asked: Sequence[Asked]) -> list[str]:
-    """The ways in which the workload has to be run, the one that changes nothing first."""
+    """Return the ways in which the workload has to run; the one that changes nothing comes first."""
     modes = {all_oracles()[one.rule].mode for one in asked if one.rule in all_oracles()}
     return sorted(modes, key=lambda mode: (mode != "plain", mode))
 
@@ -153,9 +153,10 @@ def modes_of(asked: Sequence[Asked]) -> list[str]:
 def verify(
     asked: Sequence[Asked], workload: Workload, progress: Callable[[str], None] = lambda text: None
 ) -> Verification:
-    """Run the workload and judge every finding. A signal that would end us ends the run; what was seen until then is judged.
+    """Run the workload and judge every finding. A signal that would end jaxlint ends the run; jaxlint then judges what
+    was seen.
 
-    Raises RefusedCommand if it cannot be run, and OSError if the interpreter cannot be started.
+    Raises RefusedCommand if the command cannot be run, and OSError if the interpreter cannot be started.
     """
     verdicts: dict[int, Verdict] = {}
     notes: list[str] = []
@@ -286,8 +287,9 @@ _MODES = {
 
 
 def observe(asked: Sequence[Asked], workload: Workload, mode: str, *, lines: Lines | None = None) -> Run:
-    """Run the workload once, watching the rows of all findings. What is not as the command is by itself, and slower, ends when
-    all findings that need it are confirmed. lines: where jit is off in the mode ``keys``; everywhere, if None."""
+    """Run the workload once and watch the rows of all findings. A run that is not the command as it is, and slower,
+    ends once all findings that need it are confirmed. lines: where jit is off in the mode ``keys``; everywhere if None.
+    """
     mine = [number for number, one in enumerate(asked) if _mode(one) == mode]
 
     def is_decided(messages: Sequence[Message]) -> bool:
@@ -304,7 +306,7 @@ def observe(asked: Sequence[Asked], workload: Workload, mode: str, *, lines: Lin
 
 
 def observation_request(asked: Sequence[Asked], workload: Workload, mode: str, lines: Lines | None = None) -> Message:
-    """What the child has to run and to watch. The places of chains are watched after the findings."""
+    """Return what the child has to run and to watch; the places of call chains come after the findings."""
     chains = dict.fromkeys(place for one in asked if lines is not None and _mode(one) == "keys" for place in one.chain)
     return {
         "roots": list(workload.roots),
@@ -335,7 +337,7 @@ def observation_request(asked: Sequence[Asked], workload: Workload, mode: str, l
 
 
 def run_of(outcome: Outcome, workload: Workload) -> Run:
-    """What a child says that has run the workload. Raises RefusedCommand."""
+    """Return the run that the messages of a child describe. Raises RefusedCommand."""
     refused = outcome.of("refused")
     if refused:
         raise RefusedCommand(refused[0]["text"])
@@ -395,7 +397,7 @@ def _missing_jax(outcome: Outcome, workload: Workload) -> str:
 
 
 def judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, versions: dict[str, str]) -> Verdict:
-    """The verdict on one of the findings that were asked about. runs: by mode; versions: of one of them."""
+    """Return the verdict on one finding. runs: by mode; versions: those of one of the runs."""
     oracle = all_oracles().get(one.rule)
     target = versions.get("backend", workload.target)
     if oracle is None:
