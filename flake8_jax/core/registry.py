@@ -53,6 +53,7 @@ class Report:
     - ``message``: the sentence that the user reads.
     - ``level``: overrides the level of the rule. For example, report ``warning`` if an error is not certain.
     - ``preview``: jaxlint shows the finding only with ``--preview``.
+    - ``also_in_preview``: of a rule that is off by default, jaxlint shows the finding with ``--preview``, too.
     - ``uses``: further places that the finding is about. The output shows them below the call chain.
     - ``unless``, ``given``, ``sure_given``: for rules of jaxlint itself. They name a fact that the analysis may record at the
       same place. jaxlint drops the report if the fact of ``unless`` is recorded or if that of ``given`` is not, and makes an
@@ -62,6 +63,7 @@ class Report:
     message: str
     level: Level | None = None
     preview: bool = False
+    also_in_preview: bool = False
     unless: str = ""
     given: str = ""
     sure_given: str = ""

@@ -51,6 +51,11 @@ class RuleInfo(msgspec.Struct, frozen=True):
         """The rule reports nothing without ``--preview``, as its page says."""
         return "is on only with `--preview`" in self.doc
 
+    @property
+    def is_previewed(self) -> bool:
+        """The rule is opt-in, but ``--preview`` shows some of its findings, as its page says."""
+        return self.opt_in and "With `--preview`, the rule is on" in self.doc
+
 
 class PlacedEdit(msgspec.Struct, frozen=True):
     """An edit with its place: replace what stands between the two ends by ``content``."""

@@ -23,18 +23,28 @@ from flake8_jax.pipeline.lowering import Problem
 from flake8_jax.pipeline.patterns import PatternError
 from flake8_jax.settings.options import Settings
 from flake8_jax.settings.resolver import place_of
-from flake8_jax.settings.selection import SelectorError, codes_of, enabled, fixable_codes, off_in_tests
+from flake8_jax.settings.selection import (
+    SelectorError,
+    codes_of,
+    enabled,
+    enabled_in_preview,
+    fixable_codes,
+    off_in_tests,
+)
 from flake8_jax.settings.tables import ConfigError
 from flake8_jax.syntax.errors import UNSUPPORTED
 from flake8_jax.syntax.noqa import Directive, Noqa, directives, noqa_row, remove_codes
 
 
 class Selection:
-    """Which codes are on in which file of a project. Raises ConfigError for selectors that match nothing."""
+    """Which codes are on in which file of a project. Raises ConfigError for selectors that match nothing.
+
+    asked: the codes that would be on without ``--preview``."""
 
     def __init__(self, settings: Settings, backend: Backend) -> None:
         try:
-            self.codes = enabled(settings.layers, backend.rules)
+            self.asked = enabled(settings.layers, backend.rules)
+            self.codes = enabled_in_preview(settings.layers, backend.rules) if settings.preview else self.asked
             self.fixable = fixable_codes(settings.fixable, settings.unfixable, backend.rules)
             self._ignores = _ignores(settings, backend)
             self._off_in_tests = off_in_tests(settings.layers, backend.rules)

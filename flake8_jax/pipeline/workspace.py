@@ -234,6 +234,7 @@ class Workspace:
         required = self.resolver.required_in(settings.project_root or settings.root, settings)
         request = AnalysisRequest(
             codes=selection.codes,
+            asked=selection.asked,
             transforms=settings.transforms,
             required=required,
             required_in={path: asked for path, asked in required_in.items() if asked != required},

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import re
+
+from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._keys import at_place, is_near
 from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._wording import listed
+from flake8_jax.semantics.domain.code import last_name
 from flake8_jax.semantics.events.events import UndonatedStep
 
 
-@rule("JAX412", "warning", fixable="sometimes", opt_in=True)
+@rule("JAX412", "info", fixable="sometimes", opt_in=True)
 def missing_donation(event: UndonatedStep) -> Report | None:
     """In a loop, the result of a compiled function replaces one of its arguments, which the function does not donate.
+
+    The rule is off by default, because donation saves little memory if the argument is small, and jaxlint does not know
+    how large it is. With `--preview`, the rule is on for training steps, whose parameters and optimizer state are often
+    the largest arrays of a program. jaxlint takes a compiled function for a training step if it calls `jax.grad`,
+    `jax.value_and_grad`, `optax.apply_updates` or `apply_gradients`, or if it gets gradients as an argument.
 
     ## Why is this bad?
 
@@ -45,6 +56,41 @@ def missing_donation(event: UndonatedStep) -> Report | None:
         fit(jnp.ones(256), [jnp.ones((4, 256))] * 2)
     ```
 
+    With `--preview`, jaxlint reports a training step:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+    import optax
+
+    optimizer = optax.adam(1e-3)
+
+
+    def loss_fn(params, batch):
+        return jnp.mean((batch @ params["w"]) ** 2)
+
+
+    @jax.jit
+    def train_step(params, opt_state, batch):
+        grads = jax.grad(loss_fn)(params, batch)
+        updates, opt_state = optimizer.update(grads, opt_state, params)
+        return optax.apply_updates(params, updates), opt_state
+
+
+    def train(params, batches):
+        opt_state = optimizer.init(params)
+        for batch in batches:
+            params, opt_state = train_step(params, opt_state, batch)  # expect: missing-donation
+        return params
+
+
+    def demonstrate():
+        params = {"w": jnp.ones(256)}
+        lowered = train_step.lower(params, optimizer.init(params), jnp.ones((4, 256)))
+        assert lowered.compile().memory_analysis().alias_size_in_bytes == 0
+        train(params, [jnp.ones((4, 256))] * 2)
+    ```
+
     ## Use instead
 
     ```python
@@ -67,9 +113,9 @@ def missing_donation(event: UndonatedStep) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report an argument whose old value the code reads after the call or keeps elsewhere, because a
-    donated array is deleted. It does not report an argument that the loop does not replace by the result of the call,
-    such as the batch.
+    jaxlint does not report an argument that the function returns unchanged. It does not report an argument whose old
+    value the code reads after the call or keeps elsewhere, because a donated array is deleted. It does not report an
+    argument that the loop does not replace by the result of the call, such as the batch.
 
     ```python
     import jax
@@ -146,9 +192,31 @@ def missing_donation(event: UndonatedStep) -> Report | None:
         return None
     step = quote(context, event.at.func, "the step")
     replaced = listed(event.names) if event.names else "its argument"
+    them = "them" if len(event.names) > 1 else "it"
+    made = "" if is_near(event.site, context, event.at) else f" where {step} is jitted, {at_place(event.site, context)}"
     return Report(
         event.at,
-        f"The result of {step} replaces {replaced} in every iteration, but JAX keeps the old arrays during the call, "
-        f"which takes twice the memory; donate {replaced} (donate_argnames)",
+        f"The result of {step} replaces {replaced} in every iteration, but old and new arrays both use memory; "
+        f"donate {them} (donate_argnames){made}",
+        also_in_preview=_trains(event),
         unless=event.fact,
     )
+
+
+def _trains(event: UndonatedStep) -> bool:
+    """The compiled function makes new parameters of old ones: those, and what an optimizer gathers, are most of the memory."""
+    if event.function is None:
+        return False
+    nodes = [node for statement in event.function.body for node in walk(statement)]
+    called = {last_name(node.func) for node in nodes if isinstance(node, ir.Call)}
+    called |= {
+        last_name(node.func.func) for node in nodes if isinstance(node, ir.Call) and isinstance(node.func, ir.Call)
+    }
+    gets_gradients = any(_GRADIENTS.fullmatch(p.name) for p in event.function.params)
+    return gets_gradients or not _TRAINING.isdisjoint(called)
+
+
+_TRAINING = frozenset(
+    {"apply_gradients", "apply_updates", "filter_grad", "filter_value_and_grad", "grad", "opt_update", "value_and_grad"}
+)
+_GRADIENTS = re.compile(r"(?:.*_)?(?:grads?|gradients?)")

@@ -87,6 +87,11 @@ def enabled(layers: Sequence[Layer], rules: Mapping[str, RuleInfo]) -> frozenset
     return _on(layers, rules, frozenset(code for code, rule in rules.items() if rule.opt_in))
 
 
+def enabled_in_preview(layers: Sequence[Layer], rules: Mapping[str, RuleInfo]) -> frozenset[str]:
+    """Return the codes of the rules that are on with ``--preview``: also those of opt-in rules that it turns on in part."""
+    return _on(layers, rules, frozenset(code for code, rule in rules.items() if rule.opt_in and not rule.is_previewed))
+
+
 def _on(layers: Sequence[Layer], rules: Mapping[str, RuleInfo], opt_in: frozenset[str]) -> frozenset[str]:
     """Return the codes that are on. opt_in: the codes that are off by default, and that a prefix does not turn on."""
     on = set(rules.keys() - opt_in)

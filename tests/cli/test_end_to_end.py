@@ -104,3 +104,46 @@ def test_files_of_equal_text_have_findings_of_their_own(project: Path) -> None:
     for _ in range(2):  # lowered, and out of the cache
         done = python(project, "-m", "flake8_jax", "one.py", "two.py", "--output-format", "json")
         assert [Path(item["filename"]).name for item in json.loads(done.stdout)] == ["one.py", "two.py"]
+
+
+STEPS = """\
+import jax
+
+
+@jax.jit
+def train_step(params, batch):
+    grads = jax.grad(lambda params: (batch @ params).sum())(params)
+    return params - 0.1 * grads
+
+
+@jax.jit
+def settle(grid):
+    return grid / 2
+
+
+def main(params, grid, batches):
+    for batch in batches:
+        params = train_step(params, batch)
+        grid = settle(grid)
+    return params, grid
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "rows"),
+    [
+        ((), []),
+        (("--preview",), [17]),
+        (("--extend-select", "JAX412"), [17, 18]),
+        (("--preview", "--extend-select", "JAX412"), [17, 18]),
+        (("--preview", "--ignore", "JAX412"), []),
+        (("--preview", "--select", "JAX1"), []),
+    ],
+)
+def test_an_opt_in_rule_may_be_on_in_part_with_preview(
+    options: tuple[str, ...], rows: list[int], project: Path
+) -> None:
+    (project / "steps.py").write_text(STEPS)
+    done = python(project, "-m", "flake8_jax", "check", "steps.py", *options, "--output-format", "json")
+    found = [item for item in json.loads(done.stdout) if item["code"] == "JAX412"]
+    assert [item["location"]["row"] for item in found] == rows

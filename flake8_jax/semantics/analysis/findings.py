@@ -125,6 +125,9 @@ def _is_of_any_subclass(link: Link) -> bool:
 def _is_wanted(emission: Emission, request: AnalysisRequest) -> bool:
     if emission.report.preview and not request.preview:
         return False
+    is_asked = request.asked is None or emission.rule.code in request.asked
+    if not (is_asked or emission.report.also_in_preview):
+        return False
     return request.wanted is None or emission.scope.path in request.wanted
 
 

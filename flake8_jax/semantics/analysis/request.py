@@ -34,6 +34,8 @@ class AnalysisRequest(msgspec.Struct, frozen=True):
     """What to look for.
 
     codes: of the rules to run; None for all.
+    asked: the codes of those that would run without ``preview``; None for all. Of the others, only what is
+    ``also_in_preview`` is shown.
     transforms: the user's own transforms, qualified name → that of a JAX transform.
     required: the versions that the project supports of JAX and of other libraries, ``0.6.2`` or ``>=0.4.30,<0.8``, by
     import name.
@@ -51,6 +53,7 @@ class AnalysisRequest(msgspec.Struct, frozen=True):
     """
 
     codes: frozenset[str] | None = None
+    asked: frozenset[str] | None = None
     transforms: dict[str, str] = {}
     required: dict[str, str] = {}
     required_in: dict[str, dict[str, str]] = {}

@@ -110,9 +110,10 @@ def track_step(
     steps.taken.calls.add(id(node))
     state = (frame.branches, len(m.path.conditions))
     leaves: set[Value] = set()
+    unchanged = {canonical_key(v) for v in (result.elts if isinstance(result, TupleValue) else (result,))}
     for parameter, value in named:
-        if parameter and isinstance(value, _CARRIED):
-            key = canonical_key(value)
+        key = canonical_key(value)
+        if parameter and isinstance(value, _CARRIED) and key not in unchanged:
             steps.taken.taken[key] = Step(node, frame.scope, parameter, tv, result, _entry(m), state)
         for leaf in _held_arrays(value):
             if leaf in leaves:  # one array in two places: it cannot be donated twice

@@ -105,6 +105,18 @@ def fit_with_a_log(state, advance, batches, log):
     return state
 
 
+@jax.jit
+def momentum_step(params, state, grad):
+    state["momentum"] = 0.9 * state["momentum"] + grad
+    return jax.tree.map(lambda p, m: p - 0.1 * m, params, state["momentum"]), state
+
+
+def fit_with_state_written_in_place(params, state, batches):
+    for grad in batches:
+        params, state = momentum_step(params, state, grad)  # expect: missing-donation
+    return params
+
+
 # --- never flagged -------------------------------------------------------------
 
 
@@ -327,6 +339,7 @@ def copied_to_all(w, batches):
 # runs: fit_while(jnp.ones(3), jnp.eye(3), 0.5)
 # runs: Trainer(3).run([jnp.ones(3)] * 2)
 # runs: fit_both(3, [jnp.ones(3)] * 2)
+# runs: fit_with_state_written_in_place(jnp.ones(3), {"momentum": jnp.zeros(3)}, [jnp.ones(3)] * 2)
 # runs: already(jnp.ones(3), [jnp.eye(3)] * 2)
 # runs: change(jnp.ones(3), [jnp.eye(3)] * 2)
 # runs: history(jnp.ones(3), [jnp.eye(3)] * 2)
