@@ -63,11 +63,11 @@ class Report:
     message: str
     level: Level | None = None
     preview: bool = False
-    also_in_preview: bool = False
     unless: str = ""
     given: str = ""
     sure_given: str = ""
     uses: tuple[Step, ...] = ()
+    also_in_preview: bool = False
 
 
 @dataclass(frozen=True, slots=True)

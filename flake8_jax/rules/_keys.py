@@ -18,6 +18,7 @@ from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.domain.code import bound_paths, nodes_around, path_of
 from flake8_jax.semantics.domain.values import External, Site, canonical_key
 from flake8_jax.semantics.events.events import Context, Intent, KeyUse
+from flake8_jax.semantics.events.facts import STARTING
 
 ADVICE: dict[str, str] = {
     "": "split it first",
@@ -390,6 +391,11 @@ def by_convention(event: KeyUse, message: str) -> Report | None:
     return Report(event.at, message, level, preview=True, given=event.given, uses=uses_of(event))
 
 
+def start_alike(event: KeyUse) -> bool:
+    """Two networks of Flax get one key for their first parameters."""
+    return not event.in_loop and all(callee in STARTING for callee in event.callees)
+
+
 def gets_again(event: KeyUse) -> str:
     """What becomes of a key that one of two functions uses by convention, at its second use."""
     earlier, function = event.callees
@@ -397,6 +403,9 @@ def gets_again(event: KeyUse) -> str:
         if earlier:
             return f"{already(event, 'passed to `fold_in`')}, so the split may return the same keys"
         return f"{already(event, 'split')}, so `fold_in` may return one of the same keys"
+    if start_alike(event):
+        before = already(event, f"passed to `{earlier}`")
+        return f"{before}, so layers of equal names and shapes in the two networks start with equal parameters"
     by = f"`{function}`" if function and not event.through else user_of(event)
     if event.was_split:
         return f"{already(event, 'split')}, so {by} may draw numbers correlated with those of the new keys"

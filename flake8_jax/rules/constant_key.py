@@ -13,7 +13,8 @@ from flake8_jax.rules._constant_seeds import (
     stream_of_module,
     unused_seed,
 )
-from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._facts import RANDOM, effect, is_test
+from flake8_jax.rules._host_seeds import ignored_key, narrow_range
 from flake8_jax.rules._keys import place
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.boundary import NOT_TRAINING, SEED
@@ -28,7 +29,7 @@ from flake8_jax.semantics.events.facts import DRAWN
     "JAX304",
     "warning",
     settle=first_default_of_each_file,
-    only=Subscription(effects=frozenset({"make", "consume", "split"})),
+    only=Subscription(effects=frozenset({"make", "consume", "split", RANDOM})),
 )
 def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
     """A PRNG key comes from a constant seed, but each call or iteration needs its own numbers.
@@ -46,6 +47,8 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
     - A key that a function makes, if a loop calls the function but passes no result to the next iteration.
     - A key that a function without a parameter for a seed makes, if the name of the function says that it samples,
       generates or adds noise (`sample_noise`).
+    - A key that a loop makes from a random number of Python or NumPy, if this number is one of fewer than 2**24.
+    - A function that gets a key and does not use it, but draws from the global generator of NumPy or Python.
 
     The finding is a warning if the code draws a dropout mask, a permutation or a choice of categories with the key,
     because these should usually differ in each call. It is also a warning if the function ignores a seed or a key that
@@ -153,6 +156,44 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
         first = sample_noise(3)
         second = sample_noise(3)
         assert (first == second).all()
+    ```
+
+    A loop makes each key from one of 1000 seeds. After 40 iterations, two keys are probably equal (`--preview`).
+
+    ```python
+    import jax
+    import numpy as np
+
+
+    def draws(steps):
+        found = []
+        for _ in range(steps):
+            key = jax.random.key(np.random.randint(1000))  # expect: constant-key
+            found.append(float(jax.random.normal(key)))
+        return found
+
+
+    def demonstrate():
+        assert len(set(draws(300))) < 300
+    ```
+
+    A function gets a key but draws with NumPy, so the seed of the program does not choose the batches (`--preview`).
+
+    ```python
+    import jax
+    import numpy as np
+
+
+    def batch(key, data, size):
+        rows = np.random.randint(0, len(data), size)  # expect: constant-key
+        return data[rows]
+
+
+    def demonstrate():
+        data = np.arange(10_000)
+        first = batch(jax.random.key(0), data, 100)
+        second = batch(jax.random.key(0), data, 100)
+        assert (first != second).any()
     ```
 
     A key in the default of a parameter is created once, when Python imports the module. All calls without this argument
@@ -270,8 +311,9 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
     ## Limitations
 
     The rule misses a key whose seed is a setting of the program (`jax.random.key(config.seed)`), and a draw in a
-    function whose code jaxlint does not see. It takes a parameter for a seed or a key only if the name of the parameter
-    contains `seed`, `key` or `rng`, so it misses a function that ignores a seed with another name.
+    function whose code jaxlint does not see. It misses a random seed that another function draws, or whose limits are
+    not numbers in the source. It takes a parameter for a seed or a key only if the name of the parameter contains
+    `seed`, `key` or `rng`, so it misses a function that ignores a seed with another name.
 
     ## Fix safety
 
@@ -298,10 +340,14 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
         return _made_by_each_call(event)
     context = event.context
     fact = event.fact
+    if effect(event) == RANDOM:
+        return _drawn_by_host(event)
     if fact is None or not event.args or context.presumed:
         return None
     if fact.key_effect != "make":
         return _drawn_from_global(event)
+    if context.loop_ids and not context.staged and (narrow := narrow_range(event)):
+        return _of_few_seeds(event, narrow)
     if not (context.staged or context.loop):
         return _made_once(event)
     if (
@@ -367,6 +413,38 @@ def _made_once(event: LibraryCall) -> Report | None:
             given=DRAWN,
         )
     return None
+
+
+def _drawn_by_host(event: LibraryCall) -> Report | None:
+    """Eager code draws numbers of the host in a function that gets a key for them."""
+    context = event.context
+    if (
+        context.staged
+        or context.presumed
+        or is_test(context)
+        or not (ignored := ignored_key(event))
+        or context.inner is None
+    ):
+        return None
+    generator = "NumPy" if event.name.startswith("numpy") else "Python"
+    return Report(
+        event.at,
+        f"`{context.inner.name}` ignores its argument `{ignored}` and draws from the global generator of {generator}, so the "
+        f"numbers do not depend on `{ignored}`; draw with jax.random and `{ignored}`",
+        preview=True,
+    )
+
+
+def _of_few_seeds(event: LibraryCall, narrow: int) -> Report | None:
+    """Each iteration makes a key of a seed that the host draws from few numbers."""
+    if is_test(event.context) or event.context.shapes_only:
+        return None
+    return Report(
+        event.at,
+        f"The seed of {quote(event.context, event.at)} is one of {narrow:,} numbers, so iterations of the loop get equal keys "
+        "by chance; make one key before the loop and split it",
+        preview=True,
+    )
 
 
 def _is_constant(event: LibraryCall) -> bool:

@@ -19,6 +19,7 @@ from flake8_jax.rules._keys import (
     new_name,
     own_keys,
     report_where_given,
+    start_alike,
     unless,
     unless_unused,
     uses_of,
@@ -45,8 +46,10 @@ def key_reuse(event: KeyUse) -> Report | None:
 
     With `--preview`, the rule also counts a call of a function whose code jaxlint does not see (`env.reset(key)`,
     `dist.sample(seed=key)`, `model(key, x)`) as a use of the key. It does not count a call if the name of the function
-    says that it stores a key or copies it to a device. It does not count `init` and `apply` of Flax, because they make
-    a new key for each module.
+    says that it stores a key or copies it to a device. It does not count a single `init` or `apply` of Flax, because
+    Flax makes a new key for each layer. If one key is passed to the `init` of two networks, the rule reports the second
+    call: layers of equal names and shapes start with equal parameters. It does not report target networks and other
+    copies, if their names say what they are.
 
     With `--preview`, the rule also reports a `split` of a key after a `fold_in` of this key, because `fold_in` may
     return a key that `split` returns, too.
@@ -103,6 +106,37 @@ def key_reuse(event: KeyUse) -> Report | None:
     def demonstrate():
         shifted, scaled = augment(jax.random.key(0), jnp.ones(3))
         assert jnp.allclose(shifted - 1.0, scaled, atol=1e-6)
+    ```
+
+    With `--preview`, jaxlint reports two networks that start with one key:
+
+    ```python
+    import flax.linen as nn
+    import jax
+    import jax.numpy as jnp
+
+
+    class Actor(nn.Module):
+        @nn.compact
+        def __call__(self, x):
+            return nn.Dense(2)(nn.relu(nn.Dense(8)(x)))
+
+
+    class Critic(nn.Module):
+        @nn.compact
+        def __call__(self, x):
+            return nn.Dense(1)(nn.relu(nn.Dense(8)(x)))
+
+
+    def start(key, x):
+        actor_params = Actor().init(key, x)
+        critic_params = Critic().init(key, x)  # expect: key-reuse
+        return actor_params["params"], critic_params["params"]
+
+
+    def demonstrate():
+        actor_params, critic_params = start(jax.random.key(0), jnp.ones((1, 4)))
+        assert jnp.array_equal(actor_params["Dense_0"]["kernel"], critic_params["Dense_0"]["kernel"])
     ```
 
     ```python
@@ -223,7 +257,9 @@ def key_reuse(event: KeyUse) -> Report | None:
     if any(event.callees):
         splits = event.effect == "split" and not event.through
         advice = _before_this_split(event) if splits and is_iterated(event) else ADVICE[event.intent]
-        return by_convention(event, f"{gets_again(event)}; {advice}{unless_unused(event)}")
+        return by_convention(
+            event, f"{gets_again(event)}; {advice}{'' if start_alike(event) else unless_unused(event)}"
+        )
     if event.same_call or event.in_loop:
         message = f"{key} is used twice in this call{OUTCOMES[event.shares]}; split it first"
         return Report(event.at, message, level=level_of_use(event), given=event.given)

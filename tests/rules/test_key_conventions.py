@@ -185,6 +185,41 @@ def train(xs, seed):
         params = jax.tree.map(lambda leaf: leaf - y.sum(), params)
     return params
 """,
+    "two networks that a function starts": """
+import flax.linen as nn
+
+
+class Net(nn.Module):
+    @nn.compact
+    def __call__(self, x):
+        return nn.Dense(3)(x)
+
+
+def create(rng, net, x):
+    return net.init(rng, x)
+
+
+class Learner:
+    def __init__(self, key, x):
+        self.actor, self.critic, self.critic_target = Net(), Net(), Net()
+        self.actor_params = self.actor.init(key, x)
+        self.critic_params = self.critic.init(key, x)  # warning: key-reuse
+        self.critic_target_params = self.critic_target.init(key, x)
+
+
+def main(x):
+    key = jax.random.key(0)
+    policy = create(key, Net(), x)
+    value = create(key, Net(), x)  # info: key-reuse
+    ema_value = create(key, Net(), x)
+    return policy, value, ema_value
+
+
+def again(key, x):
+    net = Net()
+    params = net.init(key, x)
+    return params, net.init(key, x)
+""",
 }
 SPARED = {
     "one use alone": """

@@ -51,6 +51,10 @@ WARM = "called again once it is compiled"
 DRAWN = "something is drawn of it"
 
 
+STARTING = frozenset({"init", "init_with_output", "lazy_init"})
+"""Methods of a network of Flax that make its first parameters."""
+
+
 def draws_from(collection: str) -> str:
     """The fact that some module draws from a collection of Flax's rngs; recorded everywhere."""
     return f"draws from {collection}"

@@ -59,7 +59,7 @@ from flake8_jax.semantics.domain.values import (
     known_elements,
 )
 from flake8_jax.semantics.events.events import KeyUse
-from flake8_jax.semantics.events.facts import SEEDED, draws_from
+from flake8_jax.semantics.events.facts import SEEDED, STARTING, draws_from
 from flake8_jax.semantics.interpreter.attributes import size_attribute
 from flake8_jax.semantics.interpreter.classes import apply_class_decorator
 from flake8_jax.semantics.interpreter.objects import parse_descriptor, value_of_descriptor
@@ -80,7 +80,7 @@ from flake8_jax.semantics.trackers.checkpoint_paths import SAVERS, CheckpointPat
 from flake8_jax.semantics.trackers.contracts import track_method_rule
 from flake8_jax.semantics.trackers.equal_keys import track_made
 from flake8_jax.semantics.trackers.host_seeds import track_seed
-from flake8_jax.semantics.trackers.key_conventions import track_key_given, use_collections
+from flake8_jax.semantics.trackers.key_conventions import track_key_given, use_collections, use_start
 from flake8_jax.semantics.trackers.key_making import derive_key, made_key, share_like, track_drawn
 from flake8_jax.semantics.trackers.key_paths import may_be_key
 from flake8_jax.semantics.trackers.key_streams import stream_of
@@ -472,6 +472,8 @@ def _module_call(m: Machine, app: DescribedCall, method: str, module: Instance) 
             for one in _keys_in(bound["rngs"]):
                 track_drawn(m, one)
             use_collections(m, at, bound["rngs"])
+    if method in STARTING:
+        use_start(m, at, method, bound.get("rngs"))
     target = _target(module, bound.get("method"))
     result: Value | None = None
     if target is not None:

@@ -86,6 +86,16 @@ def track_key_given(m: Machine, func: Value, at: Call) -> None:
             use_key(m, Touch(at.frame, at.node, given.value), usage)
 
 
+def use_start(m: Machine, at: Call, method: str, rngs: Value | None) -> None:
+    """``net.init(key, x)`` of a module of the project: the modules inside fold their names into the key and draw."""
+    if rngs is None or not m.trackers[Keys].conventions or m.path.mode.shapes_only:
+        return
+    node = at.args.nodes[0] if at.args.values and at.args.nodes else at.args.keyword_nodes.get("rngs")
+    key = dict(rngs.items()).get("params") if isinstance(rngs, DictValue) else rngs
+    if isinstance(key, Value):
+        use_key(m, Touch(at.frame, at.node, key), Usage("consume", node, conventional=method, folds=True))
+
+
 def use_collections(m: Machine, at: Call, rngs: Value) -> None:
     """``net.apply(variables, x, rngs={"dropout": key})``: the modules inside fold their names into the key and draw."""
     if is_set_not_to_train(at.args) or not isinstance(rngs, DictValue):

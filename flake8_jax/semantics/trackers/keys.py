@@ -51,6 +51,7 @@ from flake8_jax.semantics.domain.values import (
     site_of,
 )
 from flake8_jax.semantics.events.events import Intent, KeyEffect, KeyUse, SharedKey
+from flake8_jax.semantics.events.facts import STARTING
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.limits import MAX_SETTLED_LOOPS
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
@@ -65,6 +66,7 @@ from flake8_jax.semantics.trackers.key_intent import Drawn, intent_of, is_defaul
 from flake8_jax.semantics.trackers.key_making import track_drawn
 from flake8_jax.semantics.trackers.key_mirrors import are_meant_equal, is_scaled_back, is_sliced_by_turns
 from flake8_jax.semantics.trackers.key_names import NamesOfBodies, body_around, names_bound
+from flake8_jax.semantics.trackers.key_networks import start_two_networks
 from flake8_jax.semantics.trackers.key_paths import is_captured, is_key, may_be_key
 from flake8_jax.semantics.trackers.key_streams import Drawing, shared_by
 
@@ -424,7 +426,12 @@ def _is_reported(key: Value, usage: Usage, earlier: Use) -> bool:
     """Something says that the value is a key: its kind, or JAX itself, which uses it as one."""
     if FOLD in (usage.conventional, earlier.conventional):
         return _is_split(usage) or _is_split(earlier)
-    return not (usage.conventional and earlier.conventional) or (isinstance(key, Array) and key.dtype == "key")
+    is_certain = {usage.conventional, earlier.conventional} <= {"", *STARTING}
+    return (
+        is_certain
+        or (isinstance(key, Array) and key.dtype == "key")
+        or not (usage.conventional and earlier.conventional)
+    )
 
 
 def _collides(
@@ -447,7 +454,9 @@ def _collides(
         return not (usage.folds or earlier.folds)
     first, second = earlier.path[level], path[level]
     if (usage.folds or earlier.folds) and (first.node is not second.node or usage.folds != earlier.folds):
-        return False  # of one call, the key that a module folds into, and the same as an argument
+        # Of one call, the key that a module folds into, and the same as an argument; or two modules.
+        both = usage.folds and earlier.folds and first.node is not second.node
+        return both and start_two_networks(earlier.last, path[-1], (first, second))
     now, then = path[level:], (*earlier.path[level:], *earlier.inner)
     if any(names.around(place).give_shapes(place.node, body_around(place)) for place in (*now, *then)):
         return False

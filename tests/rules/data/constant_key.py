@@ -1,11 +1,14 @@
 """Constant seeds in code that runs more than once."""
 
+import random
 import sys
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 SEED = 7
+LIMIT = 1000
 
 
 @jax.jit
@@ -34,6 +37,45 @@ def looped(n):
         key = jax.random.key(0)  # expect: constant-key
         out.append(jax.random.normal(key))
     return out
+
+
+def of_few_seeds(n):
+    for _ in range(n):
+        seed = int(np.random.randint(0, 10**4))
+        yield jax.random.normal(jax.random.key(seed))  # expect: constant-key
+        yield jax.random.normal(jax.random.PRNGKey(random.randint(0, LIMIT - 1)))  # expect: constant-key
+
+
+def of_many_seeds(n):
+    for _ in range(n):
+        yield jax.random.normal(jax.random.key(random.randint(0, 2**31 - 1)))
+        yield jax.random.normal(jax.random.key(np.random.randint(n)))
+
+
+def of_few_seeds_a_few_times():
+    for _ in range(3):
+        yield jax.random.normal(jax.random.key(np.random.randint(10_000)))
+
+
+def one_of_few_seeds():
+    return jax.random.normal(jax.random.key(random.randint(0, 100)))
+
+
+class Memory:
+    def __init__(self, data):
+        self.data = data
+
+    def sample(self, size, rng):
+        rows = np.random.randint(0, len(self.data), size)  # expect: constant-key
+        signs = np.random.choice([-1, 1], size)
+        return self.data[rows] * signs
+
+    def sample_with_a_key(self, size, rng):
+        rows = jax.random.randint(rng, (size,), 0, len(self.data))
+        return self.data[rows] + np.random.rand(size)
+
+    def sample_without_a_key(self, size):
+        return self.data[np.random.randint(0, len(self.data), size)]
 
 
 @jax.jit
