@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import Candidate, Report, rule
 from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._merging import first_of_each
 from flake8_jax.rules._tracers import quote
+from flake8_jax.semantics.domain.code import last_name
 from flake8_jax.semantics.events.events import CapturedConstant
 
 MIB = 1 << 20
 
 
-@rule("JAX409", "warning")
+def _first_of_each_data_set(candidates: list[Candidate]) -> list[Candidate]:
+    """A variable that holds a data set is one mistake, however many functions of a file capture it."""
+    loaded = [c for c in candidates if isinstance(c.event, CapturedConstant) and c.event.loaded]
+    others = [c for c in candidates if c not in loaded]
+    return [*others, *first_of_each(loaded, lambda c: (c.path, last_name(c.event.at)))]
+
+
+@rule("JAX409", "warning", settle=_first_of_each_data_set)
 def captured_constant(event: CapturedConstant) -> Report | None:
     """A jitted function reads a captured array of at least one MiB, which becomes a constant of the program.
 
     With `--preview`, the rule also reports the parameters of a network that a jitted function passes to `model.apply`
-    or to `state.apply_fn` but does not get as an argument. jaxlint does not know how large they are.
+    or to `state.apply_fn` but does not get as an argument. It also reports a captured data set, that is, a variable that
+    gets the result of a function such as `np.load`, `np.memmap`, `np.frombuffer` or `load_data`, or a part of it (one
+    finding for each variable of a file). jaxlint does not know how large parameters and data sets are.
 
     ## Why is this bad?
 
@@ -66,6 +77,33 @@ def captured_constant(event: CapturedConstant) -> Report | None:
 
     def demonstrate():
         assert len(predict.lower(jnp.ones(256)).as_text()) > 2**18
+    ```
+
+    With `--preview`, jaxlint also reports a data set from a file:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+
+    def counts(path):
+        text = np.memmap(path, dtype=np.uint8, mode="r")
+
+        @jax.jit
+        def count(letter):
+            return jnp.sum(jnp.asarray(text) == letter)  # expect: captured-constant
+
+        return count
+
+
+    def demonstrate():
+        import tempfile
+
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(bytes(range(256)) * 1024)
+            file.flush()
+            assert len(counts(file.name).lower(7).as_text()) > 2**18
     ```
 
     ## Use instead
@@ -142,7 +180,8 @@ def captured_constant(event: CapturedConstant) -> Report | None:
     ## Limitations
 
     The rule misses a large array that is the default value of a parameter (`def f(x, table=TABLE)`), or that the
-    compiled function returns unchanged.
+    compiled function returns unchanged. It misses a data set that a function of the project loads and returns, or that
+    an attribute holds.
 
     ## Fix safety
 
@@ -166,6 +205,11 @@ def captured_constant(event: CapturedConstant) -> Report | None:
     <https://docs.jax.dev/en/latest/internals/constants.html>
     """
     subject = quote(event.context, event.at)
+    if event.loaded:
+        if is_test(event.context):
+            return None
+        problem = f"jit compiles the captured data set {subject} into a constant"
+        return Report(event.at, f"{problem}; pass it as an argument", "info", preview=True)
     if not event.bytes:
         if is_test(event.context):
             return None

@@ -714,12 +714,14 @@ class UnrolledLoop(msgspec.Struct, frozen=True, eq=False):
 
 class CapturedConstant(msgspec.Struct, frozen=True, eq=False):
     """A compiled function computes with a large array that it does not get as an argument. ``at``: where it is read.
-    bytes: how large it is at least; 0 of the parameters of a network, whose size is not known."""
+    bytes: how large it is at least; 0 of the parameters of a network, whose size is not known. loaded: it is a data set of
+    unknown size, by the code that assigns it."""
 
     context: Context
     at: ir.Node
     value: Value
     bytes: int
+    loaded: bool = False
 
 
 Verdict = Literal["removed", "deprecated", "too-new", "never-there"]

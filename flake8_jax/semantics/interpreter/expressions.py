@@ -80,7 +80,7 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import EVALUATE, evaluate, lookup
 from flake8_jax.semantics.trackers.buffers import read
 from flake8_jax.semantics.trackers.call_signatures import HAVE_MEMBERS, check_member
-from flake8_jax.semantics.trackers.captures import track_part, track_variable
+from flake8_jax.semantics.trackers.captures import MAY_BE_LOADED, track_loaded, track_part, track_variable
 from flake8_jax.semantics.trackers.checkpoint_paths import CheckpointPaths
 from flake8_jax.semantics.trackers.clocks import DeviceWork, track_yield
 from flake8_jax.semantics.trackers.eager_steps import EagerSteps, track_element
@@ -117,6 +117,8 @@ def _name(m: Machine, frame: Frame, node: ir.Name) -> Value:
     if mode.jitted:
         if kind in _ARRAYS and is_large(value):
             track_variable(m, frame, node, name, value)
+        elif kind in MAY_BE_LOADED and name not in frame.slots:
+            track_loaded(m, frame, node, value)
         if frame.parent is not None and name not in frame.slots:
             track_enclosed(m, frame, node, value)
     if kind is External:

@@ -100,7 +100,7 @@ from flake8_jax.semantics.models.transform_signatures import (
 )
 from flake8_jax.semantics.trackers.allocations import hand_over, settle_allocations
 from flake8_jax.semantics.trackers.axes import check_spec
-from flake8_jax.semantics.trackers.captures import track_held
+from flake8_jax.semantics.trackers.captures import Captures, embed, track_held
 from flake8_jax.semantics.trackers.clocks import DeviceWork, track_compiled, track_jitted, track_wait
 from flake8_jax.semantics.trackers.contracts import track_custom_rules
 from flake8_jax.semantics.trackers.freshness import (
@@ -247,6 +247,8 @@ def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool =
             value.made_in = UNKNOWN_TRACE  # no other code has it
     if m.path.mode.staged:
         _let_go(m, at)
+        if m.trackers[Captures].constants:
+            embed(m, [v for v in (*at.args.values, *at.args.kwargs.values()) if isinstance(v, (Array, Unknown))])
     assumed, m.path.assumed = m.path.assumed, m.path.assumed | tv.held  # else no path would have it
     result = _run_inside(m, tv, at)
     m.path.assumed = assumed

@@ -22,6 +22,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.joining import members_of
+from flake8_jax.semantics.domain.loading import is_loaded
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.sizes import is_large
 from flake8_jax.semantics.domain.values import (
@@ -34,6 +35,7 @@ from flake8_jax.semantics.domain.values import (
     DictValue,
     External,
     FunctionValue,
+    HostArray,
     Instance,
     ListValue,
     ModuleValue,
@@ -42,7 +44,9 @@ from flake8_jax.semantics.domain.values import (
     Site,
     Static,
     TransformedValue,
+    Tree,
     TupleValue,
+    Unknown,
     Value,
 )
 from flake8_jax.semantics.events.events import CapturedConstant
@@ -63,12 +67,14 @@ class Capture(msgspec.Struct, frozen=True, eq=False):
 
 
 class Captures(Tracker):
-    """constants: arrays that compiled code closes over, by identity. embedded: those that became part of a program."""
+    """constants: arrays that compiled code closes over, by identity. embedded: those that became part of a program.
+    loaded: by the block that binds a variable and its name, whether it holds a data set (see ``domain.loading``)."""
 
     def __init__(self, m: Machine) -> None:
         self.m = m
         self.constants: dict[int, Capture] = {}
         self.embedded: list[Value] = []
+        self.loaded: dict[tuple[int, str], bool] = {}
 
     def call(self, function: FunctionValue, bound: dict[str, Value]) -> int:
         return len(self.embedded)
@@ -100,6 +106,25 @@ def track_variable(m: Machine, frame: Frame, node: Any, name: str, value: Value)
     capture(m, frame.scope, node, value)
 
 
+def track_loaded(m: Machine, frame: Frame, node: ir.Name, value: Value) -> None:
+    """Compiled code reads a variable of a function or module around it: does that hold a data set of unknown size?"""
+    captures, mode = m.trackers[Captures], m.path.mode
+    if mode.presumed or mode.shapes_only or not m.bus.wants(CapturedConstant):
+        return
+    around: Frame | None = frame.parent
+    while around is not None and node.id not in around.slots:
+        around = around.parent
+    if around is not None and around.slots is not frame.scope.slots and (around.trace or around.fn is None):
+        return
+    body = around.fn.body if around is not None and around.fn is not None else frame.scope.tree.body
+    key = (id(body), node.id)
+    if key not in captures.loaded:
+        captures.loaded[key] = is_loaded(body, node.id)
+    if captures.loaded[key]:
+        captures.constants[id(value)] = Capture(frame.scope, node, value)
+
+
+MAY_BE_LOADED = frozenset({Array, HostArray, Unknown, Tree})
 APPLYING = frozenset({"apply", "apply_fn"})
 """Methods that run a network on its parameters."""
 _NO_PARAMETERS = (BuiltinValue, ClassValue, Const, FunctionValue, ModuleValue, Static, TransformedValue)
@@ -178,4 +203,7 @@ def embed(m: Machine, values: Iterable[Value]) -> None:
             found = m.trackers[Captures].constants.get(id(value.origin))
         if found is not None:
             m.trackers[Captures].embedded.append(found.value)
-            m.bus.emit(CapturedConstant(m.path.context(found.scope), found.at, found.value, found.value.size * 4))  # type: ignore[attr-defined]
+            size = max(getattr(found.value, "size", 0), 0) * 4
+            m.bus.emit(
+                CapturedConstant(m.path.context(found.scope), found.at, found.value, size, not is_large(found.value))
+            )
