@@ -20,9 +20,10 @@ def missing_donation(event: UndonatedStep) -> Report | None:
     """In a loop, the result of a compiled function replaces one of its arguments, which the function does not donate.
 
     The rule is off by default, because donation saves little memory if the argument is small, and jaxlint does not know
-    how large it is. With `--preview`, the rule is on for training steps, whose parameters and optimizer state are often
-    the largest arrays of a program. jaxlint takes a compiled function for a training step if it calls `jax.grad`,
-    `jax.value_and_grad`, `optax.apply_updates` or `apply_gradients`, or if it gets gradients as an argument.
+    how large it is. With `--preview`, the rule is on for the training steps of large networks. jaxlint takes a network for
+    large if some file of the project names convolutions, embeddings, attention, LSTM cells or transformers. It takes a
+    compiled function for a training step if it calls `jax.grad`, `jax.value_and_grad`, `optax.apply_updates` or
+    `apply_gradients`, or if it gets gradients as an argument.
 
     ## Why is this bad?
 
@@ -56,39 +57,38 @@ def missing_donation(event: UndonatedStep) -> Report | None:
         fit(jnp.ones(256), [jnp.ones((4, 256))] * 2)
     ```
 
-    With `--preview`, jaxlint reports a training step:
+    With `--preview`, jaxlint reports a training step of a large network:
 
     ```python
+    import flax.linen as nn
     import jax
     import jax.numpy as jnp
     import optax
 
+    model = nn.Embed(num_embeddings=1000, features=64)
     optimizer = optax.adam(1e-3)
 
 
-    def loss_fn(params, batch):
-        return jnp.mean((batch @ params["w"]) ** 2)
-
-
     @jax.jit
-    def train_step(params, opt_state, batch):
-        grads = jax.grad(loss_fn)(params, batch)
+    def train_step(params, opt_state, tokens):
+        grads = jax.grad(lambda params: jnp.mean(model.apply(params, tokens) ** 2))(params)
         updates, opt_state = optimizer.update(grads, opt_state, params)
         return optax.apply_updates(params, updates), opt_state
 
 
     def train(params, batches):
         opt_state = optimizer.init(params)
-        for batch in batches:
-            params, opt_state = train_step(params, opt_state, batch)  # expect: missing-donation
+        for tokens in batches:
+            params, opt_state = train_step(params, opt_state, tokens)  # expect: missing-donation
         return params
 
 
     def demonstrate():
-        params = {"w": jnp.ones(256)}
-        lowered = train_step.lower(params, optimizer.init(params), jnp.ones((4, 256)))
+        tokens = jnp.arange(8)
+        params = model.init(jax.random.key(0), tokens)
+        lowered = train_step.lower(params, optimizer.init(params), tokens)
         assert lowered.compile().memory_analysis().alias_size_in_bytes == 0
-        train(params, [jnp.ones((4, 256))] * 2)
+        train(params, [tokens] * 2)
     ```
 
     ## Use instead
@@ -198,7 +198,7 @@ def missing_donation(event: UndonatedStep) -> Report | None:
         event.at,
         f"The result of {step} replaces {replaced} in every iteration, but old and new arrays both use memory; "
         f"donate {them} (donate_argnames){made}",
-        also_in_preview=_trains(event),
+        also_in_preview=event.large and _trains(event),
         unless=event.fact,
     )
 

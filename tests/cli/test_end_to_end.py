@@ -107,7 +107,10 @@ def test_files_of_equal_text_have_findings_of_their_own(project: Path) -> None:
 
 
 STEPS = """\
+import flax.linen as nn
 import jax
+
+EMBED = nn.Embed(10, 10)
 
 
 @jax.jit
@@ -133,9 +136,9 @@ def main(params, grid, batches):
     ("options", "rows"),
     [
         ((), []),
-        (("--preview",), [17]),
-        (("--extend-select", "JAX412"), [17, 18]),
-        (("--preview", "--extend-select", "JAX412"), [17, 18]),
+        (("--preview",), [20]),
+        (("--extend-select", "JAX412"), [20, 21]),
+        (("--preview", "--extend-select", "JAX412"), [20, 21]),
         (("--preview", "--ignore", "JAX412"), []),
         (("--preview", "--select", "JAX1"), []),
     ],

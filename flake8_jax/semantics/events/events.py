@@ -784,7 +784,8 @@ class UndonatedStep(msgspec.Struct, frozen=True, eq=False):
     """A compiled call in an eager loop whose results replace arguments of it, none of which it donates. ``at``: the call.
 
     names: the parameters of those arguments; each assignment that replaces one may add to them. function: what was
-    compiled, where that is known, and site: where. fact: recorded where code still reads a replaced value.
+    compiled, where that is known, and site: where. fact: recorded where code still reads a replaced value. large: the
+    project names layers that mostly have many parameters.
     """
 
     context: Context
@@ -793,6 +794,7 @@ class UndonatedStep(msgspec.Struct, frozen=True, eq=False):
     function: ir.Function | None
     site: Site
     fact: str
+    large: bool
 
 
 CopyKind = Literal["joined", "listed", "updated"]

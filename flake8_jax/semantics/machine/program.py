@@ -42,6 +42,10 @@ _IMPORTS = re.compile(r"^[ \t]*(?:import\s[^\n;]*|from\s[^\n(;]*(?:\([^)]*\))?)"
 _WORD = re.compile(r"\w+")
 _WIDE = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:netket|qutip_jax)\b", re.MULTILINE)
 """Imports of libraries that set ``jax_enable_x64``: NetKet (``netket/utils/config_flags.py``) and QuTiP's JAX backend."""
+_LARGE_LAYERS = re.compile(
+    r"\b(?:nn|hk|nnx|haiku|linen)\.(?:Conv\w*|Embed|\w*Attention|LSTMCell|OptimizedLSTMCell)\b|[Tt]ransformer|[Aa]ttention\w*\("
+)
+"""Layers by their names, in code of Flax, Haiku and Equinox, and functions that compute attention."""
 _BUILTIN_NAMES = frozenset(n for n in dir(builtins) if not n.startswith("_"))
 _BUILTIN_ERRORS = frozenset(
     n
@@ -80,6 +84,7 @@ class Program:
         """Methods of classes that a loop registers as pytrees; the empty name stands for any class."""
         self._having: tuple[int, dict[str, list[ClassValue]]] | None = None
         self.x64: bool | None = None
+        self._large_layers: bool | None = None
         self._imported: frozenset[str] | None = None
         self._rebindings: Rebindings | None = None
         self.library_objects: dict[tuple[str, str], External] = {}
@@ -109,6 +114,12 @@ class Program:
             texts = [scope.text for scope in self.by_name.values()]
             self.x64 = any("enable_x64" in text or "ENABLE_X64" in text or _WIDE.search(text) for text in texts)
         return self.x64
+
+    def mentions_large_layers(self) -> bool:
+        """Some file of the project names layers that mostly have many parameters: attention, embeddings, convolutions."""
+        if self._large_layers is None:
+            self._large_layers = any(_LARGE_LAYERS.search(scope.text) for scope in self.by_name.values())
+        return self._large_layers
 
     def is_imported(self, scope: ModuleScope) -> bool:
         """Some import in the project names the module, or one of that name: others can get at its classes."""

@@ -225,7 +225,8 @@ def emit_steps(m: Machine, frame: Frame, node: ir.Assign, value: Value) -> None:
                 keep(m, new)
     for step in found.values():
         context, function = m.path.context(step.scope), _function(step.tv)
-        m.bus.emit(UndonatedStep(context, step.node, steps.names[id(step.node)], function, step.tv.site, KEPT))
+        names, large = steps.names[id(step.node)], m.program.mentions_large_layers()
+        m.bus.emit(UndonatedStep(context, step.node, names, function, step.tv.site, KEPT, large))
 
 
 def _track_replaced(m: Machine, step: Step, slot: Slot | None, new: Value | None) -> None:
