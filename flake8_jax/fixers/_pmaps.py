@@ -5,8 +5,10 @@ Vocabulary
 mapped      an argument of which each device gets the part of one index (axis 0 of ``in_axes``).
 whole       an argument that each device gets whole: None in ``in_axes``.
 
-Limitations: ``in_axes`` other than 0 and None, ``out_axes`` other than 0, options that are no literals, static
-arguments, maps that are made at import. Each is declined with a reason. How long the mapped axis is, and whether several
+static      an argument that is no array: the program is compiled for each of its values.
+
+Limitations: ``in_axes`` other than 0 and None, ``out_axes`` other than 0, options that are no literals, maps that are made at
+import. Each is declined with a reason. How long the mapped axis is, and whether several
 processes run a program that does not say so, is not known here; nor are maps that are nested through names or calls. All of
 these raise an error after the fix.
 """
@@ -50,7 +52,8 @@ class Pmap:
     applied to ``definition``. axes: 0 or None for each positional argument, None where all of them are mapped. calls: edits
     that make arguments by keyword positional where the mapped function is called. donated: the numbers of ``donate_argnums``
     that stay, where these edits change them: what ``pmap`` gets by keyword is not donated. length: the number of devices
-    that its calls use; None where they use all, or it is unknown."""
+    that its calls use; None where they use all, or it is unknown. static: the numbers of static arguments. names: the
+    parameters of a new function that makes its mesh when it is traced; else empty."""
 
     replaced: ir.Expr
     operand: ir.Expr | None
@@ -60,6 +63,8 @@ class Pmap:
     calls: tuple[Edit, ...] = ()
     donated: tuple[int, ...] | None = None
     length: int | None = None
+    static: tuple[int, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 def pmap_at(source: FixSource, node: ir.Node) -> Pmap:
@@ -81,15 +86,16 @@ def pmap_at(source: FixSource, node: ir.Node) -> Pmap:
     if unknown:
         raise Declined(f"no automatic fix, because jax.shard_map has no counterpart of `{unknown[0]}`")
     axes = _axes(options.pop("in_axes", None))
-    _check_static(options.pop("static_broadcasted_argnums", None))
-    found = Pmap(replaced, operand, definition, options, axes)
+    static = _static_numbers(options.pop("static_broadcasted_argnums", None))
+    found = Pmap(replaced, operand, definition, options, axes, static=static)
     _check_devices(source, options.get("devices"))
     _check_nesting(source, found)
     _check_program(source)
     _check_subject(source, replaced)
     _check_called(source, found)
     found = with_positional_calls(source, found)
-    _check_import(source, found)
+    if static or _asks_at_import(source, found):
+        found = _with_names(source, found)
     if operand is not None:
         check_made_once(source, replaced, operand)
     return _with_length(source, _with_valid_donations(source, found))
@@ -171,9 +177,54 @@ def _check_out_axes(node: ir.Expr) -> None:
         raise Declined("no automatic fix for `out_axes` other than 0; write `out_specs` of jax.shard_map")
 
 
-def _check_static(node: ir.Expr | None) -> None:
-    if node is not None and not (isinstance(node, (ir.Tuple, ir.List)) and not node.elts):
-        raise Declined("no automatic fix for static arguments; first bind them with functools.partial")
+def _static_numbers(node: ir.Expr | None) -> tuple[int, ...]:
+    """The numbers of the static arguments."""
+    numbers = () if node is None else _numbers(node)
+    if numbers is None or any(number < 0 for number in numbers):
+        raise Declined("no automatic fix, because the numbers of its static arguments are not written out")
+    return numbers
+
+
+def _with_names(source: FixSource, found: Pmap) -> Pmap:
+    """The use with the names of the arguments that the new function takes one by one, static ones among them.
+
+    Raises:
+        Declined: it is not known how many there are.
+    """
+    operand = found.operand
+    if operand is None and found.definition is not None:
+        function: ir.Function | None = found.definition.function
+        names = _positional_names(found.definition.function)
+    else:
+        names = _parameters(source, found) or []
+        inner = operand.args[0].value if isinstance(operand, ir.Call) and operand.args else operand
+        function = _function_of(source, inner)
+    only = function is not None and all(p.kind in ("posonly", "positional") for p in function.params)
+    shift = _shift(source, found)
+    counts = {len(call.args) + shift for call in _calls_of(source, found)}
+    if function is not None and not counts and not any(p.default is not None for p in function.params):
+        counts = {len(names)}
+    if not only or len(counts) != 1 or not max(found.static, default=-1) < max(counts) <= len(names):
+        raise Declined(_STATIC if found.static else _AT_IMPORT)
+    taken = tuple(names[: max(counts)])
+    if found.axes is not None and len(found.axes) != len(taken):
+        raise Declined("no automatic fix, because `in_axes` has another length than the arguments")
+    return replace(found, names=taken)
+
+
+_STATIC = (
+    "no automatic fix, because it has static arguments, and its calls do not show how many arguments it takes; first bind them "
+    "with functools.partial"
+)
+_AT_IMPORT = (
+    "no automatic fix, because the new code would ask for the devices at import; first move this `pmap` into a function"
+)
+
+
+def _shift(source: FixSource, found: Pmap) -> int:
+    """1 for a decorated method: the object in front of the dot is its first argument."""
+    is_method = found.definition is not None and isinstance(source.parent(found.definition), ir.ClassDef)
+    return int(found.operand is None and is_method)
 
 
 def _check_devices(source: FixSource, node: ir.Expr | None) -> None:
@@ -274,7 +325,8 @@ def _mapped(source: FixSource, found: Pmap) -> list[ir.Expr]:
     return [
         argument.value
         for call in _calls_of(source, found)
-        for at, argument in enumerate(call.args)
+        for at, argument in enumerate(call.args, _shift(source, found) if found.static else 0)
+        if at not in found.static
         if found.axes is None or at >= len(found.axes) or found.axes[at] is not None
     ]
 
@@ -446,19 +498,15 @@ def _uses_of_definition(source: FixSource, definition: ir.FunctionDef) -> list[i
     return [*names(source, name), *attributes(source, name)]
 
 
-def _check_import(source: FixSource, found: Pmap) -> None:
+def _asks_at_import(source: FixSource, found: Pmap) -> bool:
     """A mesh asks JAX for its devices, and then no setting of the platform has an effect any more; ``pmap`` asks when it is
-    called. So a map that is made while its file is imported stays, except in a file that is run as a program and sets the
-    platform in lines above the map."""
+    called. So the mesh of a map that is made while its file is imported waits for the call, except in a file that is run as a
+    program and sets the platform in lines above the map."""
     above = source.parent(found.replaced)
     if source.functions(found.replaced) or (isinstance(above, ir.Call) and above.func is found.replaced):
-        return
-    if source.path.endswith(".ipynb") or _GUARD.search(source.text):
-        if not _SETTING.search(source.text, found.replaced.end):
-            return
-    raise Declined(
-        "no automatic fix, because the new code would ask for the devices at import; first move this `pmap` into a function"
-    )
+        return False
+    is_program = source.path.endswith(".ipynb") or _GUARD.search(source.text) is not None
+    return not is_program or _SETTING.search(source.text, found.replaced.end) is not None
 
 
 _PROCESS = (

@@ -108,7 +108,12 @@ def _maps_of(source: FixSource, place: Place) -> Iterator[tuple[int, Pmap]]:
 
 def _is_plain(source: FixSource, site: Pmap, statement: ir.Stmt) -> bool:
     """The map is made whenever the statement runs, which has lines and comments of its own."""
-    if site.operand is None or not source.starts_line(statement) or source.comments(statement.start, statement.end):
+    if (
+        site.static
+        or site.operand is None
+        or not source.starts_line(statement)
+        or source.comments(statement.start, statement.end)
+    ):
         return False
     inside = (ir.Function, ir.Comprehension, ir.Generator, ir.IfExp)
     return not any(isinstance(above, inside) for above in source.between(site.replaced, statement))
@@ -129,10 +134,10 @@ def _devices(source: FixSource, site: Pmap) -> tuple[str, ...] | None:
 def _is_literal(source: FixSource, site: Pmap) -> bool:
     """Nothing that another statement may change says what the mesh is."""
     named = [site.options.get(name) for name in ("axis_name", "devices", "backend", "axis_size")]
-    return all(node is None or isinstance(node, ir.Constant) or _is_bound_once(source, node) for node in named)
+    return all(node is None or isinstance(node, ir.Constant) or is_bound_once(source, node) for node in named)
 
 
-def _is_bound_once(source: FixSource, node: ir.Expr) -> bool:
+def is_bound_once(source: FixSource, node: ir.Expr) -> bool:
     """A name that one statement above binds, outside of loops, or a parameter that nothing binds again."""
     if not isinstance(node, ir.Name):
         return False

@@ -9,7 +9,7 @@ Limitations: see ``_pmaps``.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
@@ -17,6 +17,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import SHARD_MAP, unsafe
 from flake8_jax.fixers._comments import comments_above
 from flake8_jax.fixers._imports import Imports, add_import, joined
+from flake8_jax.fixers._late_maps import Written, check_late, static_call, static_function
 from flake8_jax.fixers._names import binder_before, identifiers, target_names
 from flake8_jax.fixers._newest import first_gone
 from flake8_jax.fixers._pmap_texts import kept_name, renamed, renamed_texts
@@ -42,7 +43,10 @@ def fix(event: NameUse, source: FixSource) -> Fix | None:
     site = pmap_at(source, event.at)
     library = _library(source, site)
     _check_others(source, event.at, library)
-    rewritten = _decorators(source, site, library) if site.operand is None else _call(source, site, library)
+    if site.names:
+        rewritten = _late(source, site, library)
+    else:
+        rewritten = _decorators(source, site, library) if site.operand is None else _call(source, site, library)
     edits = {*rewritten, *site.calls, *library.imports.edits, *renamed_texts(source, site)}
     what = ["Use `jax.jit` with `jax.shard_map`"]
     if name := kept_name(source, site):
@@ -172,6 +176,31 @@ def _spell_old(source: FixSource, imports: Imports, before: int) -> str:
 
 
 # --- the rewritten map -----------------------------------------------------------------------------
+
+
+def _late(source: FixSource, site: Pmap, library: _Library) -> list[Edit]:
+    """A function that maps another one, of the arguments that are not static, when it is traced."""
+    mapped = [axis for at, axis in enumerate(site.axes or ()) if at not in site.static]
+    others = replace(site, axes=tuple(mapped) if None in mapped else None)
+    options = [*_static_options(site), *_jit_options(source, site)]
+    vmap, mapping = library.spell("jax.vmap"), _mapping(source, others, library)
+    written = Written(library.spell("jax.jit"), options, library.shard_map, mapping, vmap, _in_axes(others))
+    check_late(source, site)
+    if site.operand is not None:
+        text = static_call(source, site, written, library.spell("functools.partial"))
+        comment, above = _carried(source, site, [site.operand])
+        if comment:
+            raise Declined("no automatic fix, because a comment inside the call would be lost")
+        return [Edit(site.replaced.start, site.replaced.end, text), *above]
+    _, carried = _carried(source, site, [])
+    return [*static_function(source, site, written, library.spell("functools.partial")), *carried]
+
+
+def _static_options(site: Pmap) -> list[str]:
+    """The numbers as ``jax.jit`` takes them."""
+    if not site.static:
+        return []
+    return [f"static_argnums={site.static[0] if len(site.static) == 1 else _tuple([str(n) for n in site.static])}"]
 
 
 def _call(source: FixSource, site: Pmap, library: _Library) -> list[Edit]:

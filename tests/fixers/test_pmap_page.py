@@ -1,4 +1,4 @@
-"""The programs of ``docs/pmap.md``: the second is what the fixer makes of the first, and all run on eight devices."""
+"""The programs of ``docs/pmap.md``: the second of a pair is what the fixer makes of the first. They run on eight devices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from support.jax_programs import Program, Runner
 from flake8_jax.cli import main
 
 PAGE = Path(__file__).parents[2] / "docs" / "pmap.md"
-BEFORE, AFTER, BY_HAND = re.findall(
+BEFORE, AFTER, LATE_BEFORE, LATE_AFTER, BY_HAND = re.findall(
     r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
 )
 SCRIPT = Path(__file__).with_name("pmaps_on_jax.py")
@@ -29,11 +29,18 @@ PROGRAMS = [
 ]
 
 
-def test_second_is_the_first_rewritten(tmp_path: Path) -> None:
+IMPORTS = "import functools\n\nimport jax\n\n\n"
+CALL = "\n\ndef run(model, params, images):\n    return predict(model, params, images)\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [(BEFORE, AFTER), (IMPORTS + LATE_BEFORE + CALL, IMPORTS + LATE_AFTER + CALL)]
+)
+def test_second_is_the_first_rewritten(before: str, after: str, tmp_path: Path) -> None:
     file = tmp_path / "step.py"
-    file.write_text(BEFORE, encoding="utf-8")
+    file.write_text(before, encoding="utf-8")
     main(["check", "--isolated", "--no-cache", "--select", "JAX601", "--fix", "--unsafe-fixes", "--quiet", str(file)])
-    assert file.read_text(encoding="utf-8") == AFTER
+    assert file.read_text(encoding="utf-8") == after
 
 
 @pytest.mark.parametrize("program", [FORMS], ids=["forms"])
