@@ -4,6 +4,8 @@ Vocabulary
 ----------
 early       the statement in the same block that imports JAX, or computes something with it.
 companion   an import of ``os`` between the two; it moves up with the statement.
+run         the statements directly around it, without an empty line, that set variables of JAX and XLA as well: they move
+            together.
 
 Limitations: settings in another block or another function than what comes too early; a statement that needs what
 stands in between, or that is not alone on its lines; blocks in which something in between takes part in the same setting.
@@ -11,6 +13,8 @@ stands in between, or that is not alone on its lines; blocks in which something 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import TypeGuard
 
 from flake8_jax.core import ir
@@ -23,6 +27,8 @@ from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.semantics.domain.values import Const
 from flake8_jax.semantics.events.events import Setting
 
+_VARIABLE = re.compile(r"""(?:os\.)?environ(?:\.setdefault\(|\[)["']((?:XLA|JAX|TF|CUDA|NCCL)_\w+)["']""")
+_WORD = re.compile(r"[a-z]{3,}|[a-z]*\d+")
 _MOVABLE = (ir.Assign, ir.AugAssign, ir.ExprStmt)
 _SIDE_EFFECTS = (ir.NamedExpr, ir.Yield, ir.YieldFrom, ir.Await)
 
@@ -40,19 +46,51 @@ def fix(event: Setting, source: FixSource) -> Fix | None:
     early = _statement_around(place.block, event.since.start)
     if early is None or early.start >= statement.start:
         return None
+    run = _run(source, place.block, early, statement)
     if isinstance(early, (ir.FunctionDef, ir.ClassDef)) and early.decorators:
         return None
-    between = place.block[place.block.index(early) : place.index]
-    companion = _companion(between, statement)
+    between = place.block[place.block.index(early) : place.block.index(run[0])]
+    known = uses(*[one for one in place.block[: place.block.index(early)] if _is_import_of_os(one)]).binds
+    companion = _companion(between, statement) if not uses(statement).reads & known else None
     rest = [s for s in between if s is not companion]
-    if uses(statement).reads & uses(*rest).binds or _takes_part(event, source, rest):
+    bound = uses(*[s for s in rest if not (_is_import_of_os(s) and uses(s).binds <= known)]).binds
+    if uses(statement).reads & bound or _takes_part(event, source, rest):
         return None
     if any(_is_star_import(s) for s in rest) and not _is_known_before(source, place.block, early, statement, companion):
         return None
-    moved: list[ir.Stmt] = [companion, statement] if companion is not None else [statement]
+    moved = [[companion], run] if companion is not None else [run]
     target = early if companion is not None else _first_import(place.block, early, statement)
-    edits = (_insertion(source, place.block, target, moved), *[_removal(source, s) for s in moved])
-    return unsafe("Move the setting before the code that reads it", TAKES_EFFECT, edits)
+    edits = (_insertion(source, place.block, target, moved), *[_removal(source, one) for one in moved])
+    what = "settings before the code that reads them" if len(run) > 1 else "setting before the code that reads it"
+    return unsafe(f"Move the {what}", TAKES_EFFECT, edits)
+
+
+def _run(source: FixSource, block: list[ir.Stmt], early: ir.Stmt, statement: ir.Stmt) -> list[ir.Stmt]:
+    """The statement with those of its run, which stand behind what comes too early."""
+    at = next(i for i, one in enumerate(block) if one is statement)
+    first = last = at
+    if not _is_variable(source, statement):
+        return [statement]
+    while first and block[first - 1] is not early and _belongs(source, block[first - 1], block[first]):
+        first -= 1
+    while last + 1 < len(block) and _belongs(source, block[last], block[last + 1], of_first=False):
+        last += 1
+    return block[first : last + 1]
+
+
+def _belongs(source: FixSource, above: ir.Stmt, below: ir.Stmt, *, of_first: bool = True) -> bool:
+    """Two statements stand on lines that follow one another, and the one that is not known yet sets a variable."""
+    adjoins = source.line_start(below.start) == source.next_line(above.end)
+    return adjoins and _is_variable(source, above if of_first else below)
+
+
+def _is_variable(source: FixSource, statement: ir.Stmt) -> bool:
+    """``os.environ["XLA_FLAGS"] = "…"`` and ``os.environ.setdefault("JAX_…", "…")``, but for the platform."""
+    if not isinstance(statement, (ir.Assign, ir.ExprStmt)) or not source.starts_line(statement):
+        return False
+    found = _VARIABLE.match(source.slice(statement))
+    constants = [node for node in walk(statement) if isinstance(node, ir.Constant)]
+    return found is not None and "PLATFORM" not in found[1] and len(constants) == 2 and source.ends_line(statement)
 
 
 def _first_import(block: list[ir.Stmt], early: ir.Stmt, statement: ir.Stmt) -> ir.Stmt:
@@ -118,42 +156,55 @@ def _start(source: FixSource, statement: ir.Stmt) -> int:
     return comments_above(source, statement.start, next_to=True)
 
 
-def _moved_start(source: FixSource, statement: ir.Stmt) -> int:
-    """Where a statement that moves begins: comments above it stay if settings of JAX directly below share them."""
-    following = source.place(statement).following
+def _moved_start(source: FixSource, run: Sequence[ir.Stmt]) -> int:
+    """Where statements that move begin: comments above them stay if settings of JAX directly below share them, unless words of
+    the comments name the statements alone."""
+    first, last = run[0], run[-1]
+    following = source.place(last).following
     below = following[0] if following else None
-    adjoins = below is not None and source.line_start(below.start) == source.next_line(statement.end)
-    if below is not None and adjoins and "config.update(" in source.slice(below):
-        return statement.start
-    return _start(source, statement)
+    adjoins = below is not None and source.line_start(below.start) == source.next_line(last.end)
+    if below is None or not adjoins or "config.update(" not in source.slice(below):
+        return _start(source, first)
+    words = _words(source.text[_start(source, first) : first.start])
+    alone = words & _words(source.text[first.start : last.end]) - {"jax"} and not words & _words(
+        source.slice(below)
+    ) - {"jax"}
+    return _start(source, first) if alone else first.start
 
 
-def _whole_lines(source: FixSource, statement: ir.Stmt) -> str:
-    """The text of a statement that has its lines for itself, with the comments above and after it.
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.lower()))
+
+
+def _whole_lines(source: FixSource, run: Sequence[ir.Stmt]) -> str:
+    """The text of statements that have their lines for themselves, with the comments above and after them.
 
     Raises:
-        Refused: it has not.
+        Refused: they have not.
     """
-    if not source.starts_line(statement) or not source.ends_line(statement):
+    if not source.starts_line(run[0]) or not source.ends_line(run[-1]):
         raise Refused
-    return source.text[_moved_start(source, statement) : source.line_end(statement.end)].rstrip()
+    return source.text[_moved_start(source, run) : source.line_end(run[-1].end)].rstrip()
 
 
-def _insertion(source: FixSource, block: list[ir.Stmt], early: ir.Stmt, moved: list[ir.Stmt]) -> Edit:
-    """Put the statements in front of another one and its comments, with an empty line between them and imports above. Comments
-    that begin the file are about the file."""
+def _insertion(source: FixSource, block: list[ir.Stmt], early: ir.Stmt, moved: Sequence[Sequence[ir.Stmt]]) -> Edit:
+    """Put the statements in front of another one and its comments, with an empty line between them and imports above, and then
+    one below, too. Comments that begin the file are about the file."""
     indent = source.indentation(early)
     index = block.index(early)
     above = block[index - 1] if index else None
     start = _start(source, early)
     place = start if start and source.starts_line(early) else early.start
     adjoins = above is not None and source.next_line(above.end) == source.line_start(place)
-    body = ""
-    for statement in moved:
-        if _is_import(above) and adjoins and not _is_import(statement):
-            body += source.newline + indent
-        body += _whole_lines(source, statement) + source.newline + indent
-        above, adjoins = statement, True
+    body, apart = "", False
+    for run in moved:
+        if _is_import(above) and not _is_import(run[0]):
+            apart = True
+            body += (source.newline + indent) * adjoins
+        body += _whole_lines(source, run) + source.newline + indent
+        above, adjoins = run[-1], True
+    if apart and _is_import(early):
+        body = body.rstrip(" \t") + source.newline + indent
     return Edit(place, place, body)
 
 
@@ -161,9 +212,9 @@ def _is_import(statement: ir.Stmt | None) -> bool:
     return isinstance(statement, (ir.Import, ir.ImportFrom))
 
 
-def _removal(source: FixSource, statement: ir.Stmt) -> Edit:
-    """Take the lines of a statement away and, where an empty line follows, those above it that are empty."""
-    start, end = source.line_start(_moved_start(source, statement)), source.next_line(statement.end)
+def _removal(source: FixSource, run: Sequence[ir.Stmt]) -> Edit:
+    """Take the lines of statements away and, where an empty line follows, those above it that are empty."""
+    start, end = source.line_start(_moved_start(source, run)), source.next_line(run[-1].end)
     if not source.text[end : source.line_end(end)].strip():
         while start and not source.text[source.line_start(start - 1) : start].strip():
             start = source.line_start(start - 1)

@@ -95,7 +95,7 @@ def late_configuration(event: Setting) -> Report | None:
     ## Fix safety
 
     Unsafe. jaxlint moves the setting up, before the import or the computation that comes too early. The setting then
-    has an effect, so results may change.
+    has an effect, so results may change. Variables of JAX and XLA that the lines directly around it set move with it.
 
     jaxlint offers no fix in these cases:
 
