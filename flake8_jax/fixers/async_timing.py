@@ -22,7 +22,7 @@ from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import WAITS, unsafe
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._names import target_names, uses
+from flake8_jax.fixers._names import binder_before, target_names, uses
 from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.semantics.events.events import Timed
 
@@ -32,7 +32,12 @@ _DISPATCH = re.compile(r"dispatch|async|enqueue|launch|submit", re.IGNORECASE)
 _ON_PURPOSE = re.compile(r"\b(?:no|not|without|never)\b[^\n]{0,40}block_until_ready|\basync", re.IGNORECASE)
 """The code says that it does not wait."""
 _WAITING = re.compile(r"\bblock_until_ready\b|\bdevice_get\b|\beffects_barrier\b")
-_NO_ARRAY = re.compile(r"_|(?:n|num)_\w+|(?:num|count|steps?|epoch|name|path)")
+_COMPILING = re.compile(r"compil", re.IGNORECASE)
+"""A time that is meant to be that of a compilation, which ends before the call returns."""
+_CLOCKS = re.compile(r"\b(?:time|perf_counter|monotonic|process_time|timer|default_timer)(?:_ns)?\(\)")
+_NO_ARRAY = re.compile(
+    r"_|(?:n|num)_\w+|(?:num|count|steps?|epoch|name|path)|(?:\w+_)?(?:time|seconds|elapsed|duration)(?:_\w+)?"
+)
 """A variable of such a name holds a number or a text of Python."""
 _AROUND = 3
 """So many lines below the clock may say so."""
@@ -47,6 +52,8 @@ def fix(event: Timed, source: FixSource) -> Fix | None:
         return None
     statement, stop = source.statement(work), source.statement(event.at)
     if _waits_itself(source, statement, stop) or _is_optional(source, event.at, stop):
+        return None
+    if _is_of_compilation(source, stop) or _has_own_clock(source, work):
         return None
     if _DISPATCH.search(source.slice(stop)) or _ON_PURPOSE.search(_text_of_both(source, statement, stop)):
         return None
@@ -119,6 +126,31 @@ def _waits_itself(source: FixSource, statement: ir.Stmt, stop: ir.Stmt) -> bool:
             if found is not None and _WAITING.search(found[0].slice(found[1])):
                 return True
     return False
+
+
+def _is_of_compilation(source: FixSource, stop: ir.Stmt) -> bool:
+    """``compile_time = time.time() - start``, or a text that shows the time and mentions compilation."""
+    shown = [stop]
+    if isinstance(stop, (ir.Assign, ir.AnnAssign)):
+        target = stop.targets[0] if isinstance(stop, ir.Assign) else stop.target
+        if _COMPILING.search(source.slice(target)):
+            return True
+        names, around = set(target_names(target)), source.functions(stop)
+        reads = (n for n in walk(around[0] if around else source.module) if isinstance(n, ir.Name) and n.id in names)
+        later = [n for n in reads if n.start >= stop.end and binder_before(source, source.statement(n), n.id) is stop]
+        shown = [source.statement(n) for n in later]
+    texts = (n for s in shown for n in walk(s) if isinstance(n, ir.Constant) and n.kind == "str")
+    calls = [s for s in shown if isinstance(s, ir.ExprStmt)]
+    return any(_COMPILING.search(source.slice(s)) for s in calls) or any(_COMPILING.search(str(t.value)) for t in texts)
+
+
+def _has_own_clock(source: FixSource, work: ir.Node) -> bool:
+    """``timed(f)(x)``, whose ``timed`` reads a clock around the call: the wait belongs there."""
+    func = work.func if isinstance(work, ir.Call) else None
+    if not isinstance(func, ir.Call) or source.program is None:
+        return False
+    found = source.program.definition(source, func.func)
+    return found is not None and _CLOCKS.search(found[0].slice(found[1])) is not None
 
 
 def _is_optional(source: FixSource, clock: ir.Node, stop: ir.Stmt) -> bool:

@@ -144,7 +144,8 @@ def async_timing(event: Timed) -> Report | None:
 
     jaxlint offers no fix if a function of the project that the timed code calls already waits for results (its code
     contains `block_until_ready` or `device_get`). It also offers no fix if the code uses the time only under a
-    condition (`if return_time:`), because runs in which this condition is False need not wait.
+    condition (`if return_time:`), because runs in which this condition is False need not wait. There is no fix either
+    if the name of the time or the text that shows it mentions compilation, which ends before the call returns.
 
     ## How it is verified
 
