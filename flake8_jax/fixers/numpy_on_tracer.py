@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from flake8_jax.core import ir
-from flake8_jax.core.findings import Fix
+from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import ARRAYS_ONLY, BY_ZERO, JAX_DTYPES, NO_EMPTY, decided
 from flake8_jax.fixers._comments import comments_above
@@ -20,6 +20,7 @@ from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import target_names
 from flake8_jax.fixers._source import FixSource, fixer
 from flake8_jax.knowledge import load
+from flake8_jax.semantics.domain.values import Array
 from flake8_jax.semantics.events.events import LibraryCall
 
 _DTYPES = frozenset(
@@ -69,6 +70,13 @@ def fix(event: LibraryCall, source: FixSource) -> Fix | None:
     imports = Imports(source, call)
     values = {id(node): value for node, value in zip(event.nodes, event.args) if node is not None}
     values |= {id(node): event.kwargs[name] for name, node in event.keyword_nodes.items() if name in event.kwargs}
+    plain = _converted(event, imports)
+    if plain is not None:
+        edits = (Edit(call.start, plain.start, ""), Edit(plain.end, call.end, ""))
+        fix = Fix("Remove the conversion", "safe", edits)
+        if source.comments(call.start, plain.start) or source.comments(plain.end, call.end):
+            return None
+        return decided(fix, safe=holds_surely_a_tracer(source, call), otherwise=JAX_DTYPES)
     made = equivalent_call(source, call, imports, load().canonical(event.name), equivalent, values)
     short = equivalent.replace("jax.numpy.", "jnp.", 1)
     fix = Fix(f"Use `{short}`", "safe", (*made.edits, *imports.edits))
@@ -79,6 +87,15 @@ def fix(event: LibraryCall, source: FixSource) -> Fix | None:
     fix = decided(fix, safe=made.takes_empty, otherwise=NO_EMPTY)
     fix = decided(fix, safe=never_divides_by_zero(event), otherwise=BY_ZERO)
     return with_consequences(source, call, fix)
+
+
+def _converted(event: LibraryCall, imports: Imports) -> ir.Call | None:
+    """``jnp.f(x)`` of ``np.asarray(jnp.f(x))``: the array as it is."""
+    only = event.at.args[0].value if len(event.at.args) == 1 else None
+    if event.name not in ("numpy.array", "numpy.asarray") or not isinstance(only, ir.Call) or event.at.args[0].keyword:
+        return None
+    is_array = len(event.args) == 1 and isinstance(event.args[0], Array)
+    return only if is_array and (imports.resolve(only.func) or "").startswith("jax.numpy.") else None
 
 
 def _is_for_a_debugger(event: LibraryCall, source: FixSource) -> bool:

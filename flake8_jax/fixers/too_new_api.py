@@ -12,7 +12,7 @@ from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._newest import GUARDS
 from flake8_jax.fixers._source import FixSource, fixer
 from flake8_jax.fixers._versions import renamed
-from flake8_jax.knowledge.history import load_histories
+from flake8_jax.knowledge.history import History, load_histories
 from flake8_jax.semantics.events.events import ApiUse
 
 
@@ -22,7 +22,7 @@ def fix(event: ApiUse, source: FixSource) -> Fix | None:
         return _partial(event.at, source)
     history = load_histories().of(event.name)
     older = history.older(event.name) if history is not None else None
-    if older is None:
+    if older is None or history is None or not _is_old(older, event, history):
         return None
     if not isinstance(event.at, ir.Attribute):
         return renamed(event, source, older, OLDER)
@@ -30,6 +30,13 @@ def fix(event: ApiUse, source: FixSource) -> Fix | None:
     fixes = [renamed(msgspec.structs.replace(event, at=node), source, older, OLDER) for node in uses]
     edits = {edit for fix in fixes if fix is not None for edit in fix.edits}
     return unsafe(f"Use `{older}`", OLDER, sorted(edits))
+
+
+def _is_old(older: str, event: ApiUse, history: History) -> bool:
+    """Every supported release has the older name. The table knows that of the releases since its oldest one; the names of
+    ``jax.numpy`` and ``jax.tree_util`` in it are as old as these modules."""
+    lowest = event.support.lowest
+    return lowest is None or lowest >= history.oldest or older.rpartition(".")[0] in ("jax.numpy", "jax.tree_util")
 
 
 def _is_use(source: FixSource, node: msgspec.Struct, name: str) -> bool:

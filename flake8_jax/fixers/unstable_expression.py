@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import STABLE, unsafe
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._parentheses import alone
@@ -108,10 +109,12 @@ def fix(event: Computation, source: FixSource) -> Fix | None:
     if found is None or rewrite is None:
         return None
     whole, imports = event.at, Imports(source, event.at)
-    text = rewrite(Formula(whole, _drawn(event), source, imports))
+    formula = Formula(whole, _drawn(event), source, imports)
+    text = rewrite(formula)
     if any(comment.text not in text for comment in source.comments(whole.start, whole.end)):
         return None
-    return unsafe(f"Use `{found.better}`", STABLE, (Edit(whole.start, whole.end, text), *imports.edits))
+    others = _counterparts(formula) if rewrite is _log1p else []
+    return unsafe(f"Use `{found.better}`", STABLE, (Edit(whole.start, whole.end, text), *others, *imports.edits))
 
 
 def _drawn(event: Computation) -> dict[int, str]:
@@ -211,7 +214,35 @@ def _log1p(f: Formula) -> str:
     x = _beside_one(_operand(f))
     if isinstance(x, ir.BinOp) and x.op in ("+", "-") and not f.source.is_own_parenthesised(x):
         raise Refused  # one of several terms, none of which is said to be small
-    return f.called(instabilities.LOG1P, f.source.argument(x))
+    return _in_place(f, instabilities.LOG1P, x)
+
+
+def _in_place(f: Formula, function: str, operand: ir.Expr) -> str:
+    """The whole call with another function and operand; a line break behind its parenthesis stays."""
+    assert isinstance(f.whole, ir.Call)
+    argument = f.whole.args[0]
+    before, after = f.source.text[f.whole.func.end : argument.start], f.source.text[argument.end : f.whole.end]
+    text = f.called(function, f.source.argument(operand))
+    if "\n" not in before or f.source.is_own_parenthesised(argument.value):
+        return text
+    return text.partition("(")[0] + before + f.source.argument(operand) + after
+
+
+def _counterparts(f: Formula) -> list[Edit]:
+    """``log(1 - x)`` beside ``log(1 + x)`` in one statement: both become ``log1p``."""
+    x = _beside_one(_operand(f))
+    assert isinstance(f.whole, ir.Call)
+    found = []
+    for node in walk(f.source.statement(f.whole)):
+        if not isinstance(node, ir.Call) or len(node.args) != 1 or not f.is_same(node.func, f.whole.func):
+            continue
+        taken = node.args[0].value
+        if not isinstance(taken, ir.BinOp) or taken.op != "-" or f.source.comments(node.start, node.end):
+            continue
+        is_one = isinstance(taken.left, ir.Constant) and taken.left.value == 1
+        if is_one and f.is_same(taken.right, x) and not f.source.has_multiline_string(node.start, node.end):
+            found.append(Edit(node.start, node.end, f.called(instabilities.LOG1P, _negated(f, taken.right))))
+    return found
 
 
 def _expm1(f: Formula) -> str:

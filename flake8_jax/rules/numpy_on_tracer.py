@@ -143,9 +143,9 @@ def numpy_on_tracer(event: LibraryCall) -> Report | None:
     ## Fix safety
 
     `np.f(x)` becomes `jnp.f(x)` if `jax.numpy` has the function `f`. jaxlint adds the import and converts lists, which
-    `jax.numpy` does not accept. The fix is safe if `jnp.f` accepts the arguments and every run passes a tracer,
-    because the NumPy call then always raises an error. Otherwise it is unsafe: a caller outside tracing gets a JAX
-    array in JAX's default precision instead of a NumPy array.
+    `jax.numpy` does not accept. `np.asarray(jnp.f(x))` becomes `jnp.f(x)`. The fix is safe if `jnp.f` accepts the
+    arguments and every run passes a tracer, because the NumPy call then always raises an error. Otherwise it is unsafe:
+    a caller outside tracing gets a JAX array in JAX's default precision instead of a NumPy array.
 
     jaxlint offers no fix if `jnp.f` rejects an option of the call, such as `out=`, `order="F"` or `where=`.
 

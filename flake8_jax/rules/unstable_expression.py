@@ -212,8 +212,9 @@ def unstable_expression(event: Computation) -> Report | None:
     ## Fix safety
 
     Unsafe. jaxlint writes the stable function and passes the arguments `axis`, `keepdims`, `where` and `dtype` by
-    name. The last digits of the result may change. The stable function may also reject an argument that the formula
-    accepts: `jax.nn.softmax`, for example, rejects an array of booleans.
+    name. If `log(1 + x)` and `log(1 - x)` are in one statement, it rewrites both. The last digits of the result may
+    change. The stable function may also reject an argument that the formula accepts: `jax.nn.softmax`, for example,
+    rejects an array of booleans.
 
     ## How it is verified
 
