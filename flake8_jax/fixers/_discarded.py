@@ -2,7 +2,8 @@
 
 Vocabulary
 ----------
-discarded   a statement keeps nothing of what a call computes, or only waits for it.
+discarded   a statement keeps nothing of what a call computes, or only waits for it; or it draws or initializes what nothing
+            reads, or of which code reads the shape alone.
 warm-up     the code around says that it is one.
 
 Limitations: functions that change an object which they get as an argument.
@@ -16,19 +17,24 @@ from collections.abc import Sequence
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._comments import comments_above
+from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import binder_before, is_target, uses
 from flake8_jax.fixers._source import FixSource
+from flake8_jax.fixers._spare_keys import SPLIT, is_spare
 
 _WARM_UP = re.compile(
     r"warm[-_ ]?(?:up|ing)|(?:trigger|force|pre|jit)[-_ ]?compil|compil\w+ (?:first|once)", re.IGNORECASE
 )
 _WAIT = "block_until_ready"
+_INITS = frozenset({"init", "init_with_output", "lazy_init", "tabulate"})
+"""Methods that compute parameters, and do nothing else."""
+_SHAPES_ONLY = frozenset({"jax.eval_shape", "jax.make_jaxpr", "jax.linear_transpose"})
 
 
 def is_discarded(source: FixSource, use: ir.Expr) -> bool:
     """The statement of a use, or the loop around it, throws away what the use computes."""
     statement = source.statement(use)
-    if _only_waits(statement):
+    if _only_waits(statement) or _is_drawn_in_vain(source, use, statement):
         return True
     loops = [above for above in source.ancestors(statement) if isinstance(above, (ir.For, ir.While))]
     inner = next((loop for loop in loops if source.functions(loop) == source.functions(statement)), None)
@@ -44,6 +50,51 @@ def _only_waits(statement: ir.Stmt) -> bool:
         return all(isinstance(target, ir.Name) and target.id == "_" for target in statement.targets)
     call = statement.value if isinstance(statement, ir.ExprStmt) else None
     return isinstance(call, ir.Call) and isinstance(call.func, ir.Attribute) and call.func.attr == _WAIT
+
+
+def _is_drawn_in_vain(source: FixSource, use: ir.Expr, statement: ir.Stmt) -> bool:
+    """``x = jax.random.normal(key)`` or ``params = model.init(key, y)``, and nothing reads the value, or only its shape.
+
+    ``jax.eval_shape(init, key)`` computes shapes alone, too.
+    """
+    calls = [above for above in source.between(use, statement) if isinstance(above, ir.Call)]
+    imports = Imports(source, use)
+    names = [imports.resolve(call.func) or "" for call in calls]
+    if any(name in _SHAPES_ONLY for name in names):
+        return True
+    draws = [name.startswith("jax.random.") and name != SPLIT for name in names]
+    inits = [isinstance(call.func, ir.Attribute) and call.func.attr in _INITS for call in calls]
+    if not any(draws) and not any(inits):
+        return False
+    targets = statement.targets if isinstance(statement, ir.Assign) else []
+    bound = [part for target in targets for part in _parts(target)]
+    if not bound or not all(isinstance(part, ir.Name) for part in bound):
+        return False
+    return all(
+        _is_unread(source, part) or _is_read_for_shape(source, part) for part in bound if isinstance(part, ir.Name)
+    )
+
+
+def _is_unread(source: FixSource, name: ir.Name) -> bool:
+    """Nothing reads the value of a variable. One of a script may be there to be looked at, unless a later line binds it."""
+    if not is_spare(source, name):
+        return False
+    later = (n for n in walk(source.module) if isinstance(n, ir.Name) and n.id == name.id and n.start > name.start)
+    return bool(source.functions(name)) or any(is_target(source, node) for node in later)
+
+
+def _parts(target: ir.Expr) -> list[ir.Expr]:
+    return [p for e in target.elts for p in _parts(e)] if isinstance(target, (ir.Tuple, ir.List)) else [target]
+
+
+def _is_read_for_shape(source: FixSource, name: ir.Name) -> bool:
+    """The function around prints the shapes of a value, and nothing else reads it."""
+    around = source.functions(name)
+    if not around:
+        return False
+    nodes = [node for node in walk(around[0]) if isinstance(node, ir.Name) and node.id == name.id and node is not name]
+    statements = [source.statement(node) for node in nodes]
+    return bool(nodes) and all(isinstance(s, ir.ExprStmt) and "shape" in source.slice(s) for s in statements)
 
 
 def _is_kept_for_wait(source: FixSource, statement: ir.Stmt, loop: ir.For | ir.While) -> bool:

@@ -9,7 +9,7 @@ said        a name, comment or text of the function mentions equal draws.
 inverse     one of two functions undoes the other: what it draws has to be the same.
 joint       one function changes several arrays in the same random way: a crop of an image and of its mask.
 meet        the results of two calls of one function are subtracted, divided or compared.
-evaluated   a loop measures several systems, such as models.
+evaluated   a loop measures several systems, such as models, or values of a setting, or tries once more what failed.
 ranked      the results of a loop's iterations are compared with each other.
 
 Limitations: results that meet in another function, or behind more than one assignment.
@@ -26,7 +26,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._names import target_names, uses
+from flake8_jax.fixers._names import binder_before, target_names, uses
 from flake8_jax.fixers._source import FixSource
 from flake8_jax.semantics.domain.equal_draws import is_copy, mentions_equal_draws
 from flake8_jax.semantics.events.events import Intent, KeyUse
@@ -50,6 +50,8 @@ _SYSTEM = re.compile(
     r"(?:^|_)(?:run|model|net|network|method|policy|agent|algo|algorithm|checkpoint|ckpt|params|baseline|variant)(?:_|\Z)"
 )
 """A variable of such a name stands for one of several systems."""
+_TRYING = re.compile(r"\b(?:attempt|retry|retries|tries|max_attempts|num_attempts|trial_no)", re.IGNORECASE)
+_SPACED = frozenset({"linspace", "logspace", "geomspace"})
 _RANKING = frozenset({"min", "max", "argmin", "argmax", "nanargmin", "nanargmax", "sorted", "argsort"})
 
 
@@ -85,11 +87,13 @@ def _text_around(source: FixSource, node: ir.Node) -> str:
 
 def are_meant_to_be_equal(source: FixSource, first: ir.Expr, second: ir.Expr) -> bool:
     """Two calls take the same key on purpose, as far as the text shows."""
-    if is_said_to_be_equal(source, second):
+    if is_said_to_be_equal(source, second) or is_said_to_be_equal(source, first):
         return True
     one, other = _call_of(source, first), _call_of(source, second)
     if one is None or other is None:
         return False
+    if _is_drawn_once_more(source, one, other):
+        return True
     if _is_comparison(source, one) and _is_comparison(source, other):
         return True
     if _are_inverse(_name(one.func), _name(other.func)) or _is_joint(source, one, other):
@@ -103,6 +107,17 @@ def are_meant_to_be_equal(source: FixSource, first: ir.Expr, second: ir.Expr) ->
 
 def _name(func: ir.Expr) -> str:
     return func.attr if isinstance(func, ir.Attribute) else func.id if isinstance(func, ir.Name) else ""
+
+
+def _is_drawn_once_more(source: FixSource, one: ir.Call, other: ir.Call) -> bool:
+    """A function that the file defines under the name of the first call draws by the very text of the second one, such as
+    ``uniform(key, (n,)) <= p``: the second draw finds out what the function drew."""
+    text = source.slice(source.parent(other) if isinstance(source.parent(other), ir.Compare) else other)
+    if len(other.args) < 2 or not (Imports(source, other).resolve(other.func) or "").startswith("jax.random."):
+        return False
+    name = _name(one.func)
+    functions = (n for n in walk(source.module) if isinstance(n, ir.FunctionDef) and n.function.name == name)
+    return any(text in source.slice(definition) for definition in functions)
 
 
 def _is_comparison(source: FixSource, call: ir.Call) -> bool:
@@ -206,13 +221,54 @@ def is_evaluated(source: FixSource, loop: ir.Node, key: ir.Expr) -> bool:
     call = _call_of(source, key)
     if call is None or not isinstance(loop, (ir.For, ir.Comprehension)):
         return False
-    if _SWEEP.search(_text_around(source, key)):
+    if _SWEEP.search(_text_around(source, key)) or _tries_again(source, loop) or _is_grid(source, loop, call):
         return True
     if not _EVALUATING.search(_name(call.func)):
         return False
     targets = [loop.target] if isinstance(loop, ir.For) else [generator.target for generator in loop.generators]
     systems = {name for target in targets for name in target_names(target) if _SYSTEM.search(name)}
     return bool(uses(call).reads & systems)
+
+
+def _iterations(loop: ir.For | ir.Comprehension) -> list[tuple[ir.Expr, ir.Expr]]:
+    """What each ``for`` of a loop binds, and over what."""
+    if isinstance(loop, ir.For):
+        return [(loop.target, loop.iter)]
+    return [(generator.target, generator.iter) for generator in loop.generators]
+
+
+def _tries_again(source: FixSource, loop: ir.For | ir.Comprehension) -> bool:
+    """``for attempt in range(retries)``: what failed is done once more."""
+    return any(_TRYING.search(f"{source.slice(target)} {source.slice(over)}") for target, over in _iterations(loop))
+
+
+def _is_grid(source: FixSource, loop: ir.For | ir.Comprehension, call: ir.Call) -> bool:
+    """A loop over values of a setting, which are written out or evenly spaced, and a call that gets each: its results are those
+    of one experiment with several settings."""
+    for target, over in _iterations(loop):
+        if uses(call).reads & set(target_names(target)) and any(
+            _is_of_settings(source, part) for part in _zipped(over)
+        ):
+            return True
+    return False
+
+
+def _zipped(over: ir.Expr) -> list[ir.Expr]:
+    """The iterables of ``zip`` and ``enumerate``, or the one that is there."""
+    if isinstance(over, ir.Call) and _name(over.func) in ("zip", "enumerate", "tqdm", "product"):
+        return [argument.value for argument in over.args]
+    return [over]
+
+
+def _is_of_settings(source: FixSource, over: ir.Expr) -> bool:
+    """``[0.1, 0.5]``, ``["adam", "sgd"]``, ``np.linspace(0, 1, 5)``, or a name for one of these."""
+    if isinstance(over, ir.Name):
+        binder = binder_before(source, source.statement(over), over.id)
+        over = binder.value if isinstance(binder, ir.Assign) else over
+    if isinstance(over, (ir.List, ir.Tuple)):
+        numbers = [e.operand if isinstance(e, ir.UnaryOp) else e for e in over.elts]
+        return len(numbers) > 1 and all(isinstance(e, ir.Constant) and e.kind in ("float", "str") for e in numbers)
+    return isinstance(over, ir.Call) and _name(over.func) in _SPACED
 
 
 def is_ranked(source: FixSource, loop: ir.Node, key: ir.Expr) -> bool:

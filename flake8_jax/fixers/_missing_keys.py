@@ -1,7 +1,8 @@
-"""Keys that may be None: a split of None raises, where the code that gets the key may do without it.
+"""Keys that may be None, or an integer: a split of these raises, where the code that gets the key may do without one.
 
 Vocabulary
 ----------
+seed        a variable of such a name, from which the function around draws nothing itself: some functions make a key of it.
 optional    a parameter whose default is None, whose annotation names None, or for which a caller passes None.
 asked       on every way to a use, the code has found that the key is not None, or has given the name another value.
 
@@ -22,6 +23,8 @@ from flake8_jax.fixers._names import binder_before, leaves, surely_binds
 from flake8_jax.fixers._quiet import arguments_of
 from flake8_jax.fixers._source import Declined, FixSource
 
+_SEED = re.compile(r"(?:.*_)?seeds?\d*", re.IGNORECASE)
+_KEY_TYPE = re.compile(r"Key|Array|ndarray")
 _NONE_TYPE = re.compile(r"\b(?:None|Optional)\b")
 _DEPTH = 3
 _LAZY = (ir.IfExp, ir.BoolOp, ir.Function, ir.Comprehension)
@@ -29,13 +32,33 @@ _LAZY = (ir.IfExp, ir.BoolOp, ir.Function, ir.Comprehension)
 
 
 def check_key(source: FixSource, use: ir.Expr) -> None:
-    """Decline where the key that a use takes may be None.
+    """Decline where the key that a use takes may be None or an integer.
 
     Raises:
         Declined: it may be.
     """
+    if isinstance(use, ir.Name) and _SEED.fullmatch(use.id) and not _is_surely_key(source, use):
+        raise Declined(
+            f"no automatic fix, because `{use.id}` may be an integer here; make a key of it before you split it"
+        )
     if isinstance(use, ir.Name) and _may_be_none(source, use, _DEPTH):
         raise Declined(f"no automatic fix, because `{use.id}` may be None here; test it before you split it")
+
+
+def _is_surely_key(source: FixSource, seed: ir.Name) -> bool:
+    """``jax.random`` made what a seed stands for, or draws from it in the function around, or its annotation says so."""
+    around = source.functions(seed)
+    parameter = next((p for p in around[0].params if p.name == seed.id), None) if around else None
+    if parameter is not None and parameter.annotation is not None:
+        return _KEY_TYPE.search(source.slice(parameter.annotation)) is not None
+    binder = binder_before(source, source.statement(seed), seed.id)
+    made = binder.value if isinstance(binder, (ir.Assign, ir.AnnAssign)) else None
+    while isinstance(made, (ir.Subscript, ir.Attribute)):
+        made = made.value
+    if isinstance(made, ir.Call) and (Imports(source, made).resolve(made.func) or "").startswith("jax.random."):
+        return True
+    named = (node for node in walk(around[0] if around else source.module) if isinstance(node, ir.Name))
+    return any(node.id == seed.id and _is_drawn_from(source, node, source.statement(node)) for node in named)
 
 
 def _may_be_none(source: FixSource, use: ir.Name, depth: int) -> bool:
@@ -85,7 +108,8 @@ def _is_drawn_from(source: FixSource, use: ir.Name, statement: ir.Stmt) -> bool:
         return False
     if argument is not call.args[0] and argument.keyword != "key":
         return False
-    if not (Imports(source, call).resolve(call.func) or "").startswith("jax.random."):
+    name = Imports(source, call).resolve(call.func) or ""
+    if not name.startswith("jax.random.") or name in ("jax.random.key", "jax.random.PRNGKey"):
         return False
     return not any(isinstance(above, _LAZY) for above in source.between(use, statement))
 

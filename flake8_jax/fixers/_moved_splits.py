@@ -17,7 +17,7 @@ from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._keys import half, without_line
 from flake8_jax.fixers._names import fresh, is_target
 from flake8_jax.fixers._source import FixSource
-from flake8_jax.fixers._spare_keys import another_name, extended_split, is_split, one_more, split_names
+from flake8_jax.fixers._spare_keys import another_name, extended_split, is_spare, is_split, one_more, split_names
 
 _NEAR = 12
 """At most so many lines are between the use and the split that goes in front of it."""
@@ -51,6 +51,48 @@ def split_moved_up(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[E
         Edit(first.start, first.end, key),
         *_without(source, split, len(remarks)),
     ]
+
+
+def attribute_split_earlier(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Edit] | None:
+    """``x = draw(self.key)``, then ``self.key, _ = split(self.key)`` or ``_, self.key = …`` in the same block: the split goes
+    in front, and its other half, which nothing reads, to the draw. None where the code is another, or mentions the key between.
+    """
+    using, split = source.statement(first), source.statement(second)
+    if not isinstance(second, ir.Attribute) or not isinstance(split, ir.Assign) or first.start > split.start:
+        return None
+    spare = _half_beside(source, split, second)
+    alone = source.starts_line(split) and source.ends_line(split)
+    block = source.place(split).block
+    if spare is None or not alone or not isinstance(using, _PLAIN) or not any(one is using for one in block):
+        return None
+    if source.slice(second) in source.text[first.end : split.start] or source.comments(split.start, split.end):
+        return None
+    key = fresh(source, first, "subkey")[0] if spare.id == "_" else spare.id
+    text, at = source.slice(split), spare.start - split.start
+    line = text[:at] + key + text[at + len(spare.id) :]
+    remark = source.text[split.end : source.line_end(split.end)].strip()
+    return [
+        source.insert_before(using, [f"{line}  {remark}" if remark else line]),
+        Edit(first.start, first.end, key),
+        without_line(source, split),
+    ]
+
+
+def _half_beside(source: FixSource, split: ir.Assign, key: ir.Attribute) -> ir.Name | None:
+    """The name beside the attribute in a split of it that binds both, if nothing reads its value and no code in front of the
+    split has the name; ``_`` is such a name."""
+    if not is_split(split, Imports(source, split)) or "\n" in source.slice(split):
+        return None
+    value, target = split.value, split.targets[0]
+    given = value.args[0].value if isinstance(value, ir.Call) and value.args else None
+    elements = target.elts if isinstance(target, (ir.Tuple, ir.List)) else []
+    others = [element for element in elements if source.slice(element) != source.slice(key)]
+    spare = others[0] if len(others) == 1 and len(elements) == 2 else None
+    if given is not key or not isinstance(spare, ir.Name) or not is_spare(source, spare):
+        return None
+    around = source.functions(split)
+    named = (n for n in walk(around[0] if around else source.module) if isinstance(n, ir.Name) and n.id == spare.id)
+    return spare if spare.id == "_" or not any(node.start < spare.start for node in named) else None
 
 
 def advanced_instead(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Edit] | None:

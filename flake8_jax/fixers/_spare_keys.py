@@ -7,7 +7,7 @@ extended    ``key, a = split(key)`` becomes ``key, a, b = split(key, 3)``.
 
 A split counts if it surely runs before the use, once for each time that the use runs.
 
-Limitations: keys in arrays (``keys = split(key, 3)``), attributes, splits inside other expressions.
+Limitations: keys in arrays (``keys = split(key, 3)``), spare keys in attributes, splits inside other expressions.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ _FUNCTION = re.compile(r"(?!(?:apply|partial|split|fold_in|key|clone)\b)[a-z][a-
 _VARIABLE = re.compile(r"(?!(?:key|rng|subkey|out|ret|res|tmp)\b)[a-z][a-z0-9_]{0,14}")
 """A variable of such a name can name the key of the draw that it holds."""
 _OF_KEYS = re.compile(r"(?:rngs?|keys?|prng|seed|k)\d*\Z", re.IGNORECASE)
+_WORDS = frozenset({"key", "rng", "prng", "seed", "k", "subkey"})
+"""Parts of names that say that something is a key."""
 _NEAR = 12
 """At most so many lines are between a split and a use for which it makes one more key."""
 _NUMBERED = re.compile(r"(.*?)(\d+)\Z")
@@ -44,19 +46,35 @@ def is_split(statement: ir.Assign, imports: Imports) -> bool:
 
 def splits_before(source: FixSource, statement: ir.Stmt, imports: Imports) -> Iterator[tuple[ir.Assign, list[ir.Name]]]:
     """The splits into names that surely ran before a statement in the same iteration of all loops, the last one first."""
+    for earlier in _assigned_before(source, statement):
+        if is_split(earlier, imports):
+            names = split_names(earlier)
+            if names:
+                yield earlier, names
+
+
+def _assigned_before(source: FixSource, statement: ir.Stmt) -> Iterator[ir.Assign]:
+    """The assignments that surely ran before a statement in the same iteration of all loops, the last one first."""
     place = source.place(statement)
     while True:
         for earlier in reversed(place.block[: place.index]):
-            if isinstance(earlier, ir.Assign) and is_split(earlier, imports):
-                names = split_names(earlier)
-                if names:
-                    yield earlier, names
+            if isinstance(earlier, ir.Assign):
+                yield earlier
         owner = place.owner
         if isinstance(owner, (ir.ExceptHandler, ir.MatchCase)):
             owner = source.parent(owner)
         if not isinstance(owner, (ir.If, ir.With, ir.Try, ir.Match)):
             return
         place = source.place(owner)
+
+
+def _new_keys(split: ir.Assign) -> list[ir.Name | ir.Attribute]:
+    """What a split of one key binds: names, and the attribute that holds the key (``self.key, a = split(self.key)``); none
+    where something else is among the targets."""
+    target = split.targets[0]
+    elements = target.elts if isinstance(target, (ir.Tuple, ir.List)) else []
+    keys = [element for element in elements if isinstance(element, (ir.Name, ir.Attribute))]
+    return keys if len(keys) == len(elements) >= 2 else []
 
 
 def split_names(statement: ir.Assign) -> list[ir.Name]:
@@ -220,11 +238,12 @@ def extended_split(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[E
         return None
     using, again = source.statement(first), source.statement(second)
     imports = Imports(source, first)
-    binder = binder_before(source, using, first.id)
-    made = next((pair for pair in splits_before(source, using, imports) if pair[0] is binder), None)
-    if made is None or (binder_before(source, again, second.id) is not binder and again is not using):
+    split = binder_before(source, using, first.id)
+    if not isinstance(split, ir.Assign) or not any(one is split for one in _assigned_before(source, using)):
         return None
-    split, names = made
+    names = _new_keys(split) if is_split(split, imports) else []
+    if not names or (binder_before(source, again, second.id) is not split and again is not using):
+        return None
     carries = _carries(split, first.id)
     if carries and not _is_directly_before(source, split, using):
         return None
@@ -232,13 +251,14 @@ def extended_split(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[E
         return None
     if source.place(split).owner is not source.place(using).owner or source.comments(split.start, split.end):
         return None
-    if len({name.id for name in names}) < len(names) or "_" in {name.id for name in names}:
+    known = [source.slice(name) for name in names]
+    if len(set(known)) < len(known) or "_" in known:
         return None
     count = one_more(split, len(names))
     if count is None or any(_is_in_loop(source, node, split) for node in (first, second)):
         return None
     use = first if carries or _is_split_again(source, second, imports) else second
-    name = another_name(source, use, [name.id for name in names])
+    name = another_name(source, use, known)
     comma = source.text[names[-2].end : names[-1].start]
     return [Edit(names[-1].end, names[-1].end, f"{comma}{name}"), count, Edit(use.start, use.end, name)]
 
@@ -289,11 +309,24 @@ def another_name(source: FixSource, use: ir.Name, names: list[str]) -> str:
         return _numbered(source, use, own[1], max(beside) + 1)
     purpose = purpose_of(source, use)
     if purpose:
-        wanted = f"{purpose}_{'rng' if 'rng' in use.id.lower() else 'key'}"
+        wanted = _named_alike(use.id, purpose)
         [name] = fresh(source, use, wanted)
-        if name == wanted:
+        if name == wanted and not any(_stem(wanted) == _stem(other) for other in names):
             return name
     return _numbered(source, use, use.id if own is None else own[1], 2 if own is None else int(own[2]) + 1)
+
+
+def _named_alike(beside: str, purpose: str) -> str:
+    """A name as the one beside it is made: ``noise_seed`` beside ``ratio_seed``, ``key_yaw`` beside ``key_pos``."""
+    head, tail = beside.partition("_")[0], beside.rpartition("_")[2]
+    if head in _WORDS and tail != beside:
+        return f"{head}_{purpose}"
+    return f"{purpose}_{tail if tail in _WORDS and tail != beside else 'rng' if 'rng' in beside.lower() else 'key'}"
+
+
+def _stem(name: str) -> str:
+    """Without what tells one from several: ``ratios_key`` and ``ratio_key`` are too much alike for two keys."""
+    return "_".join(word.rstrip("s") for word in name.split("_"))
 
 
 def _numbered(source: FixSource, use: ir.Name, stem: str, number: int) -> str:

@@ -27,7 +27,7 @@ from flake8_jax.fixers._keys import (
     split_of_the_rest,
 )
 from flake8_jax.fixers._missing_keys import check_key
-from flake8_jax.fixers._moved_splits import advanced_instead, split_moved_up
+from flake8_jax.fixers._moved_splits import advanced_instead, attribute_split_earlier, split_moved_up
 from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.semantics.events.events import KeyUse
 
@@ -74,7 +74,7 @@ def fix(event: KeyUse, source: FixSource) -> Fix | None:
         return unsafe(_MESSAGE, OTHER_DRAWS, split_before(source, first, second))
     if not isinstance(second, (ir.Name, ir.Attribute, ir.Subscript)) or _is_kept_here(source, second):
         return None
-    moved = split_moved_up(source, first, second)
+    moved = split_moved_up(source, first, second) or attribute_split_earlier(source, first, second)
     if moved is not None:
         return unsafe(_EARLIER, OTHER_DRAWS, moved)
     return unsafe(_MESSAGE, OTHER_DRAWS, split_for_both(source, first, second))

@@ -219,8 +219,9 @@ def key_reuse(event: KeyUse) -> Report | None:
     Unsafe. jaxlint splits the key before its first use and passes a new key to each use, so the draws change.
 
     jaxlint offers no fix if equal draws seem intended: if the code subtracts or compares two calls of one function, if
-    the second draw is the first with the opposite sign, or if a name or comment says that the draws are equal. jaxlint
-    never splits an array of keys, or an object that holds a key.
+    the second draw is the first with the opposite sign, or if a name or comment says that the draws are equal. It also
+    offers no fix if nothing reads one of the draws, or if a comment says that a split is not needed. jaxlint never
+    splits an array of keys, an object that holds a key, or a variable such as `seed` that may be an integer.
 
     ## How it is verified
 

@@ -161,7 +161,9 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
     In the body of `fori_loop`, it passes `jax.random.fold_in(key, i)` with the loop index `i`.
 
     jaxlint offers no fix in the three cases at the top of this page, in which equal draws may be intended. It also
-    offers no fix if the code looks for the best result of the iterations (`max(scores)`).
+    offers no fix if the code looks for the best result of the iterations (`max(scores)`), if the loop tries again
+    (`for attempt in range(3)`), or if it runs one experiment with several values of a setting
+    (`for scale in [0.1, 0.5]`).
 
     ## How it is verified
 

@@ -26,7 +26,8 @@ _STATED = re.compile(
 _DENIED = re.compile(r"\b(?:not|never|avoid|no|todo|fixme|bug|wrong|instead)\b|n't\b", re.IGNORECASE)
 _MENTIONED = re.compile(
     r"common[ _]random|\bcrn\b|antithetic|\bpaired\b|determinis|reproducib|"
-    rf"(?:equal|identical|same)[ _\w]{{0,12}}[ _](?:{_SOURCE}|{_DRAWN})",
+    rf"(?:equal|identical|same)[ _\w]{{0,12}}[ _](?:{_SOURCE}|{_DRAWN})|"
+    r"(?:\bno need|not? (?:need|necessary)\w*|n['’]?t (?:bother|need|have|matter)\w*)[^\n]{0,24}\b(?:split|(?:new|own) key)",
     re.IGNORECASE,
 )
 
