@@ -11,6 +11,7 @@ Limitations: functions with ``*args`` or arguments by keyword alone, generators,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from flake8_jax.core import ir
@@ -23,13 +24,16 @@ from flake8_jax.fixers._shared_mesh import is_bound_once
 from flake8_jax.fixers._source import Declined, FixSource, Refused
 
 _NAME = "per_device"
+_PARTIAL = "functools.partial"
 _LATE = ("devices", "axis_size", "backend", "axis_name")
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """How the file spells the parts of the new code. options, mapping, axes: of ``jit``, ``shard_map`` and ``vmap``."""
+    """How the file spells the parts of the new code. spell: of other names, for which it may need an import. options, mapping,
+    axes: of ``jit``, ``shard_map`` and ``vmap``."""
 
+    spell: Callable[[str], str]
     jit: str
     options: list[str]
     shard_map: str
@@ -77,7 +81,7 @@ def _others(site: Pmap) -> list[str]:
     return [name for at, name in enumerate(site.names) if at not in site.static]
 
 
-def static_call(source: FixSource, site: Pmap, written: Written, partial: str) -> str:
+def static_call(source: FixSource, site: Pmap, written: Written) -> str:
     """``jit(lambda x, n: shard_map(vmap(partial(f, n=n)), …)(x), static_argnums=1)``.
 
     Raises:
@@ -93,7 +97,7 @@ def static_call(source: FixSource, site: Pmap, written: Written, partial: str) -
         own = {p.name for p in operand.function.params} if isinstance(operand, ir.Lambda) else set[str]()
         taken = {
             *(identifiers(operand) - own),
-            *(root.partition(".")[0] for root in (written.shard_map, written.vmap, partial)),
+            *(root.partition(".")[0] for root in (written.shard_map, written.vmap)),
         }
         if taken & set(site.names):
             raise Declined(
@@ -103,14 +107,16 @@ def static_call(source: FixSource, site: Pmap, written: Written, partial: str) -
         if not site.static:
             mapped = text
         elif set(site.static) == set(last) and isinstance(operand, (ir.Name, ir.Attribute)):
-            mapped = _called(partial, text, *(f"{site.names[at]}={site.names[at]}" for at in sorted(site.static)))
+            mapped = _called(
+                written.spell(_PARTIAL), text, *(f"{site.names[at]}={site.names[at]}" for at in sorted(site.static))
+            )
         else:
             mapped = f"lambda {others}: {text}({', '.join(site.names)})"
     inner = _called(written.shard_map, _called(written.vmap, mapped, *written.axes), *written.mapping)
     return _called(written.jit, f"lambda {', '.join(site.names)}: {inner}({others})", *written.options)
 
 
-def static_function(source: FixSource, site: Pmap, written: Written, partial: str) -> list[Edit]:
+def static_function(source: FixSource, site: Pmap, written: Written) -> list[Edit]:
     """The body of a decorated function becomes a function of its own in it, which is mapped.
 
     Raises:
@@ -131,7 +137,7 @@ def static_function(source: FixSource, site: Pmap, written: Written, partial: st
     gap = end if body is not function.body else ""
     text = f"{gap}{indent}def {name}({others}):{end}{moved}{end}{end}{indent}return {mapped}({others})"
     start = source.line_start(first)
-    jit = _called(partial, written.jit, *written.options) if written.options else written.jit
+    jit = _called(written.spell(_PARTIAL), written.jit, *written.options) if written.options else written.jit
     return [Edit(site.replaced.start, site.replaced.end, jit), Edit(start, last, text)]
 
 

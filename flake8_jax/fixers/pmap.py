@@ -184,16 +184,18 @@ def _late(source: FixSource, site: Pmap, library: _Library) -> list[Edit]:
     others = replace(site, axes=tuple(mapped) if None in mapped else None)
     options = [*_static_options(site), *_jit_options(source, site)]
     vmap, mapping = library.spell("jax.vmap"), _mapping(source, others, library)
-    written = Written(library.spell("jax.jit"), options, library.shard_map, mapping, vmap, _in_axes(others))
+    written = Written(
+        library.spell, library.spell("jax.jit"), options, library.shard_map, mapping, vmap, _in_axes(others)
+    )
     check_late(source, site)
     if site.operand is not None:
-        text = static_call(source, site, written, library.spell("functools.partial"))
+        text = static_call(source, site, written)
         comment, above = _carried(source, site, [site.operand])
         if comment:
             raise Declined("no automatic fix, because a comment inside the call would be lost")
         return [Edit(site.replaced.start, site.replaced.end, text), *above]
     _, carried = _carried(source, site, [])
-    return [*static_function(source, site, written, library.spell("functools.partial")), *carried]
+    return [*static_function(source, site, written), *carried]
 
 
 def _static_options(site: Pmap) -> list[str]:
