@@ -14,13 +14,19 @@ def report_gradients_first(candidates: list[Candidate]) -> list[Candidate]:
     differentiated: set[int] = set()
     mapped: set[int] = set()
     stepped: set[int] = set()
+    leading: set[tuple[int, int]] = set()
     for candidate in candidates:
         event = candidate.event
         if isinstance(event, EagerStep) and event.kind in _WHOLE:
             stepped.add(id(event.loop))
         elif isinstance(event, Repetition) and event.how == "traced":
             (differentiated if _is_gradient(event) else mapped).add(id(event.loop))
-    return [c for c in candidates if not _is_covered(c.event, differentiated, mapped, stepped)]
+            leading.add((id(event.loop), (event.called or event.at).start))
+    return [
+        c
+        for c in candidates
+        if not _is_covered(c.event, differentiated, mapped, stepped) or _is_other_work(c.event, leading)
+    ]
 
 
 _MODELS = frozenset({"model", "layer", "layers"})
@@ -29,6 +35,11 @@ _WHOLE = _MODELS | {"optimizer"}
 
 def _is_gradient(event: Repetition) -> bool:
     return event.name.rpartition(".")[2].endswith(GRADIENTS)
+
+
+def _is_other_work(event: object, leading: set[tuple[int, int]]) -> bool:
+    """A function that the loop calls beside the one that differentiates. leading: loops, and the calls that lead there."""
+    return isinstance(event, EagerStep) and event.kind == "function" and (id(event.loop), event.at.start) not in leading
 
 
 def _is_covered(event: object, differentiated: set[int], mapped: set[int], stepped: set[int]) -> bool:

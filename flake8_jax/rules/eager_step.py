@@ -32,6 +32,13 @@ def eager_step(event: EagerStep) -> Report | None:
     - The loop takes the elements of an array one by one and computes with them (`float(x[i]) ** 2`).
     - The loop puts the elements of an array into a list (`rows.extend(x)`), which makes a JAX array of each element.
 
+    With `--preview`, the rule also reports two kinds of loops in any code that surely runs outside tracing. It does not
+    report a loop that plots, loads or saves files, or a loop around another loop with array operations.
+
+    - The loop calls an unjitted function of the program that makes five or more array operations or random draws, such
+      as `predict` in the third example.
+    - The statements of the loop make five or more such operations. An index (`x[i]`) and a method (`x.mean()`) count, too.
+
     ## Why is this bad?
 
     Outside `jit`, JAX sends each operation of the loop body to the device by itself, and the Python code of the model
@@ -120,6 +127,33 @@ def eager_step(event: EagerStep) -> Report | None:
         assert len(eager) >= 6
     ```
 
+    With `--preview`, jaxlint also reports an evaluation that calls an unjitted function:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def predict(params, x):
+        hidden = jnp.tanh(x @ params["w1"] + params["b1"])
+        return hidden @ params["w2"] + params["b2"]
+
+
+    def accuracy(params, batches):
+        correct = total = 0
+        for x, labels in batches:
+            logits = predict(params, x)  # expect: eager-step
+            correct += int(jnp.sum(jnp.argmax(logits, axis=-1) == labels))
+            total += len(labels)
+        return correct / total
+
+
+    def demonstrate():
+        params = {"w1": jnp.ones((5, 7)), "b1": jnp.ones(7), "w2": jnp.ones((7, 3)), "b2": jnp.ones(3)}
+        assert accuracy(params, [(jnp.ones((2, 5)), jnp.zeros(2))] * 4) == 1.0
+        assert len(jax.make_jaxpr(predict)(params, jnp.ones((2, 5))).eqns) >= 5
+    ```
+
     ## Use instead
 
     ```python
@@ -169,6 +203,26 @@ def eager_step(event: EagerStep) -> Report | None:
         return w
     ```
 
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def correct_answers(params, x, labels):
+        hidden = jnp.tanh(x @ params["w1"] + params["b1"])
+        logits = hidden @ params["w2"] + params["b2"]
+        return jnp.sum(jnp.argmax(logits, axis=-1) == labels)
+
+
+    def accuracy(params, batches):
+        correct = total = 0
+        for x, labels in batches:
+            correct += int(correct_answers(params, x, labels))
+            total += len(labels)
+        return correct / total
+    ```
+
     ## Not reported
 
     jaxlint does not report a loop in which a jitted step or a jitted `apply` function of a model does all the work,
@@ -197,7 +251,8 @@ def eager_step(event: EagerStep) -> Report | None:
     ## Limitations
 
     The rule does not see functions behind decorators that it does not know, because such a decorator may jit them. It
-    does not know how large the arrays are. It also reports loops over large arrays, although these gain less
+    counts an operator such as `a * b` only if it knows that the result is a JAX array. It does not know how large the
+    arrays are. It also reports loops over large arrays, although these gain less
     from `jit`.
 
     ## Fix safety
@@ -239,13 +294,19 @@ def eager_step(event: EagerStep) -> Report | None:
         message = (
             f"{subject} runs operation by operation in each iteration of the loop {place}, because it is not jitted"
         )
-        return Report(event.at, f"{message}; jit that function", preview=True)
+        return Report(event.at, f"{message}; jit that function", unless=event.unless, preview=True)
     if event.kind == "glue":
         message = (
             f"{subject} and other operations ({event.count} in all) run one by one in each iteration of the loop {place}, "
             "beside a jitted function"
         )
         return Report(event.at, f"{message}; move them into that function", preview=True)
+    if event.kind == "some":
+        message = (
+            f"{subject} and other operations ({event.count} in all) run one by one in each iteration of the loop {place}, "
+            "because they are not jitted"
+        )
+        return Report(event.at, f"{message}; move them into a jitted function", unless=event.unless, preview=True)
     if event.kind == "rows":
         message = f"{subject} makes an array of each element in each iteration of the loop {place}, which is slow"
         return Report(event.at, f"{message}; convert the whole array with np.asarray first", preview=True)

@@ -17,9 +17,9 @@ from flake8_jax.rules._host_use import (
 )
 from flake8_jax.rules._tracers import is_dispatched, quote
 from flake8_jax.rules._wording import callee
-from flake8_jax.semantics.domain.code import all_statements, nodes_around, path_of, paths_read
+from flake8_jax.semantics.domain.code import all_statements, bound_paths, nodes_around, path_of, paths_read
 from flake8_jax.semantics.domain.joining import members_of
-from flake8_jax.semantics.domain.values import Array, DictValue, HostArray, TupleValue, Value
+from flake8_jax.semantics.domain.values import GRAD, Array, DictValue, HostArray, TupleValue, Value
 from flake8_jax.semantics.events.events import Context, Formatting, Indexing, LibraryCall, MethodCall, Store, TruthTest
 
 _CASTS = frozenset({"builtins.float", "builtins.int", "builtins.bool", "builtins.complex"})
@@ -62,7 +62,7 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
     In each iteration, jaxlint reports only the first read after the last compiled call, because later reads find their
     values ready. The findings are notes: of 12 findings in public repositories, 4 were worth a change.
 
-    With `--preview`, the rule also reports seven kinds of reads; of 16 findings with `--preview` in public repositories,
+    With `--preview`, the rule also reports eight kinds of reads; of 16 findings with `--preview` in public repositories,
     6 were worth a change:
 
     - With `--preview`, the rule reports reads of the results of functions whose code jaxlint does not see.
@@ -79,6 +79,8 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
     - With `--preview`, the rule reports a loop that stores results of a jitted function in a NumPy array
       (`xs[k + 1] = step(xs[k])`, `losses[i] = loss`). It reports the first such line of a
       function.
+    - With `--preview`, the rule reports an `if` that tests a JAX array (`if jnp.isnan(loss): raise ValueError` in the
+      fourth example), because Python waits for the value of the test.
 
     ## Why is this bad?
 
@@ -165,6 +167,29 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
         assert len(bar.shown) == 2
     ```
 
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def train_step(w, x):
+        loss, g = jax.value_and_grad(lambda w: jnp.mean((x @ w) ** 2))(w)
+        return w - 0.05 * g, loss
+
+
+    def fit(w, batches):
+        for x in batches:
+            w, loss = train_step(w, x)
+            if jnp.isnan(loss):  # expect: sync-in-loop
+                raise ValueError("the loss is NaN")
+        return w
+
+
+    def demonstrate():
+        assert fit(jnp.ones(2), [jnp.ones((3, 2))] * 4).shape == (2,)
+    ```
+
     ## Use instead
 
     ```python
@@ -209,8 +234,9 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
 
     - jaxlint does not report a read of a value that no compiled call in the loop computes, because the loop does not
       wait for it.
-    - jaxlint does not report a value that decides how the loop continues (`while float(error) > 1e-3`) or that the
-      loop passes to another function, because the loop needs this value at once.
+    - jaxlint does not report a value that decides how the loop continues (`while float(error) > 1e-3`,
+      `if error < 1e-3: break`), with which the loop keeps the best result so far (`if loss < best: best = loss`), or
+      that the loop passes to another function, because the loop needs this value at once.
     - jaxlint does not report a read in an iteration that also waits for the device in another place: in
       `jax.block_until_ready`, in the step of an environment (`env.step(action)`), in an assertion on a result, or in a
       read of a value that the loop needs. A call of a function that `eqx.filter_jit` compiles also waits.
@@ -294,8 +320,10 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
         return _copied_index(event)
     if isinstance(event, Store):
         return _stored(event)
-    if context.ready or isinstance(event, TruthTest):
+    if context.ready:
         return None
+    if isinstance(event, TruthTest):
+        return _tested(event)
     value = _read_value(event)
     if value is None or _awaited(value, context) is None or _is_needed(event, value):
         return None
@@ -397,6 +425,34 @@ def _copied_index(event: Indexing) -> Report | None:
         "make the index with NumPy or keep the data on the device",
         preview=True,
     )
+
+
+def _tested(event: TruthTest) -> Report | None:
+    """``if jnp.isnan(loss): raise``, ``if pred == label: correct += 1``."""
+    context, test = event.context, event.at
+    if event.how not in _BRANCHING or not all(map(_is_on_device, members_of(event.value))):
+        return None
+    if not isinstance(test, (ir.Call, ir.Compare)) and not is_dispatched(event.value, context):
+        return None
+    around = list(nodes_around(context.scope.tree.body, test.start, test.end))
+    functions = [i for i, node in enumerate(around) if isinstance(node, (ir.FunctionDef, ir.Lambda))]
+    own = around[functions[-1] :] if functions else around
+    leaving = _LEAVING if any(isinstance(node, (ir.For, ir.While)) for node in own) else ()
+    chosen = [node for node in own if isinstance(node, ir.If) and node.test.start <= test.start < node.test.end]
+    followed = [statement for node in chosen for statement in all_statements([*node.body, *node.orelse])]
+    tested = paths_read(test)
+    if any(isinstance(s, leaving) or not tested.isdisjoint(bound_paths(s)) for s in followed):
+        return None  # the loop needs to know: it ends, or keeps the best so far
+    problem = f"Testing {quote(context, test)} waits for the device in every iteration"
+    return Report(test, f"{problem}; test it every N steps, or compute with jnp.where or a sum instead", preview=True)
+
+
+_BRANCHING = frozenset({"if", "elif", "ternary", "and", "or"})
+_LEAVING = (ir.Break, ir.Continue, ir.Return)
+
+
+def _is_on_device(value: Value) -> bool:
+    return type(value) is Array and value.level < GRAD and not value.declared and value.dtype != "key"
 
 
 def _stored(event: Store) -> Report | None:

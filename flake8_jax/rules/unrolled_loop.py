@@ -21,8 +21,12 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
     the outermost loop.
 
     With `--preview`, the rule also reports a loop of unknown length over `range(len(xs))` or `range(x.shape[0])`, as in
-    the second example, or over `range(n - 1)` after `n = x.shape[0]`. It reports such a loop only if the body computes a
-    value from each element and adds the value to a sum or appends it to a list.
+    the second example, or over `range(n - 1)` after `n = x.shape[0]`. It reports such a loop in three cases:
+
+    - The body computes a value from each element and adds the value to a sum or appends it to a list.
+    - The loop is a comprehension that computes a value from each element (`[score(x[i]) for i in range(x.shape[0])]`).
+    - The loop goes over an axis of an array, and each iteration computes with an element and with the result of the
+      iteration before (`state = cell(state, x[t])` in the third example).
 
     ## Why is this bad?
 
@@ -76,6 +80,30 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
         assert str(traced).count(" = abs ") == 40
     ```
 
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def encode(weight, x):
+        state = jnp.zeros(weight.shape[0])
+        for t in range(x.shape[0]):  # expect: unrolled-loop
+            state = jnp.tanh(weight @ state + x[t])
+        return state
+
+
+    @jax.jit
+    def scores(x):
+        return jnp.array([jnp.sum(jnp.exp(x[i])) for i in range(x.shape[0])])  # expect: unrolled-loop
+
+
+    def demonstrate():
+        traced = jax.make_jaxpr(encode)(jnp.ones((3, 3)), jnp.ones((40, 3)))
+        assert str(traced).count(" = tanh ") == 40
+        assert str(jax.make_jaxpr(scores)(jnp.ones((40, 3)))).count(" = exp ") == 40
+    ```
+
     ## Use instead
 
     ```python
@@ -103,6 +131,24 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
             return total + weight * jnp.abs(jnp.fft.ifft(jnp.roll(spectrum, shift))), None
 
         return jax.lax.scan(add, jnp.zeros(spectrum.shape), (shifts, weights))[0]
+    ```
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def encode(weight, x):
+        def advance(state, element):
+            return jnp.tanh(weight @ state + element), None
+
+        return jax.lax.scan(advance, jnp.zeros(weight.shape[0]), x)[0]
+
+
+    @jax.jit
+    def scores(x):
+        return jax.vmap(lambda row: jnp.sum(jnp.exp(row)))(x)
     ```
 
     ## Not reported
@@ -195,9 +241,8 @@ def _report_gathering(event: UnrolledLoop) -> Report | None:
     if is_test(event.context):
         return None
     problem = f"The loop over {quote(event.context, event.at)} unrolls into a copy of its body for each element"
-    message = (
-        f"{problem}, which slows compilation if there are many; use jax.vmap, or jax.lax.map or scan to save memory"
-    )
+    advice = "use jax.lax.scan" if event.recurs else "use jax.vmap, or jax.lax.map or scan to save memory"
+    message = f"{problem}, which slows compilation if there are many; {advice}"
     return Report(event.at, message, "info", preview=True, unless=IN_NEST)
 
 

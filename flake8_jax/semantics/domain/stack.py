@@ -128,9 +128,9 @@ class LoopState:
     as many alternatives are open around its body. stepped, drifting, appended, shortened, growing: see ``variation``.
     records: what trackers know of this loop, by class. bound: see ``freshness.bound_in``. rare: results of tests that look
     at a counter, by identity, and whether they hold every few iterations. frequent: so many of the guards are such tests.
-    coarse, epoch, carries: see ``readiness``. counting: its elements are numbers. last: no pass over its body follows the
-    running one. vague: a ``break`` stands behind a guess. entering: of a loop of JAX whose first iteration runs, the initial
-    carry."""
+    coarse, epoch, steady, carries: see ``readiness``. counting: its elements are numbers. last: no pass over its body
+    follows the running one. vague: a ``break`` stands behind a guess. entering: of a loop of JAX whose first iteration runs,
+    the initial carry."""
 
     kind: str
     node: Any
@@ -165,6 +165,7 @@ class LoopState:
     vague: bool = False
     coarse: bool = False
     epoch: bool = False
+    steady: bool = False
     carries: bool = False
     counting: bool = False
     last: bool = False

@@ -703,13 +703,14 @@ class UnrolledLoop(msgspec.Struct, frozen=True, eq=False):
     """A Python loop of code that JAX compiles runs its body so often that it reaches ``unroll-threshold``. ``at``: what it
     goes over, or its test. copies: of the innermost body, loops inside of it included; trips: of this loop alone;
     both 0 of a loop over the length of an array or a list, whose iterations need nothing of one another.
-    after: the variables of the function behind the loop."""
+    after: the variables of the function behind the loop. recurs: each iteration of such a loop needs the one before."""
 
     context: Context
     at: ir.Node
     copies: int
     trips: int
     after: dict[str, Value]
+    recurs: bool = False
 
 
 class CapturedConstant(msgspec.Struct, frozen=True, eq=False):
@@ -828,7 +829,7 @@ class EagerStep(msgspec.Struct, frozen=True, eq=False):
 
     ``at``: the first expression in the loop's body that does. loop: its IR, in the file of ``loop_scope``. optimizes: an
     optimizer is among what runs. kind: of what ``at`` runs. work: the call of the model or optimizer itself, None for other
-    operations. count: of the operations beside a compiled call.
+    operations. count: of the operations. unless: a fact that withdraws the report.
     """
 
     context: Context
@@ -839,6 +840,7 @@ class EagerStep(msgspec.Struct, frozen=True, eq=False):
     kind: str
     work: Site | None = None
     count: int = 0
+    unless: str = ""
 
 
 class RepeatedSeed(msgspec.Struct, frozen=True, eq=False):

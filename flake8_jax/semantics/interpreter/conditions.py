@@ -127,8 +127,18 @@ def _is_frequent(m: Machine, frame: Frame, node: ir.Expr) -> bool:
     if not isinstance(node, ir.Compare) or not isinstance(node.left, ir.BinOp) or node.left.op != "%":
         return False
     right = node.left.right
-    every = lookup(m, frame, right.id) if isinstance(right, ir.Name) else right
+    every = _constant_of(m, frame, right)
     return isinstance(every, (ir.Constant, Const)) and type(every.value) is int and every.value <= _OFTEN
+
+
+def _constant_of(m: Machine, frame: Frame, node: ir.Expr) -> Any:
+    """The value of a variable, or of an attribute of an object (``config.log_every``), as far as it is known."""
+    if isinstance(node, ir.Name):
+        return lookup(m, frame, node.id)
+    if isinstance(node, ir.Attribute):
+        owner = _constant_of(m, frame, node.value)
+        return owner.slots.get(node.attr) if isinstance(owner, Instance) else None
+    return node
 
 
 def _found_rare(m: Machine, key: Any) -> bool | None:
@@ -618,8 +628,10 @@ _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def usual_outcome(m: Machine, frame: Frame, node: ir.Expr) -> bool | None:
-    """How a test of a counter comes out in all iterations but the first few: ``i < 10`` fails, ``i`` holds. None where the
-    program does not say how many those are."""
+    """How a test of a counter comes out in all iterations but the first few: ``i < 10`` fails, ``i`` holds. Or in most of
+    them: ``i % 100`` holds. None where the program does not say how many those are."""
+    if isinstance(node, ir.BinOp) and node.op == "%":
+        return True
     if isinstance(node, ir.UnaryOp) and node.op == "not":
         outcome = usual_outcome(m, frame, node.operand)
         return None if outcome is None else not outcome
@@ -632,6 +644,8 @@ def usual_outcome(m: Machine, frame: Frame, node: ir.Expr) -> bool | None:
 
 def _usual_comparison(m: Machine, frame: Frame, node: ir.Compare) -> bool | None:
     counter, bound, op = node.left, node.comparators[0], node.ops[0]
+    if isinstance(counter, ir.BinOp) and counter.op == "%":
+        return True if op == "!=" else None
     if not _is_counter(m, frame, counter):
         counter, bound, op = bound, counter, _MIRRORED.get(op, op)
     number = lookup(m, frame, bound.id) if isinstance(bound, ir.Name) else evaluate_constant(bound)

@@ -540,6 +540,11 @@ def is_awaited(m: Machine, value: Value) -> bool:
     return dispatched != 0 and any(id(loop) == dispatched for loop in m.path.loops)
 
 
+def _is_in_eager_loop(m: Machine, value: Value) -> bool:
+    """An array that no transform traces, in a loop of Python."""
+    return type(value) is Array and value.level < GRAD and bool(m.path.loops) and not m.path.mode.staged
+
+
 def test_truth(m: Machine, frame: Frame, value: Value, how: TestKind, at: Any, whole: Any) -> None:
     """Tell the rules that the truth of a traced value is asked for, or of one that a loop waits for."""
     if m.path.mode.staged and not m.path.mode.ambient and isinstance(value, Array):
@@ -550,7 +555,7 @@ def test_truth(m: Machine, frame: Frame, value: Value, how: TestKind, at: Any, w
         track_waited(m)
     if m.trackers[Reads].matter and isinstance(value, Array):
         read(m, frame, at, value)
-    if m.bus.wants(TruthTest) and (is_traced_array(value) or is_awaited(m, value)):
+    if m.bus.wants(TruthTest) and (is_traced_array(value) or is_awaited(m, value) or _is_in_eager_loop(m, value)):
         m.bus.emit(TruthTest(m.path.context(frame.scope), at, value, how, whole))
     if m.path.loops:
         track_read(m, (value,))

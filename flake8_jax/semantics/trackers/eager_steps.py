@@ -21,10 +21,11 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
-from flake8_jax.semantics.domain.code import all_statements, names_read, path_of
+from flake8_jax.semantics.domain.code import all_statements, last_name, names_read, path_of
 from flake8_jax.semantics.domain.values import (
     MAYBE,
     Array,
+    AtValue,
     BuiltinValue,
     External,
     ExternalInstance,
@@ -47,7 +48,7 @@ from flake8_jax.semantics.trackers.eagerness import (
     may_be_library,
     may_be_staged,
 )
-from flake8_jax.semantics.trackers.freshness import Freshness, bound_in, hands_on
+from flake8_jax.semantics.trackers.freshness import Freshness, bound_in, hands_on, loop_fact
 from flake8_jax.semantics.trackers.variation import shape_of
 
 if TYPE_CHECKING:
@@ -58,14 +59,19 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.domain.stack import LoopState, Writes
     from flake8_jax.semantics.machine.core import Machine
 
-WorkKind = Literal["model", "layer", "layers", "optimizer", "operation", "compiled", "element", "read", "draw"]
+WorkKind = Literal[
+    "model", "layer", "layers", "optimizer", "operation", "compiled", "element", "read", "draw", "access"
+]
 """``compiled``: a call of a function that the program has jitted; beside it, operations and draws are glue. draw: a function
-of ``jax.random``."""
+of ``jax.random``. access: an index of an array, or one of its methods, which counts only in a loop that does other work."""
 FEW = 100
 """So few iterations, of a loop that says so itself, are over before a user notices."""
 MANY = 6
 """So many operations in one iteration are a computation of their own; fewer are bookkeeping beside one."""
+SOME = 5
+"""So many in all, of operations, draws and accesses, are worth a function of their own."""
 _MAX_WORKS = 32
+_MAX_FUNCTIONS = 2
 OPTIMIZERS = frozenset({
     "optax.GradientTransformation.update", "optax.GradientTransformationExtraArgs.update", "optax.MultiSteps.update",
     "flax.training.train_state.TrainState.apply_gradients", "flax.nnx.Optimizer.update", "flax.nnx.ModelAndOptimizer.update",
@@ -89,10 +95,11 @@ class Work(msgspec.Struct, frozen=True, eq=False):
 
 class Doings(msgspec.Struct, eq=False):
     """What one iteration of a loop has done. places: the expressions in its body, by start, with the works. often: loops
-    inside of this one repeat them, so that there are many in all."""
+    inside of this one repeat them, so that there are many in all. outer: a loop inside of this one does work of its own."""
 
     places: dict[int, tuple[ir.Node, list[Work]]]
     often: bool = False
+    outer: bool = False
 
 
 class EagerSteps(Tracker):
@@ -117,7 +124,7 @@ class EagerSteps(Tracker):
         if len(self.log) <= mark:
             return None
         works = {(work.kind, id(work.node)): work for work in self.log[mark:]}.values()
-        return tuple(sorted(works, key=lambda work: work.kind == "operation")[:_MAX_WORKS])
+        return tuple(sorted(works, key=_rank)[:_MAX_WORKS])
 
     def replay(self, record: tuple[Work, ...], replay: Replay) -> None:
         if not self.m.path.mode.compiled:
@@ -130,7 +137,7 @@ class EagerSteps(Tracker):
         self.log.append(work)
         path, count = self.m.path, 1
         for loop in reversed(path.loops):
-            if loop.guards:
+            if loop.guards > loop.frequent:
                 return  # it may be one iteration of many
             if loop.unrolled or _is_in_model(self.m, loop):
                 continue
@@ -145,6 +152,7 @@ class EagerSteps(Tracker):
             if place is not None and isinstance(doings, Doings):
                 doings.places.setdefault(place.start, (place, []))[1].append(work)
                 doings.often = doings.often or 1 < inner < count
+            _track_outer(path.loops, loop)
             return
 
     def iteration(self, loop: LoopState) -> None:
@@ -154,7 +162,7 @@ class EagerSteps(Tracker):
     def widen(self, frame: Frame, loop: LoopState, branches: list[Writes], written: list[Any]) -> bool:
         doings = loop.records.get(EagerSteps)
         # Beside the work of a loop of its own, or of a compiled loop, the operations take no time.
-        if isinstance(doings, Doings) and doings.places and not self.m.path.mode.staged and not loop.coarse:
+        if isinstance(doings, Doings) and doings.places and not self.m.path.mode.staged and not loop.steady:
             if doings.often or not is_short(self.m, frame, loop, FEW):
                 self._emit(frame.scope, loop, doings)
         return False
@@ -165,12 +173,16 @@ class EagerSteps(Tracker):
         if isinstance(loop.node, ir.Comprehension) and isinstance(doings, Doings) and (trips is None or trips >= FEW):
             self._emit_element(frame.scope, loop, doings)
 
-    def _emit(self, scope: ModuleScope, loop: LoopState, doings: Doings) -> None:
+    def _emit(self, scope: ModuleScope, loop: LoopState, everything: Doings) -> None:
+        doings = _without(everything, "access")
         places = {start: found for start, found in doings.places.items() if any(w.kind in _WHOLE for w in found[1])}
         reads = any(work.kind == "read" for _, found in doings.places.values() for work in found)
+        if loop.coarse:  # in some iterations
+            places = {}
         if places and _is_eager(self.m, loop, [place for place, _ in places.values()], reads=reads):
             self._emit_whole(scope, loop, places)
-        elif (computing := _computing(self.m, loop, _without_draws(doings))) is not None:
+            self._emit_functions(scope, loop, everything)
+        elif not loop.coarse and (computing := _computing(self.m, loop, _without(doings, "draw"))) is not None:
             place, kind = computing
             context = self.m.path.context(scope)
             self.m.bus.emit(EagerStep(context, place, loop.node, scope, optimizes=False, kind=kind))
@@ -178,14 +190,39 @@ class EagerSteps(Tracker):
             place, count = glue
             context = self.m.path.context(scope)
             self.m.bus.emit(EagerStep(context, place, loop.node, scope, optimizes=False, kind="glue", count=count))
-        else:
-            self._emit_element(scope, loop, doings)
+        elif not self._emit_element(scope, loop, doings) and not self._emit_functions(scope, loop, everything):
+            self._emit_some(scope, loop, everything)
 
-    def _emit_element(self, scope: ModuleScope, loop: LoopState, doings: Doings) -> None:
-        element = _element_of(self.m, loop, _without_draws(doings))
+    def _emit_element(self, scope: ModuleScope, loop: LoopState, doings: Doings) -> bool:
+        element = _element_of(self.m, loop, _without(doings, "draw", "access"))
         if element is not None:
             context = self.m.path.context(scope)
             self.m.bus.emit(EagerStep(context, element, loop.node, scope, optimizes=False, kind="element"))
+        return element is not None
+
+    def _emit_functions(self, scope: ModuleScope, loop: LoopState, doings: Doings) -> bool:
+        """Tell of calls of functions that make many operations each, beside whatever the iteration does."""
+        if doings.outer or not _is_plainly_eager(self.m, loop):
+            return False
+        counts = sorted(map(_operations_of_call, doings.places.values()), key=lambda pair: -pair[1])
+        found = {_statement_of(loop, place): (place, count) for place, count in reversed(counts) if count >= SOME}
+        for place, count in list(found.values())[-_MAX_FUNCTIONS:]:
+            self._emit_plain(scope, loop, place, "function", count)
+        return bool(found)
+
+    def _emit_some(self, scope: ModuleScope, loop: LoopState, doings: Doings) -> None:
+        """Tell of operations beside whatever else the iteration does."""
+        works = [(place, work) for _, (place, found) in sorted(doings.places.items()) for work in found]
+        compiled = {id(place) for place, work in works if work.kind == "compiled"}
+        own = [(place, work) for place, work in works if id(place) not in compiled and not _is_making(place)]
+        some = {id(work.node): place for place, work in own if _is_glue(work) or work.kind == "access"}
+        if len(some) >= SOME and not doings.outer and _is_plainly_eager(self.m, loop):
+            self._emit_plain(scope, loop, _densest(loop, list(some.values())), "some", len(some))
+
+    def _emit_plain(self, scope: ModuleScope, loop: LoopState, place: ir.Node, kind: str, count: int) -> None:
+        """Tell of operations in a loop that no path stages."""
+        node, context = loop.node, self.m.path.context(scope)
+        self.m.bus.emit(EagerStep(context, place, node, scope, False, kind, None, count, loop_fact(node)))
 
     def _emit_whole(self, scope: ModuleScope, loop: LoopState, places: dict[int, tuple[ir.Node, list[Work]]]) -> None:
         """Tell of models and optimizers, at these places."""
@@ -199,6 +236,16 @@ class EagerSteps(Tracker):
             self.m.bus.emit(
                 EagerStep(self.m.path.context(scope), first[0], loop.node, scope, optimizes, work.kind, site)
             )
+
+
+def _track_outer(loops: list[LoopState], inner: LoopState) -> None:
+    """The loops around ``inner`` in its function have its work in each of their iterations."""
+    for loop in loops:
+        if loop is inner:
+            return
+        doings = loop.records.get(EagerSteps)
+        if isinstance(doings, Doings) and loop.links == inner.links:
+            doings.outer = True
 
 
 def _is_in_model(m: Machine, loop: LoopState) -> bool:
@@ -221,13 +268,53 @@ def _computing(m: Machine, loop: LoopState, doings: Doings) -> tuple[ir.Node, st
     return doings.places[min(doings.places)][0], "operation"
 
 
-def _without_draws(doings: Doings) -> Doings:
+def _is_plainly_eager(m: Machine, loop: LoopState) -> bool:
+    """A loop of statements that surely runs outside of tracing, and whose iterations draw no figures and read no files."""
+    if not isinstance(loop.node, (ir.For, ir.While)) or not is_surely_eager(m, loop):
+        return False
+    called = (
+        last_name(node.func) for statement in loop.node.body for node in walk(statement) if isinstance(node, ir.Call)
+    )
+    return not any(map(_SHOWING.search, called))
+
+
+_SHOWING = re.compile(
+    r"plot|hist$|imshow|scatter|contour|fill_between|figure|savefig|set_title|legend|animat|visuali|^loadtxt$|^load$|^save$|^savez"
+)
+"""Calls that take far longer than operations on arrays."""
+
+
+def _operations_of_call(found: tuple[ir.Node, list[Work]]) -> tuple[ir.Node, int]:
+    """The place, and how many operations the function of the program makes that it calls."""
+    place, works = found
+    if not isinstance(place, ir.Call) or _is_making(place) or any(work.kind in _WHOLE for work in works):
+        return place, 0
+    inner = {id(work.node): work.kind for work in works if not place.start <= work.node.start < place.end}
+    computing = sum(kind in ("operation", "draw") for kind in inner.values())
+    accesses = sum(kind == "access" for kind in inner.values())
+    return place, computing + accesses if computing >= SOME or computing + accesses > SOME > accesses else 0
+
+
+_MAKING = re.compile(r"^_*(init|create|build|setup|load|main|run_|run$|train$|fit$|[A-Z])|data|analy")
+"""Classes, functions that make what a program starts with, such as the parameters of each layer, and whole programs."""
+
+
+def _is_making(place: ir.Node) -> bool:
+    return isinstance(place, ir.Call) and _MAKING.search(last_name(place.func)) is not None
+
+
+def _rank(work: Work) -> int:
+    """What a summary keeps first."""
+    return ("operation", "access").index(work.kind) + 1 if work.kind in ("operation", "access") else 0
+
+
+def _without(doings: Doings, *kinds: WorkKind) -> Doings:
     places = {
         start: (place, works)
         for start, (place, found) in doings.places.items()
-        if (works := [work for work in found if work.kind != "draw"])
+        if (works := [work for work in found if work.kind not in kinds])
     }
-    return Doings(places, doings.often)
+    return Doings(places, doings.often, doings.outer)
 
 
 def _glue(m: Machine, loop: LoopState, doings: Doings) -> tuple[ir.Node, int] | None:
@@ -245,10 +332,19 @@ def _glue(m: Machine, loop: LoopState, doings: Doings) -> tuple[ir.Node, int] | 
     glue = {id(work.node): place for place, work in places if id(place) not in compiled and _is_glue(work)}
     if len(glue) < MANY:
         return None
-    found = list(glue.values())
-    starts = [loop.node.start, *(statement.start for statement in all_statements(loop.node.body))]
-    statements = [max(start for start in starts if start <= place.start) for place in found]
-    return found[statements.index(max(statements, key=statements.count))], len(glue)
+    return _densest(loop, list(glue.values())), len(glue)
+
+
+def _densest(loop: LoopState, places: list[ir.Node]) -> ir.Node:
+    """The first of the places in the statement that has most of them."""
+    statements = [_statement_of(loop, place) for place in places]
+    return places[statements.index(max(statements, key=statements.count))]
+
+
+def _statement_of(loop: LoopState, place: ir.Node) -> int:
+    """Where the statement of the loop starts that contains a place."""
+    starts = (statement.start for statement in all_statements(loop.node.body))
+    return max((start for start in starts if start <= place.start), default=loop.node.start)
 
 
 def _is_glue(work: Work) -> bool:
@@ -312,6 +408,7 @@ def track_element(m: Machine, frame: Frame, node: ir.Subscript, base: Value, ind
     """Eager code indexes an array."""
     if not m.path.loops or m.path.mode.staged or type(base) is not Array or not _is_on_device(base):
         return
+    m.trackers[EagerSteps].track(Work("access", node, frame.scope), node)
     loop = m.path.loops[-1]
     if isinstance(index, SliceValue) or (base.length is not None and base.length < FEW) or base.declared:
         return
@@ -369,7 +466,24 @@ _MAKING_KEYS = frozenset({"jax.random.key", "jax.random.PRNGKey", "jax.random.ke
 _OPERATIONS = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.")
 
 
+_COMPUTING = frozenset({
+    ".all", ".any", ".argmax", ".argmin", ".argsort", ".astype", ".clip", ".cumprod", ".cumsum", ".dot", ".flatten", ".max",
+    ".mean", ".min", ".prod", ".ravel", ".repeat", ".reshape", ".round", ".sort", ".squeeze", ".std", ".sum", ".swapaxes",
+    ".take", ".transpose", ".var",
+})  # fmt: skip
+_UPDATING = frozenset({".set", ".add", ".subtract", ".multiply", ".divide", ".min", ".max", ".power", ".apply", ".get"})
+
+
+def _is_access(func: BuiltinValue) -> bool:
+    """A method of an array that computes: ``x.mean``, ``x.at[i].set``."""
+    if isinstance(func.bound, AtValue):
+        return func.name in _UPDATING
+    return func.name in _COMPUTING and func.bound is not None and _is_on_device(func.bound)
+
+
 def _kind_of(m: Machine, func: Value) -> WorkKind | None:
+    if isinstance(func, BuiltinValue):
+        return "access" if _is_access(func) else None
     if isinstance(func, TransformedValue):
         return "compiled" if func.name.rpartition(".")[2] in COMPILING else None
     if isinstance(func, External):

@@ -47,7 +47,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
     site_of,
 )
-from flake8_jax.semantics.events.events import Repetition, RepetitionKind
+from flake8_jax.semantics.events.events import EagerStep, Repetition, RepetitionKind
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import Tracker
 
@@ -199,15 +199,15 @@ def _depends(loop: LoopState, function: FunctionValue) -> bool:
     return not read.isdisjoint(bound_in(loop))
 
 
-def _against(loop: Any) -> str:
+def loop_fact(loop: Any) -> str:
     """The fact that a loop, by its IR, is no evidence."""
     return f"loop {id(loop)} proves nothing"
 
 
 def track_staged_loop(m: Machine, node: Any) -> None:
     """A loop runs while JAX traces it. So unknown eager callers of its function may not exist."""
-    if m.path.mode.ambient and m.bus.wants(Repetition):
-        m.bus.record_everywhere(_against(node))
+    if m.path.mode.ambient and (m.bus.wants(Repetition) or m.bus.wants(EagerStep)):
+        m.bus.record_everywhere(loop_fact(node))
 
 
 def is_rare(m: Machine) -> bool:
@@ -266,7 +266,7 @@ def _track_making(m: Machine, loop: LoopState, made: TransformedValue, *, own: b
     made.maker = m.path.stack[-1] if m.path.stack else None
     made.loop = loop
     made.loops_outside = m.path.loop_base if not own and made.maker is not None and drives(made.maker.fn) else -1
-    made.fact_against = _against(loop.node)
+    made.fact_against = loop_fact(loop.node)
     if not own and _is_steady(m, loop, made.operand):
         m.trackers[Freshness].steady.add(made)
 
@@ -343,7 +343,7 @@ def emit_control_flow(
                     return
                 if _was_given_fresh(m, loop):
                     return
-                against = _against(loop.node)
+                against = loop_fact(loop.node)
                 m.bus.emit(
                     Repetition(
                         m.path.context(frame.scope), node, "body", name, member, loop.node, own, "", against,
@@ -416,7 +416,7 @@ def emit_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
             and _goes_on(m, node, loop)
             and not (compiled and not isinstance(loop.node, (ir.For, ir.While)))
         ):
-            against = _against(loop.node)
+            against = loop_fact(loop.node)
             own = depth >= m.path.loop_base
             m.bus.emit(
                 Repetition(

@@ -10,6 +10,7 @@ coarse      one iteration gives the device so much that a wait at its end costs 
             (``scan`` and similar functions), or an epoch.
 epoch       one iteration contains the compiled calls of a loop of Python's own, or a loop that JAX runs and that is no part
             of a function that is differentiated: such a part belongs to one step.
+steady      what makes an iteration coarse stands below no ``if`` in it.
 carries     what an iteration computes is passed on to the next: it trains, or simulates. Else each result is wanted for its
             own sake.
 
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
-from flake8_jax.semantics.domain.code import bound_paths, paths_read
+from flake8_jax.semantics.domain.code import bound_paths, nodes_around, paths_read
 from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.signatures import underlying
 from flake8_jax.semantics.domain.values import (
@@ -98,7 +99,7 @@ class Readiness(Tracker):
         if loops:
             self.track_device_loop(epoch=loops > 1)
         for coarse, epoch, carries in given:
-            self.track_given(coarse, carries or self.is_handed_on(replay.node), epoch=epoch)
+            self.track_given(coarse, carries or self.is_handed_on(replay.node), epoch=epoch, node=replay.node)
 
     def _depth(self) -> int:
         return sum([not loop.unrolled for loop in self.path.loops])
@@ -113,7 +114,7 @@ class Readiness(Tracker):
         else:
             self.track_given(coarse=True, carries=False, epoch=epoch)
 
-    def track_given(self, coarse: bool, carries: bool, *, epoch: bool = False) -> None:
+    def track_given(self, coarse: bool, carries: bool, *, epoch: bool = False, node: Any = None) -> None:
         """A compiled call, in a loop of Python's own."""
         loops = self.path.loops
         self.given.append((coarse, epoch, carries, self._depth()))
@@ -123,7 +124,17 @@ class Readiness(Tracker):
             loop.epoch = loop.epoch or epoch
             loop.coarse = loop.coarse or coarse or loop.epoch
             loop.carries = loop.carries or carries
+            if (coarse or epoch) and not loop.steady:
+                loop.steady = not self._is_optional(loop, node)
             epoch = epoch or not loop.unrolled
+
+    def _is_optional(self, loop: LoopState, node: Any) -> bool:
+        """Some iterations make no such call: it stands below an ``if`` of the loop. node: the call, in the running function."""
+        stack = self.path.stack
+        place = stack[loop.links].node if len(stack) > loop.links else node
+        if place is None or not isinstance(loop.node, (ir.For, ir.While)):
+            return False
+        return any(isinstance(around, ir.If) for around in nodes_around(loop.node.body, place.start, place.end))
 
     def is_handed_on(self, node: Any) -> bool:
         """What the call computes is an input of the same call in the next iteration."""
@@ -166,7 +177,7 @@ def track_dispatch(m: Machine, frame: Frame, node: Any, tv: TransformedValue) ->
     readiness, function = m.trackers[Readiness], underlying(tv)
     called = id(function.fn) if isinstance(function, FunctionValue) else 0
     carries = tv.name in _CHANGING or readiness.is_handed_on(node)
-    readiness.track_given(called in readiness.looping, carries, epoch=called in readiness.epochs)
+    readiness.track_given(called in readiness.looping, carries, epoch=called in readiness.epochs, node=node)
     if m.path.device[DISPATCHED] is not NONE:
         m.journal.write(m.path.device, DISPATCHED, NONE)
 

@@ -6,6 +6,8 @@ trips       how often a loop surely runs its body; None where that is not known,
 work        operations that JAX records while it traces the body. A loop without any leaves nothing in the program.
 gathering   the loop goes over the length of an array or a list, adds up what it computes of each element, or collects it
             in a list: no iteration needs another one, so that ``vmap`` can do all of them.
+recurring   the loop goes over an axis of an array, and computes of each element what the next iteration starts from: ``scan``
+            does that.
 applied     a network runs on parameters that it is given: the layers that it makes for that are the same ones each time.
 varied      an iteration takes something else than the next one that no array could hold: the item of a list of layers,
             a parameter under a name of its own, a new layer. Such a loop cannot be rolled up, so nothing is said of it.
@@ -18,6 +20,7 @@ arrays other than gathering ones, ``while`` loops whose counter moves in more th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,7 +28,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
-from flake8_jax.semantics.domain.code import all_statements, below, bound_paths, names_read
+from flake8_jax.semantics.domain.code import all_statements, below, bound_paths, last_name, names_read
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import LoopState
 from flake8_jax.semantics.domain.values import (
@@ -112,11 +115,14 @@ class LoopNests(Tracker):
                     m.bus.record_fact(IN_NEST, frame.scope, place.start)
                 m.bus.emit(UnrolledLoop(m.path.context(frame.scope), at, size, trips, dict(frame.slots)))
             places = (*places, at)
-        elif trips is None and not ends_early and self.work > seen.work and gathers(loop.node, frame.fn):
-            for place in places:
-                m.bus.record_fact(IN_NEST, frame.scope, place.start)
-            if not m.path.mode.shapes_only and not _in_kernel(m):
-                m.bus.emit(UnrolledLoop(m.path.context(frame.scope), at, 0, 0, dict(frame.slots)))
+        elif trips is None and not ends_early and self.work > seen.work:
+            gathering = gathers(loop.node, frame.fn)
+            if gathering or (not _is_varied(seen) and recurs(loop.node, frame.fn)):
+                for place in places:
+                    m.bus.record_fact(IN_NEST, frame.scope, place.start)
+                if not m.path.mode.shapes_only and not _in_kernel(m):
+                    context = m.path.context(frame.scope)
+                    m.bus.emit(UnrolledLoop(context, at, 0, 0, dict(frame.slots), recurs=not gathering))
         self.inside = LoopNest(max(size, seen.before.size), (*seen.before.places, *places))
 
     def call(self, function: FunctionValue, bound: dict[str, Value]) -> _Before:
@@ -242,14 +248,59 @@ def _vary(m: Machine, index: Value | None, item: Value | None) -> None:
 
 
 def gathers(node: Any, function: ir.Function | None = None) -> bool:
-    """``for i in range(len(xs)): total += f(xs[i])``, or ``found.append(f(xs[i]))``. function: the one around."""
+    """``for i in range(len(xs)): total += f(xs[i])``, ``found.append(f(xs[i]))``, or ``[f(xs[i]) for i in range(len(xs))]``.
+    function: the one around."""
+    if isinstance(node, ir.Comprehension):
+        return _is_gathered(node, function)
     if not isinstance(node, ir.For) or not isinstance(node.target, ir.Name):
         return False
-    count = _count_of(node.iter)
-    if count is None or not (_is_length(count) or (function is not None and _names_length(function, count))):
+    if not _goes_over_length(node.iter, function):
         return False
     read = _Reading(node.target.id, {node.target.id})
     return all(read.allows(statement) for statement in node.body) and read.gathered and read.calls
+
+
+def _is_gathered(node: ir.Comprehension, function: ir.Function | None) -> bool:
+    """``[f(xs[i]) for i in range(len(xs))]``, ``[f(x, i) for x, i in zip(xs, range(len(xs)))]``."""
+    if len(node.generators) != 1 or node.generators[0].ifs or node.kind == "dict":
+        return False
+    target, iterable = node.generators[0].target, node.generators[0].iter
+    pairs = [(target, iterable)]
+    if isinstance(target, ir.Tuple) and isinstance(iterable, ir.Call) and last_name(iterable.func) == "zip":
+        pairs = list(zip(target.elts, (a.value for a in iterable.args), strict=False))
+    counters = [t.id for t, over in pairs if isinstance(t, ir.Name) and _goes_over_length(over, function)]
+    if not counters:
+        return False
+    names = names_read(target)
+    read = _Reading(counters[0], set(names), elements=names - set(counters))
+    return read.computes(node.element) and read.calls and not names.isdisjoint(names_read(node.element))
+
+
+def recurs(node: Any, function: ir.Function | None = None) -> bool:
+    """``for t in range(xs.shape[0]): h = f(h, xs[t])``. function: the one around."""
+    if not isinstance(node, ir.For) or not isinstance(node.target, ir.Name):
+        return False
+    count = _count_of(node.iter)
+    named = function is not None and isinstance(count, ir.Name) and _names_length(function, count, _is_axis)
+    if count is None or not (_is_axis(count) or named):
+        return False
+    read = _Reading(node.target.id, {node.target.id})
+    statements = [statement for statement in node.body if isinstance(statement, ir.Assign)]
+    if len(statements) != len(node.body) or not all(read.computes(statement.value) for statement in statements):
+        return False
+    bound = set().union(*[bound_paths(statement) for statement in statements])
+    taken = [n for s in statements for n in walk(s.value) if isinstance(n, ir.Subscript)]
+    return not read.carried.isdisjoint(bound) and any(node.target.id in names_read(n.index) for n in taken)
+
+
+def _goes_over_length(iterable: ir.Expr, function: ir.Function | None) -> bool:
+    count = _count_of(iterable)
+    return count is not None and (_is_length(count) or (function is not None and _names_length(function, count)))
+
+
+def _is_axis(count: ir.Expr) -> bool:
+    """``x.shape[0]``."""
+    return isinstance(count, ir.Subscript) and _is_length(count)
 
 
 def _count_of(node: ir.Expr) -> ir.Expr | None:
@@ -268,7 +319,7 @@ def _is_length(count: ir.Expr) -> bool:
     return isinstance(count, ir.Call) and isinstance(count.func, ir.Name) and count.func.id == "len"
 
 
-def _names_length(function: ir.Function, count: ir.Expr) -> bool:
+def _names_length(function: ir.Function, count: ir.Expr, is_length: Callable[[ir.Expr], bool] = _is_length) -> bool:
     """A variable that the function sets to a length: ``n = len(xs)``, ``batch, n = x.shape``."""
     if not isinstance(count, ir.Name):
         return False
@@ -283,7 +334,7 @@ def _names_length(function: ir.Function, count: ir.Expr) -> bool:
         value = statement.value if isinstance(statement, ir.Assign) else None
         target = statement.targets[0] if isinstance(statement, ir.Assign) else None
         whole = isinstance(target, ir.Tuple) and isinstance(value, ir.Attribute) and value.attr == "shape"
-        if value is None or not (whole or (isinstance(target, ir.Name) and _is_length(value))):
+        if value is None or not (whole or (isinstance(target, ir.Name) and is_length(value))):
             return False
         found = True
     return found
@@ -311,9 +362,9 @@ class _Reading:
             name, value = collected
             self.gathered = True
             self.sums.add(name)
-            return self._computes(value) and self.sums.isdisjoint(self.carried)
+            return self.computes(value) and self.sums.isdisjoint(self.carried)
         if isinstance(statement, ir.Assign) and all(isinstance(target, ir.Name) for target in statement.targets):
-            allowed = self._computes(statement.value)
+            allowed = self.computes(statement.value)
             names = {target.id for target in statement.targets if isinstance(target, ir.Name)}
             self.bound |= names
             if self._is_element(statement.value):
@@ -321,7 +372,7 @@ class _Reading:
             return allowed and (self.bound | self.sums).isdisjoint(self.carried)
         return False
 
-    def _computes(self, value: ir.Expr) -> bool:
+    def computes(self, value: ir.Expr) -> bool:
         for node in walk(value):
             if isinstance(node, ir.Call):
                 self.calls = True

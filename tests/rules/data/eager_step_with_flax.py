@@ -443,7 +443,7 @@ def without_a_state(w, key, batches):
     out = []
     for i, x in enumerate(batches):
         noise = jax.random.normal(jax.random.fold_in(key, i), x.shape)
-        y = noised(jnp.asarray(x), noise, jnp.mean(x))
+        y = noised(jnp.asarray(x), noise, jnp.mean(x))  # expect: eager-step
         out.append(denoise(w, y, jnp.tanh(noise) + 1.0))
     return out
 

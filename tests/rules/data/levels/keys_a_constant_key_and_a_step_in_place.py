@@ -38,5 +38,5 @@ def watch(model, loader, epochs, logger):
         values = []
         for batch in loader:
             first, second = jax.random.split(rng)  # info: key-reuse-in-loop
-            values.append(evaluate(model, jax.random.uniform(first, batch.shape), second, logger))
+            values.append(evaluate(model, jax.random.uniform(first, batch.shape), second, logger))  # info: eager-step
         print(jnp.stack(values).mean())

@@ -1,0 +1,125 @@
+"""Loops that make several operations one by one, beside whatever else they do."""
+
+import sys
+
+import jax
+import jax.numpy as jnp
+import matplotlib.pyplot as plt
+import numpy as np
+
+
+def predict(params, x):
+    hidden = jnp.tanh(x @ params["w"] + params["b"])
+    return jnp.tanh(hidden @ params["v"] + params["c"])
+
+
+@jax.jit
+def step(params, x):
+    return jax.tree.map(lambda p: p - 0.1 * jnp.mean(x), params)
+
+
+@jax.jit
+def epoch(params, xs):
+    return jax.lax.scan(lambda p, x: (step(p, x), None), params, xs)[0]
+
+
+def evaluation(params, batches):
+    right = 0
+    for x, label in batches:
+        right += int(jnp.sum(predict(params, x) == label))  # expect: eager-step
+    return right
+
+
+def few(params, batches):
+    for x, label in batches:
+        print(jnp.sum(x == label))
+
+
+def short(params, batches):
+    for _ in range(3):
+        print(predict(params, jnp.ones((2, 3))))
+
+
+def beside_steps_and_files(params, n):
+    table = np.zeros((n, 4))
+    for i in range(n):
+        x = jax.random.normal(jax.random.key(i), (2, 3))
+        params = step(params, x)
+        scaled = (x - jnp.mean(x)) / jnp.std(x)  # expect: eager-step
+        table[i] = np.asarray(scaled.sum() * jnp.ones(4))
+    return table
+
+
+def elements_of_arrays(grid, n):
+    out = jnp.zeros((8, 8))
+    for i in range(n):
+        out = out.at[i, 0].set(grid[i, 0].mean() + grid[i].max())  # expect: eager-step
+    return out
+
+
+def figures(params, n):
+    for _ in range(n):
+        plt.plot(predict(params, jnp.ones((2, 3))))
+
+
+def init_layer(key):
+    first, second = jax.random.split(key)
+    return jnp.sqrt(0.1) * jax.random.normal(first, (3, 3)), jnp.exp(-jax.random.normal(second, (3,)))
+
+
+def layers(key, n):
+    made = []
+    for _ in range(n):
+        key, subkey = jax.random.split(key)
+        made.append(init_layer(subkey))
+    return made
+
+
+def outer(params, n):
+    for _ in range(n):
+        x = jnp.tanh(jnp.ones((2, 3)) * 2.0) + 1.0
+        y = jnp.exp(x - jnp.max(x))
+        for _ in range(n):
+            y = y + 0.1
+        print(y)
+
+
+def whole_epochs(params, xs, n):
+    for _ in range(n):
+        params = epoch(params, xs)
+        print(predict(params, xs[0]))
+    return params
+
+
+def epochs_now_and_then(params, xs, marks, n):
+    for i in range(n):
+        params = step(params, xs[0])
+        print(predict(params, xs[0]))  # expect: eager-step
+        if i in marks:
+            params = epoch(params, xs)
+    return params
+
+
+def smooth(x, n):
+    for _ in range(n):
+        x = jnp.tanh(x) + jnp.roll(x, 1) - jnp.roll(x, -1) * 2.0
+    return x
+
+
+jitted = jax.jit(smooth, static_argnums=1)
+
+if __name__ == "__main__":
+    weights = {"w": jnp.ones((3, 4)), "b": jnp.ones(4), "v": jnp.ones((4, 1)), "c": jnp.ones(1)}
+    data = [(jnp.ones((2, 3)), jnp.ones((2, 1)))] * 200
+    count = len(sys.argv) * 500
+    evaluation(weights, iter(data))
+    few(weights, iter(data))
+    short(weights, iter(data))
+    beside_steps_and_files(weights, count)
+    elements_of_arrays(jnp.ones((8, 8)), count)
+    figures(weights, count)
+    layers(jax.random.key(0), count)
+    outer(weights, count)
+    whole_epochs(weights, jnp.ones((5, 2, 3)), count)
+    epochs_now_and_then(weights, jnp.ones((5, 2, 3)), (3, 70), count)
+    jitted(jnp.ones(3), 3)
