@@ -22,6 +22,9 @@ _MOST_DRIFT = 1e-3
 Found = Mapping[str, Any]
 
 
+_YOURSELF = "check the results yourself"
+
+
 def inconclusive(reason: str) -> Verdict:
     """Return the verdict ``inconclusive`` with a reason, which says what the user can do."""
     return Verdict("inconclusive", reason)
@@ -208,7 +211,7 @@ def enables(
     said = f"the original raised {raised['type']} here, the fix runs"
     error: dict[str, Any] = {"exception": {"type": raised["type"], "message": raised["message"]}, "reference": None}
     if compared is None:
-        return Verdict("inconclusive", f"{said}; nothing to compare with: {missing}", details=error)
+        return Verdict("inconclusive", f"{said}; nothing to compare with: {missing}; {_YOURSELF}", details=error)
     mine = {
         f: compared.functions[f]
         for f in fix.functions
@@ -225,7 +228,7 @@ def enables(
         why = f"; {printed['what']}, compared with the original under jax_disable_jit" * (
             printed["status"] == "differs"
         )
-        reason = f"{said}; no result of the original under jax_disable_jit could be compared{why}"
+        reason = f"{said}; no result of the original under jax_disable_jit could be compared{why}; {_YOURSELF}"
         return Verdict("inconclusive", reason, details=error)
     number, found = next(iter(mine.items()))  # further out, other errors of the program show as well
     return _enables(fix, said, error, number, found, mine, names, impure)
@@ -243,7 +246,7 @@ def _enables(  # noqa: PLR0913  the parts of a sentence
 ) -> Verdict:
     first = found["first"]
     if not first and found["calls"] <= found["drifted"]:
-        reason = f"{said}; no call of {_name(names[number])} had the same inputs under jax_disable_jit"
+        reason = f"{said}; no call of {_name(names[number])} had the same inputs under jax_disable_jit; {_YOURSELF}"
         return Verdict("inconclusive", reason, details=error)
     error = {**error, "reference": "jax_disable_jit"}
     if not first:

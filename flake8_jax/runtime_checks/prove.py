@@ -432,7 +432,12 @@ class _Proving:
             if not trouble and not {fix.number for fix in fixes} <= set(first.replay.put):
                 trouble = "which could not be done here"
             return first, plain, proof, f"{proof}, {trouble}" * bool(trouble)
-        return reference, plain, "", "the results may change, and nothing but the fix says what they should be"
+        return (
+            reference,
+            plain,
+            "",
+            ("the results may change, and nothing but the fix says what they should be; check them yourself"),
+        )
 
     def kept(self, fix: Fix, seen: Compared, compared: Compared, proof: str) -> Verdict:
         """The verdict on a fix that keeps to its contract."""
