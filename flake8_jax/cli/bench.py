@@ -156,7 +156,8 @@ def _described_side(side: Side, case: BenchCase, most: Peak | None) -> list[str]
 def _dispatch(side: Side) -> list[str]:
     if side.returns is None:
         return []
-    back = f"the call comes back after {seconds(side.returns)}"
+    is_early = side.returns < side.run.quartiles[0]
+    back = f"the call comes back after {seconds(side.returns)}" if is_early else "the call comes back with its result"
     if side.dispatch is None:
         return [f"    dispatch    {back}"]
     share = side.dispatch / side.run.quartiles[0]

@@ -8,8 +8,18 @@ from pathlib import Path
 import pytest
 from runtime.measured import Command, command, data
 
-from flake8_jax.cli.bench import claim_in_words
-from flake8_jax.runtime_checks.measurements import Comparison
+from flake8_jax.cli.bench import claim_in_words, described
+from flake8_jax.runtime_checks.measurements import (
+    Bench,
+    BenchCase,
+    Comparison,
+    FirstCall,
+    PerCall,
+    Setting,
+    Side,
+    Spread,
+    Transfer,
+)
 
 pytestmark = pytest.mark.jax
 jaxlint = pytest.fixture(command)
@@ -49,6 +59,15 @@ def test_what_keeps_a_difference_from_being_claimed() -> None:
     assert few.endswith(
         "2× the time of f, but within --timeout they were compiled only 2 of the 3 times that a claim needs."
     )
+
+
+@pytest.mark.parametrize(("returns", "said"), [(8e-6, "after 8 µs"), (9e-5, "with its result")])
+def test_a_call_comes_back_with_its_result_at_the_latest(returns: float, said: str) -> None:
+    run, first = Spread(4e-5, (3e-5, 5e-5), 2e-5, 6e-5), FirstCall(0.3, 0.1, 0.1, 0.1, 1)
+    side = Side("f", "", 0, "jitted", first, False, 1, run, (4e-5,), PerCall(0.0, 0.0), dispatch=3e-6, returns=returns)
+    case = BenchCase("", "f32[3]", "given", 1, True, Transfer(0, 0.0), (side,), (1.0, 1.0))
+    text = described(Bench(Setting("0.10.2", "3.11", "cpu", "cpu"), 0.1, False, 1, (case,)))
+    assert f"for a jitted function that does nothing; the call comes back {said}\n" in text
 
 
 def test_compilation_in_every_call_is_not_work(jaxlint: Command) -> None:
