@@ -465,14 +465,12 @@ def key_repeats(least: int = 1) -> Judge:
             made = seen.get("made", 0)
             before = used.get((invocation, made, key), ())
             if before and any(o.spot.holds(place) for place in seen["stack"]) and invocation is not None:
-                first: list[Any] = next(
-                    (place for place in before[0]["stack"] if o.is_user(place[0])), [o.spot.path, 0]
-                )
-                where = line_in_words(first[0], first[1], o.spot.path)
+                first = next((use for use in before if o.place(use) in o.chain), before[0])
+                where = line_in_words(*(o.place(first) or (o.spot.path, 0)), o.spot.path)
                 return _confirmed(
-                    f"the same key was consumed {_times(len(before) + 1)} ({before[0]['name']} on {where}, then "
+                    f"the same key was consumed {_times(len(before) + 1)} ({first['name']} on {where}, then "
                     f"{seen['name']} here)",
-                    first=before[0]["stack"][:3],
+                    first=first["stack"][:3],
                     again=seen["stack"][:3],
                 )
             used.setdefault((invocation, made, key), []).append(seen)

@@ -50,7 +50,8 @@ def error_in_words(seen: Seen, most: int = 200) -> str:
 
 class Observations(msgspec.Struct, frozen=True):
     """Everything that one run of the workload showed. ``watch``: what was counted at this finding's rows. statement: the rows
-    of the statement that it stands in. name: the text of the finding, where that is a name."""
+    of the statement that it stands in. name: the text of the finding, where that is a name. chain: the places (path and
+    row) that the finding names."""
 
     spot: Spot
     watch: Seen
@@ -58,6 +59,7 @@ class Observations(msgspec.Struct, frozen=True):
     roots: tuple[str, ...] = ()
     statement: frozenset[int] = frozenset()
     name: str = ""
+    chain: frozenset[tuple[str, int]] = frozenset()
 
     def visits(self, *states: str) -> int:
         """Count how often the line began to run (in these states of tracing, or in all)."""
@@ -111,6 +113,10 @@ class Observations(msgspec.Struct, frozen=True):
     def is_user(self, path: str) -> bool:
         """Return whether a file is the user's."""
         return any(path == root or path.startswith(root.rstrip("/") + "/") for root in self.roots)
+
+    def place(self, seen: Seen) -> tuple[str, int] | None:
+        """Return the path and the row of the innermost user frame on the stack; None if there is none."""
+        return next(((place[0], place[1]) for place in seen["stack"] if self.is_user(place[0])), None)
 
     def invocation(self, seen: Seen) -> int | None:
         """Return the number of the run of the outermost user function on the stack: what one caller from outside asked

@@ -37,7 +37,7 @@ _DEVICES = "xla_force_host_platform_device_count"
 _STOPPED = ("timeout", "memory", "signal", "interrupted")
 REPLICAS = 4
 """So many devices the CPU poses as, where a finding is about several."""
-_LEAST_SECONDS = 20.0
+_LEAST_SECONDS = 12.0
 _SHARE = 1.0
 """A run without jit may take so many times as long as the run as it is, which is slower than the command by itself."""
 _BACKENDS = {"cuda": ("gpu", "cuda"), "cpu": ("cpu",), "tpu": ("tpu",)}
@@ -173,11 +173,11 @@ def verify(
                 continue
             progress(f"running {what} ({_MODES[mode]})")
             lines = _lines(batch, known) if workload.command and not workload.cells else None
-            runs[mode] = observe(batch, _limited(workload, mode, known), mode, lines=lines)
-            if mode == "keys" and lines is not None and _is_hidden(batch, runs[mode], workload, lines):
+            runs[mode] = observe(batch, _limited(workload, mode, known), mode, lines=lines, known=known)
+            if mode == "keys" and lines is not None and _is_hidden(batch, runs[mode], workload, lines, known):
                 progress(f"running {what} ({_MODES[mode]}, now that it is known what is compiled)")
                 lines = _lines(batch, runs[mode], lines)
-                runs[mode] = observe(batch, _limited(workload, mode, runs[mode]), mode, lines=lines)
+                runs[mode] = observe(batch, _limited(workload, mode, runs[mode]), mode, lines=lines, known=known)
             if not workload.is_met_by(runs[mode].versions):
                 absent = workload.target
                 workload = msgspec.structs.replace(workload, target="cpu")
@@ -221,15 +221,15 @@ def _function_rows(spot: Spot) -> Lines:
     return frozenset((spot.path, row) for row in rows_of_function(text, spot.first))
 
 
-def _is_hidden(batch: Sequence[Asked], run: Run, workload: Workload, lines: Lines) -> bool:
+def _is_hidden(batch: Sequence[Asked], run: Run, workload: Workload, lines: Lines, plain: Run | None) -> bool:
     """Whether a line of interest ran only while JAX traced, called by one that was not known to (``lines``)."""
     if run.seen is None or run.interrupted or run.cut:
         return False
     if all((path, row) in lines for path, row, _ in run.seen.get("callers", ())):
         return False
-    mine = [number for number, one in enumerate(batch) if _mode(one) == "keys"]
-    known = {"keys": run}
-    if all(judged(number, batch[number], known, workload, {}).verdict == "confirmed" for number in mine):
+    mine = _needing(batch, "keys", plain)
+    runs = {"keys": run}
+    if all(judged(number, batch[number], runs, workload, {}).verdict == "confirmed" for number in mine):
         return False
     watches = [run.seen["watches"][number] for number in (*mine, *range(len(batch), len(run.seen["watches"])))]
     return any(watch["visits"].get("abstract") and not watch["visits"].get("eager") for watch in watches)
@@ -237,10 +237,21 @@ def _is_hidden(batch: Sequence[Asked], run: Run, workload: Workload, lines: Line
 
 def _is_idle(batch: Sequence[Asked], mode: str, plain: Run) -> bool:
     """No line that this way of running is for was reached by a whole run: it would not be by another."""
-    if mode not in ("keys", "nans") or plain.seen is None or plain.interrupted or plain.cut or plain.called:
+    return mode in ("keys", "nans") and not _needing(batch, mode, plain)
+
+
+def _needing(batch: Sequence[Asked], mode: str, plain: Run | None) -> list[int]:
+    """The findings that a run of this mode is for, without those that it would not come to either."""
+    return [number for number, one in enumerate(batch) if _mode(one) == mode and not _is_unreached(number, mode, plain)]
+
+
+def _is_unreached(number: int, mode: str, plain: Run | None) -> bool:
+    """Whether a whole run did not come to a finding, so that a run of this mode would not either."""
+    if plain is None or plain.seen is None or mode not in ("keys", "nans"):
         return False
-    watches = plain.seen["watches"]
-    return not any(watches[number]["visits"] for number, one in enumerate(batch) if _mode(one) == mode)
+    if plain.interrupted or plain.cut or plain.called:
+        return False
+    return not plain.seen["watches"][number]["visits"]
 
 
 def _mode(one: Asked) -> str:
@@ -286,19 +297,22 @@ _MODES = {
 }
 
 
-def observe(asked: Sequence[Asked], workload: Workload, mode: str, *, lines: Lines | None = None) -> Run:
+def observe(
+    asked: Sequence[Asked], workload: Workload, mode: str, *, lines: Lines | None = None, known: Run | None = None
+) -> Run:
     """Run the workload once and watch the rows of all findings. A run that is not the command as it is, and slower,
     ends once all findings that need it are confirmed. lines: where jit is off in the mode ``keys``; everywhere if None.
+    known: the run as it is; a finding that it did not come to needs no other run.
     """
-    mine = [number for number, one in enumerate(asked) if _mode(one) == mode]
+    mine = _needing(asked, mode, known)
 
     def is_decided(messages: Sequence[Message]) -> bool:
         """Confirmed is confirmed, whatever comes after; another verdict may still change."""
         seen = next((message for message in reversed(messages) if message["kind"] == "observations"), None)
         if seen is None or not mine:
             return False
-        known = {mode: Run(seen, {})}
-        return all(judged(number, asked[number], known, workload, {}).verdict == "confirmed" for number in mine)
+        runs = {mode: Run(seen, {})}
+        return all(judged(number, asked[number], runs, workload, {}).verdict == "confirmed" for number in mine)
 
     request = observation_request(asked, workload, mode, lines)
     ears = Ears(judge=is_decided if workload.command and mode != "plain" else None)
@@ -402,7 +416,7 @@ def judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, ve
     target = versions.get("backend", workload.target)
     if oracle is None:
         return Verdict("inconclusive", "no run can decide this rule; read the code", target)
-    run = runs.get(oracle.mode)
+    run = runs["plain"] if _is_unreached(number, oracle.mode, runs.get("plain")) else runs.get(oracle.mode)
     if run is None:
         return Verdict(
             "inconclusive", f"interrupted before the run that it needs ({_MODES[oracle.mode]}); verify it again", target
@@ -411,7 +425,9 @@ def judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, ve
     if run.seen is None:
         return Verdict("inconclusive", run.trouble, target, inputs=inputs)
     watch: Seen = run.seen["watches"][number]
-    verdict = oracle.judge(Observations(one.spot, watch, run.seen, workload.roots, one.statement, one.name))
+    verdict = oracle.judge(
+        Observations(one.spot, watch, run.seen, workload.roots, one.statement, one.name, frozenset(one.chain))
+    )
     if verdict is NOT_REACHED:
         verdict = _why_not_reached(one, watch, run) or verdict
     details = verdict.details

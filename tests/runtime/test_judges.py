@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from flake8_jax.core.findings import Verdict
@@ -181,6 +182,31 @@ def test_a_command_that_fails_says_whether_it_was_on_the_way(files: list[str], s
     asked = Asked("traced-branch", Spot(FILE, 10, 10), chain=(("/project/call.py", 3),))
     found = judged(0, asked, runs, Workload(("python", "main.py"), ("/project",), "/project"), {"backend": "cpu"})
     assert (found.verdict, found.reason) == ("blocked", f"the line did not run; {said}")
+
+
+def test_a_line_that_the_command_does_not_reach_waits_for_no_other_run() -> None:
+    """The run without jit may be over when the others are confirmed."""
+    plain = Run({"watches": [{"visits": {}, "functions": ["f"]}], "raised": []}, {})
+    keys = msgspec.structs.replace(plain, cut="ended after 2 s, when all was confirmed", partial=True)
+    workload = Workload(("python", "main.py"), ("/project",), "/project")
+    asked = Asked("key-reuse", Spot(FILE, 10, 10))
+    found = judged(0, asked, {"plain": plain, "keys": keys}, workload, {"backend": "cpu"})
+    assert found.reason == "the line did not run; use a command that runs it"
+    reached = Run({"watches": [{"visits": {"abstract": 1}, "functions": ["f"]}], "raised": []}, {})
+    found = judged(0, asked, {"plain": reached, "keys": keys}, workload, {"backend": "cpu"})
+    assert found.reason.startswith("the line was not seen to run; the run was ended after 2 s")
+
+
+@pytest.mark.parametrize(("chain", "first"), [((), "split on line 3"), (((FILE, 5),), "normal on line 5")])
+def test_the_first_use_of_a_key_is_the_one_that_the_finding_names(
+    chain: tuple[tuple[str, int], ...], first: str
+) -> None:
+    uses = [("split", 3), ("normal", 5), ("uniform", 10)]
+    draws = [{"name": name, "key": "0", "made": 1, "stack": [[FILE, row, "f", 1]]} for name, row in uses]
+    runs = {"keys": Run({"watches": [{"visits": {"eager": 1}}], "raised": [], "draws": draws}, {})}
+    asked = Asked("key-reuse", Spot(FILE, 10, 10), chain=chain)
+    found = judged(0, asked, runs, Workload(("python", "main.py"), ("/project",), "/project"), {"backend": "cpu"})
+    assert found.reason == f"the same key was consumed 3 times ({first}, then uniform here)"
 
 
 @pytest.mark.parametrize("rule", sorted(all_oracles()))
