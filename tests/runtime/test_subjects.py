@@ -121,6 +121,27 @@ def test_numbers_that_a_gradient_does_not_trace_are_static(jaxlint: Command, tmp
     assert status == 0 and "inputs:  f32[], 4\n" in out and "output:  f32[4]" in out, out + err
 
 
+SIMULATED = """\
+import jax, jax.numpy as jnp
+
+def step(grid, *, dims):
+    return grid.reshape(dims).T.reshape(-1)
+
+def simulate(grid, steps, **options):
+    return jax.lax.scan(lambda g, _: (step(g, **options), None), grid, jnp.arange(steps))[0]
+
+simulate(jnp.ones(6), 3, dims=(2, 3))
+"""
+
+
+@pytest.mark.parametrize("target", ["step", "simulate"])
+def test_sizes_and_counts_are_static(jaxlint: Command, tmp_path: Path, target: str) -> None:
+    """A tuple that the program passes while JAX traces, a keyword of ``**options``, and the length of a loop."""
+    (tmp_path / "simulated.py").write_text(SIMULATED)
+    status, out, err = jaxlint("probe", f"simulated.py:{target}", "--", "python", "simulated.py")
+    assert status == 0 and "dims=(2, 3)" in out and "output:  f32[6]" in out, out + err
+
+
 def test_inputs_of_one_text_are_told_apart(jaxlint: Command, tmp_path: Path) -> None:
     (tmp_path / "trained.py").write_text(TRAINED)
     _, out, err = jaxlint("probe", "trained.py:step", "--", "python", "trained.py")

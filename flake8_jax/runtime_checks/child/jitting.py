@@ -150,9 +150,11 @@ def _wrap(resolved: Resolved, target: str, static: Sequence[str], donate: Sequen
     import jax
 
     try:
-        names = list(inspect.signature(resolved.object).parameters)
+        parameters = list(inspect.signature(resolved.object).parameters.values())
     except (TypeError, ValueError):
-        names = []
+        parameters = []
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
+    names = [] if takes_any else [parameter.name for parameter in parameters]
     for flag, given in (("--static", static), ("--donate", donate)):
         unknown = [name for name in given if names and name not in names]
         if unknown:

@@ -72,8 +72,14 @@ def _as_called(seen: Seen, request: Mapping[str, Any], abstract: bool) -> tuple[
     jax: Any = import_jax()
     function, calls = _unbound(seen.function, seen.calls)
     found = Resolved(function, types.ModuleType(seen.name), seen.name, seen.path, seen.line)
-    static = list(request["static"]) or _constant(function, calls)
-    subject = prepared(found, request["target"], static, request.get("donate", ()), request["eager"])
+
+    def jitted(static: Sequence[str]) -> Function:
+        return prepared(found, request["target"], static, request.get("donate", ()), request["eager"])
+
+    subject = jitted(list(request["static"]) or _constant(function, calls))
+    if subject.wrapped and not request["static"] and not _can_be_traced(subject, calls[0]):
+        with_numbers = jitted(_constant(function, calls, counts=True))
+        subject = with_numbers if _can_be_traced(with_numbers, calls[0]) else subject
     if subject.jitted:
         jax.clear_caches()  # the program has compiled it; what that takes is measured here
     inputs: list[Inputs] = []
@@ -85,6 +91,15 @@ def _as_called(seen: Seen, request: Mapping[str, Any], abstract: bool) -> tuple[
         unlike = "" if same is None else _unlike(call, same)
         inputs.append(Inputs(f"call {call.number}", text, tuple(args), kwargs, source, call.alike, unlike))
     return subject, inputs
+
+
+def _can_be_traced(function: Function, call: Call) -> bool:
+    """Whether JAX can trace the function with the arguments of a call."""
+    try:
+        _evaluate_shape(function, Inputs("", "", tuple(call.args), call.kwargs, "command"))
+    except Exception:  # the user's function; what it raises is shown when it is measured
+        return False
+    return True
 
 
 def _unlike(call: Call, same: Call) -> str:
@@ -110,23 +125,34 @@ def _unbound(function: Any, calls: list[Call]) -> tuple[Any, list[Call]]:
     return function, calls
 
 
-def _constant(function: Any, calls: Sequence[Call]) -> list[str]:
-    """Parameters that cannot be traced, or that were no tracers although the program transformed the function."""
+def _constant(function: Any, calls: Sequence[Call], *, counts: bool = False) -> list[str]:
+    """Parameters that cannot be traced, or that were no tracers although the program transformed the function. counts: and
+    those that are Python ints or bools, such as the length of a loop."""
     if hasattr(function, "lower"):
         return []
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
         return []
-    found = set()
+    found: dict[str, None] = {}
     for call in calls:
-        for name, value in signature.bind(*call.args, **call.kwargs).arguments.items():
-            kind = signature.parameters[name].kind
-            if kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
-                continue
-            if not is_dynamic(value) or (call.transformed and isinstance(value, (bool, int, float, complex))):
-                found.add(name)
-    return [name for name in signature.parameters if name in found]
+        given = dict(signature.bind(*call.args, **call.kwargs).arguments)
+        for parameter in signature.parameters.values():
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                given.pop(parameter.name, None)
+            elif parameter.kind is parameter.VAR_KEYWORD:
+                given |= given.pop(parameter.name, {})
+        for name, value in given.items():
+            numbers = call.transformed and _is_of(value, (bool, int, float, complex))
+            if not is_dynamic(value) or numbers or (counts and _is_of(value, (bool, int))):
+                found[name] = None
+    return list(found)
+
+
+def _is_of(value: Any, kinds: tuple[type, ...]) -> bool:
+    """Whether it is a Python number of these types, or a tuple of such."""
+    parts = value if type(value) is tuple else (value,)
+    return bool(parts) and all(_is_of(p, kinds) if type(p) is tuple else isinstance(p, kinds) for p in parts)
 
 
 def all_inputs(request: Mapping[str, Any], function: Function, *, abstract: bool = False) -> list[Inputs]:
