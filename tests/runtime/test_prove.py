@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -586,3 +588,26 @@ def test_probes_leave_rows_and_meaning_alone(tmp_path: Path, monkeypatch: pytest
     assert seen == [("module", None), ("call", 7), ("visit", 2), ("visit", 1)]
     assert definitions == {3: 7} and names["__doc__"] == "Doc."
     assert eval(compile("1 + 1", str(path), "eval")) == 2
+
+
+ONE_KEY = """\
+import jax
+from flake8_jax.runtime_checks.child.blind_keys import install
+
+install(jax)
+for make in (jax.random.PRNGKey, jax.random.key):
+    one, two = make(1), make(2)
+    assert jax.random.split(one).shape[0] == 2 and jax.random.split(one, 3).shape[0] == 3
+    first, second = jax.random.split(two)
+    used = [jax.random.normal(key) for key in (one, two, first, second, jax.random.fold_in(second, 7))]
+    staged = jax.jit(lambda key: jax.random.normal(jax.random.split(key, num=4)[3]))(one)
+    assert len({float(draw) for draw in (*used, staged)}) == 1
+    jax.random.split(one).delete()  # as a donation does
+    assert not jax.random.split(two).is_deleted()
+"""
+
+
+@pytest.mark.jax
+def test_one_key_stands_for_all() -> None:
+    done = subprocess.run([sys.executable, "-c", ONE_KEY], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

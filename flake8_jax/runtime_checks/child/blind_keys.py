@@ -18,32 +18,67 @@ _MAKE = ("key", "PRNGKey")
 _DERIVE = ("split", "fold_in", "clone")
 
 
+class _OneKey:
+    """The key that stands for all. Results for concrete keys are kept, since a loop may derive keys in every iteration."""
+
+    def __init__(self, jax: Any) -> None:
+        self._jax = jax
+        self._make = jax.random.key
+        self._known: dict[Any, Any] = {}
+
+    def like(self, key: Any) -> Any:
+        """Return it in the kind of this key."""
+        return self._kept(key, (), lambda: self._made_like(key))
+
+    def derived(self, real: Callable[..., Any], key: Any, given: tuple[Any, ...]) -> Any:
+        """Return it in the shape of what ``real`` derives from a key. given: the other arguments."""
+
+        def make() -> Any:
+            return self._jax.numpy.broadcast_to(self.like(key), real(key, *given).shape)
+
+        return self._kept(key, (real.__name__, *(given if real.__name__ == "split" else ())), make)
+
+    def _made_like(self, key: Any) -> Any:
+        jax = self._jax
+        key = jax.numpy.asarray(key)
+        if jax.numpy.issubdtype(key.dtype, jax.dtypes.prng_key):
+            return self._make(0, impl=jax.random.key_impl(key))
+        return jax.numpy.zeros(key.shape[-1:], key.dtype)
+
+    def _kept(self, key: Any, what: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+        if isinstance(key, self._jax.core.Tracer) or not isinstance(key, self._jax.Array):
+            return make()
+        try:
+            found = self._known.get((str(key.dtype), key.shape, what))
+        except TypeError:  # an argument without a hash
+            return make()
+        if found is None or found.is_deleted():  # a program may donate it
+            found = self._known[str(key.dtype), key.shape, what] = make()
+        return found
+
+
 def install(jax: Any) -> None:
     """From now on every function of ``jax.random`` that takes a key gets the same one, and every key that is made is that."""
     import jax._src.random as inner
-    import jax.numpy as jnp
 
-    made = jax.random.key
+    one = _OneKey(jax)
 
-    def same_key(key: Any) -> Any:
-        """The one key, of the kind of this one."""
-        key = jnp.asarray(key)
-        if jax.numpy.issubdtype(key.dtype, jax.dtypes.prng_key):
-            return made(0, impl=jax.random.key_impl(key))
-        return jnp.zeros(key.shape[-1:], key.dtype)
+    def derived(real: Callable[..., Any]) -> Callable[..., Any]:
+        signature = inspect.signature(real)
 
-    def derived(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(real)
-        def deriving(key: Any, *arguments: Any, **keywords: Any) -> Any:
-            found = real(key, *arguments, **keywords)
-            return jnp.broadcast_to(same_key(key), found.shape)
+        def deriving(*arguments: Any, **keywords: Any) -> Any:
+            bound = signature.bind(*arguments, **keywords)
+            bound.apply_defaults()
+            key, *given = bound.arguments.values()
+            return one.derived(real, key, tuple(given))
 
         return deriving
 
     def drawing(real: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(real)
         def draw(key: Any, *arguments: Any, **keywords: Any) -> Any:
-            return real(same_key(key), *arguments, **keywords)
+            return real(one.like(key), *arguments, **keywords)
 
         return draw
 
@@ -62,7 +97,7 @@ def install(jax: Any) -> None:
         if name in _MAKE:
             wrapped[name] = making(function)
         elif name in _DERIVE:
-            wrapped[name] = derived(name, function)
+            wrapped[name] = derived(function)
         elif first == "key":
             wrapped[name] = drawing(function)
     for name, function in wrapped.items():
