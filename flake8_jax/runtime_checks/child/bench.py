@@ -263,7 +263,7 @@ def _dispatch(function: Function, inputs: Inputs, donates: bool) -> dict[str, fl
         )
     except TypeError:  # a static argument
         pass
-    took = []
+    took: list[float] = []
     while len(took) < _RETURNS or (sum(took) < _RETURNS_SECONDS and len(took) < _MOST_RETURNS):
         item = fresh(inputs) if donates else inputs
         started = time.perf_counter()
@@ -339,7 +339,7 @@ def _transfer(inputs: Inputs) -> dict[str, Any]:
         for leaf in leaves
         if isinstance(leaf, (jax.Array, np.ndarray)) and not jax.numpy.issubdtype(leaf.dtype, jax.dtypes.extended)
     ]
-    took = []
+    took: list[float] = []
     for _ in range(_TRANSFERS if hosts else 0):
         started = time.perf_counter()
         for moved in [jax.device_put(host) for host in hosts]:
