@@ -77,8 +77,8 @@ def overwritten_host_buffer(event: OverwrittenBuffer) -> Report | None:
     ## Not reported
 
     jaxlint does not report a write to the NumPy array after the program has waited for the result of the computation,
-    because JAX no longer reads the array. It does not report a 64-bit NumPy array: unless `jax_enable_x64` is set, JAX converts such
-    an array to 32 bits before the call returns, and computes with the converted copy.
+    because JAX no longer reads the array. It does not report a 64-bit NumPy array: unless `jax_enable_x64` is set, JAX
+    converts such an array to 32 bits before the call returns, and computes with the converted copy.
 
     ```python
     import jax
