@@ -142,6 +142,35 @@ def test_sizes_and_counts_are_static(jaxlint: Command, tmp_path: Path, target: s
     assert status == 0 and "dims=(2, 3)" in out and "output:  f32[6]" in out, out + err
 
 
+AGENTS = """\
+import jax, jax.numpy as jnp
+
+class Agent:
+    def __init__(self):
+        self.speed = 0.5
+        self.state = None
+
+    def step(self, bounds):
+        return jnp.clip(self.state["position"] + self.speed, *bounds)
+
+agent = Agent()
+
+def update(state):
+    agent.state = state
+    return agent.step(jnp.array([0.0, 1.0]))
+
+print(jax.vmap(update)({"position": jnp.zeros((4, 3))}))
+"""
+
+
+@pytest.mark.parametrize("command", [("bench", "--seconds", "1"), ("recompiles",)])
+def test_a_method_whose_object_holds_tracers(jaxlint: Command, tmp_path: Path, command: tuple[str, ...]) -> None:
+    (tmp_path / "agents.py").write_text(AGENTS)
+    name, *options = command
+    status, out, err = jaxlint(name, "agents.py:Agent.step", *options, "--", "python", "agents.py")
+    assert status == 0 and "f32[2]" in out and "jitted here" in out, out + err
+
+
 def test_inputs_of_one_text_are_told_apart(jaxlint: Command, tmp_path: Path) -> None:
     (tmp_path / "trained.py").write_text(TRAINED)
     _, out, err = jaxlint("probe", "trained.py:step", "--", "python", "trained.py")

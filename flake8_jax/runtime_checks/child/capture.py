@@ -363,7 +363,7 @@ class _Watcher:
                 call.alike += 1
                 return
         if len(seen.calls) < self._shapes:
-            own, named = _kept((args, kwargs))
+            own, named = kept_values((args, kwargs))
             seen.calls.append(Call(seen.count, own, named, signature, traced, state != EAGER))
         else:
             seen.left_out += 1
@@ -388,7 +388,7 @@ def _complete(tree: Any) -> Any:
     return ast.fix_missing_locations(tree)
 
 
-def _kept(values: Any) -> Any:
+def kept_values(values: Any) -> Any:
     """The arguments as they are now: arrays that may be donated or overwritten are copied, tracers become their values, or
     shapes where they have none."""
     import jax

@@ -7,13 +7,14 @@ many ``shapes`` of them are kept.
 
 from __future__ import annotations
 
+import copy
 import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from flake8_jax.runtime_checks.child.cache_keys import differences, is_dynamic
-from flake8_jax.runtime_checks.child.capture import Call, CommandError, Limits, Seen, watch
+from flake8_jax.runtime_checks.child.capture import Call, CommandError, Limits, Seen, kept_values, watch
 from flake8_jax.runtime_checks.child.inputs import (
     Case,
     InputError,
@@ -121,8 +122,24 @@ def _unbound(function: Any, calls: list[Call]) -> tuple[Any, list[Call]]:
         if inspect.getattr_static(type(first[0]), function.__name__, None) is not None:
             mine = [call for call in calls if call.args[:1] and call.args[0] is first[0]]
             bound = [Call(c.number, c.args[1:], c.kwargs, c.signature, c.traced, c.transformed, c.alike) for c in mine]
-            return types.MethodType(function, first[0]), bound
+            return types.MethodType(function, _without_tracers(first[0])), bound
     return function, calls
+
+
+def _without_tracers(receiver: Any) -> Any:
+    """The object; if a trace has left tracers in its attributes, a copy of it with arrays of their shapes."""
+    jax: Any = import_jax()
+    traced = {
+        name: value
+        for name, value in getattr(receiver, "__dict__", {}).items()
+        if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree_util.tree_leaves(value))
+    }
+    if not traced:
+        return receiver
+    copied = copy.copy(receiver)
+    for name, value in traced.items():
+        object.__setattr__(copied, name, filled(kept_values(value)))
+    return copied
 
 
 def _constant(function: Any, calls: Sequence[Call], *, counts: bool = False) -> list[str]:
