@@ -150,8 +150,11 @@ class Agent:
         self.speed = 0.5
         self.state = None
 
+    def __getattr__(self, name):
+        return self.state[name]
+
     def step(self, bounds):
-        return jnp.clip(self.state["position"] + self.speed, *bounds)
+        return jnp.clip(self.position + self.speed, *bounds)
 
 agent = Agent()
 

@@ -7,7 +7,6 @@ many ``shapes`` of them are kept.
 
 from __future__ import annotations
 
-import copy
 import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -136,9 +135,11 @@ def _without_tracers(receiver: Any) -> Any:
     }
     if not traced:
         return receiver
-    copied = copy.copy(receiver)
-    for name, value in traced.items():
-        object.__setattr__(copied, name, filled(kept_values(value)))
+    try:
+        copied: Any = object.__new__(type(receiver))  # copy.copy would ask a half-made object for its attributes
+    except TypeError:  # a subclass of a built-in type
+        return receiver
+    copied.__dict__.update(vars(receiver), **{name: filled(kept_values(value)) for name, value in traced.items()})
     return copied
 
 
