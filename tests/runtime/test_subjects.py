@@ -151,7 +151,9 @@ class Agent:
         self.state = None
 
     def __getattr__(self, name):
-        return self.state[name]
+        if self.state and name in self.state:
+            return self.state[name]
+        raise AttributeError(name)
 
     def step(self, bounds):
         return jnp.clip(self.position + self.speed, *bounds)
