@@ -19,6 +19,8 @@ def relative_checkpoint_path(event: RelativePath) -> Report | None:
     error only if it finds a checkpoint that Orbax wrote. Checkpoints that Flax before 0.7 wrote can be read from a
     relative path.
 
+    With `--preview`, the rule also warns about options whose default is a relative path, as in the third example.
+
     ## Why is this bad?
 
     Orbax reads and writes arrays only below an absolute path. For a relative path, it raises `ValueError: Checkpoint
@@ -57,6 +59,25 @@ def relative_checkpoint_path(event: RelativePath) -> Report | None:
         load({"w": jnp.ones(3)}, "first")  # raises: ValueError
     ```
 
+    ```python
+    import argparse
+
+    import jax.numpy as jnp
+    from flax.training import checkpoints
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--ckpt_dir", default="checkpoints")
+
+
+    def save(params, step):
+        args = parser.parse_args([])
+        checkpoints.save_checkpoint(args.ckpt_dir, params, step)  # expect: relative-checkpoint-path
+
+
+    def demonstrate():
+        save({"w": jnp.ones(3)}, 0)  # raises: ValueError
+    ```
+
     ## Use instead
 
     ```python
@@ -71,8 +92,8 @@ def relative_checkpoint_path(event: RelativePath) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report a path whose start it does not know, such as a parameter. It does not report a path that
-    starts with `/`, `~`, a drive or the name of a bucket.
+    jaxlint does not report a path whose start it does not know, such as a parameter without a default. It does not
+    report a path that starts with `/`, `~`, a drive or the name of a bucket.
 
     jaxlint reports nothing in these projects:
 
@@ -96,9 +117,10 @@ def relative_checkpoint_path(event: RelativePath) -> Report | None:
 
     ## Limitations
 
-    The rule follows strings, f-strings, `os.path.join` and `pathlib.Path`. It misses paths from the command line or
-    from a configuration file. It knows only these classes of Orbax: `PyTreeCheckpointer`, `StandardCheckpointer` and
-    `CheckpointManager`.
+    The rule follows strings, f-strings, `os.path.join` and `pathlib.Path`. It knows the defaults that the program
+    writes for options: in `add_argument`, in `flags.DEFINE_string`, in a field of a class, and in an assignment to an
+    attribute. It misses paths from a configuration file, and options without a default. It knows only these classes
+    of Orbax: `PyTreeCheckpointer`, `StandardCheckpointer` and `CheckpointManager`.
 
     ## Fix safety
 
@@ -123,6 +145,9 @@ def relative_checkpoint_path(event: RelativePath) -> Report | None:
     if event.context.presumed or event.context.caught or is_test(event.context):
         return None
     shown = quote(event.context, event.at, "this path")
+    if event.default:
+        what = f"Orbax takes only absolute paths, but the default `{event.default}` of {shown} is relative"
+        return Report(event.at, f"{what}; use os.path.abspath", level="warning", preview=True)
     when = "so this call raises ValueError" if event.certain else "so saving or restoring arrays raises ValueError"
     return Report(
         event.at,

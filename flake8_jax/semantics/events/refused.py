@@ -53,9 +53,10 @@ class StraySubmodule(msgspec.Struct, frozen=True, eq=False):
 
 class RelativePath(msgspec.Struct, frozen=True, eq=False):
     """Orbax gets a relative path, of a call of ``name``. ``at``: the argument. certain: the call raises by itself; else once it
-    finds or writes an array."""
+    finds or writes an array. default: the text of an option that the path starts with, if only the default is known."""
 
     context: Context
     at: ir.Node
     name: str
     certain: bool
+    default: str = ""

@@ -8,8 +8,8 @@ saver       a function or method that gives Orbax a path, with the position and 
 Flax saves with Orbax since 0.7, unless ``flax_use_orbax_checkpointing`` is switched off. Orbax raises ValueError where it reads
 or writes the first array (0.5.0 to 0.12.8, by running 0.12.8 and reading the others).
 
-Limitations: paths that a program gets from its command line or a configuration; paths of other forms than strings, f-strings,
-``os.path.join`` and ``pathlib.Path``.
+Limitations: options without a default that the program writes; paths of other forms than strings, f-strings, ``os.path.join``
+and ``pathlib.Path``.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.code import last_name
 from flake8_jax.semantics.domain.host_tests import written_as
+from flake8_jax.semantics.domain.option_defaults import default_of_option, option_name
 from flake8_jax.semantics.domain.values import Const, Value
 from flake8_jax.semantics.events.refused import RelativePath
 from flake8_jax.semantics.machine.tracker import Tracker
@@ -60,6 +61,7 @@ _SWITCH = "use_orbax_checkpointing"
 _ABSOLUTE = re.compile(r"[/~$\\%]|\w+:")
 """Starts of paths that are absolute, are expanded first, or name a drive or a bucket."""
 _DEPTH = 4
+_JOINS = ("join", "Path", "PosixPath", "str", "fspath")
 
 
 class CheckpointPaths(Tracker):
@@ -82,7 +84,9 @@ class CheckpointPaths(Tracker):
         scope = at.frame.scope
         value = at.args.values[0] if at.args.values else at.args.kwargs.get(saver.parameter)
         given = at.args.nodes[0] if at.args.nodes else at.args.keyword_nodes.get(saver.parameter)
-        lead = self._lead(m, scope, value, given)
+        lead, default = self._lead(m, scope, value, given), ""
+        if not lead and not isinstance(value, Const):
+            lead = default = _default_lead(m, scope, versions, given)
         if not lead or _ABSOLUTE.match(lead) or self._is_switched(versions) or m.program.is_library_name_set(name):
             return
         library = name.partition(".")[0]
@@ -90,7 +94,7 @@ class CheckpointPaths(Tracker):
             return
         if not versions.guards.guard(scope, node.start, node.end):
             context = m.path.context(scope)
-            m.bus.emit(RelativePath(context, given or node, name, saver.certain))
+            m.bus.emit(RelativePath(context, given or node, name, saver.certain, default))
 
     def _lead(self, m: Machine, scope: ModuleScope, value: Value | None, given: ir.Expr | None) -> str:
         if isinstance(value, Const):
@@ -104,6 +108,35 @@ class CheckpointPaths(Tracker):
         if self._switched is None:
             self._switched = any(_SWITCH in scope.text.lower() for scope in versions.guards.scopes)
         return self._switched
+
+
+def _default_lead(m: Machine, scope: ModuleScope, versions: Versions, given: ir.Expr | None) -> str:
+    """The default of the option that a path starts with."""
+    function = m.path.stack[-1].fn if m.path.stack else None
+    node = _first_part(given, function, _DEPTH)
+    if isinstance(node, ir.Name):
+        defaults = [p.default for p in function.params if p.name == node.id] if function is not None else []
+        return _written_lead(defaults[0]) if defaults else ""
+    name = option_name(node)
+    if not name:
+        return ""
+    return default_of_option(name, [scope]) or default_of_option(name, versions.guards.scopes)
+
+
+def _first_part(node: Any, function: ir.Function | None, depth: int) -> Any:
+    """The expression that the start of a path comes from."""
+    if depth == 0:
+        return None
+    if isinstance(node, ir.Name):
+        found = written_as(node, function)
+        return node if found is node else _first_part(found, function, depth - 1)
+    if isinstance(node, ir.JoinedStr) and node.values and isinstance(node.values[0], ir.FormattedValue):
+        return _first_part(node.values[0].value, function, depth - 1)
+    if isinstance(node, ir.BinOp) and node.op in ("+", "/"):
+        return _first_part(node.left, function, depth - 1)
+    if isinstance(node, ir.Call) and last_name(node.func) in _JOINS and node.args and not node.args[0].star:
+        return _first_part(node.args[0].value, function, depth - 1)
+    return node
 
 
 def _written_lead(node: Any) -> str:
@@ -124,7 +157,7 @@ def _lead_of(node: Any, function: ir.Function | None, scope: ModuleScope, depth:
     if isinstance(node, ir.BinOp) and node.op in ("+", "/"):
         return _lead_of(node.left, function, scope, depth - 1)
     if isinstance(node, ir.Call):
-        joins = last_name(node.func) in ("join", "Path", "PosixPath", "str", "fspath") and node.args
+        joins = last_name(node.func) in _JOINS and node.args
         first = node.args[0] if joins else None
         is_text = isinstance(node.func, ir.Attribute) and isinstance(node.func.value, ir.Constant)  # "/".join(parts)
         if first is None or first.star or first.keyword is not None or is_text:

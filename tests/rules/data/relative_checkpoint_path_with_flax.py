@@ -1,5 +1,6 @@
 """Relative paths of checkpoints, which Orbax refuses, and paths that are absolute or not known."""
 
+import argparse
 import os
 import pathlib
 import tempfile
@@ -10,6 +11,10 @@ from flax.training import checkpoints
 PARAMS = {"w": jnp.ones(3)}
 FOLDER = "runs"
 DATE = str(os.getpid())
+PARSER = argparse.ArgumentParser()
+PARSER.add_argument("--ckpt-dir", default="runs")
+PARSER.add_argument("--folder-of-logs", default="logs")
+PARSER.add_argument("--required-folder", required=True)
 
 
 def save_named():
@@ -53,6 +58,33 @@ def restore():
 # runs: restore()
 
 
+class Config:
+    folder: str = "runs"
+    absolute: str = "/tmp/runs"
+    unset: str | None = None
+
+
+def save_field(config: Config):
+    checkpoints.save_checkpoint(os.path.join(config.folder, "last"), PARAMS, 0)  # expect: relative-checkpoint-path
+    checkpoints.save_checkpoint(config.absolute, PARAMS, 0)
+    if config.unset is not None:
+        checkpoints.save_checkpoint(config.unset, PARAMS, 0)
+
+
+# raises ValueError: save_field(Config())
+
+
+def save_item(options):
+    checkpoints.save_checkpoint(f"{options['ckpt_dir']}/last", PARAMS, 0)  # expect: relative-checkpoint-path
+
+
+# raises ValueError: save_item(vars(PARSER.parse_args([])))
+
+
+def save_default(path="runs"):
+    checkpoints.save_checkpoint(path, PARAMS, 0)  # expect: relative-checkpoint-path
+
+
 # --- never flagged -------------------------------------------------------------
 
 
@@ -63,6 +95,11 @@ def save_absolute():
 def save_in(folder, n):
     checkpoints.save_checkpoint(f"{folder}/{n}", PARAMS, n)
     checkpoints.save_checkpoint(os.path.join(folder, "last"), PARAMS, n)
+
+
+def save_required(args):
+    checkpoints.save_checkpoint(args.required_folder, PARAMS, 0)
+    checkpoints.save_checkpoint(os.path.abspath(args.folder_of_logs), PARAMS, 0)
 
 
 def save_temporary():

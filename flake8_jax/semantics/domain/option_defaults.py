@@ -1,0 +1,69 @@
+"""The texts that options of a program have where its user gives none.
+
+Vocabulary
+----------
+option     a name that a command line or a configuration sets: ``ckpt_dir`` of ``args.ckpt_dir``.
+default    the text that the program writes for it: in ``add_argument("--ckpt_dir", default="ckpt")``, in ``DEFINE_string``, in
+           a field of a class, or in an assignment to an attribute (``config.ckpt_dir = "ckpt"``).
+
+Limitations: options that a file of another format sets, and names that a parser changes (``dest``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
+from flake8_jax.semantics.domain.code import last_name
+from flake8_jax.semantics.domain.scopes import ModuleScope, is_test_file
+
+_DEFINING = frozenset({"DEFINE_string", "DEFINE_string_list", "DEFINE"})
+
+
+def option_name(node: Any) -> str:
+    """The option that an attribute of an object, or an item of a dictionary, reads; empty for other expressions."""
+    if isinstance(node, ir.Subscript) and isinstance(node.index, ir.Constant) and isinstance(node.index.value, str):
+        return node.index.value
+    return node.attr if isinstance(node, ir.Attribute) else ""
+
+
+def default_of_option(name: str, scopes: Iterable[ModuleScope]) -> str:
+    """The default that the modules write for an option; empty if they write none, or several that differ."""
+    found = {
+        text
+        for scope in scopes
+        if name in scope.text and not is_test_file(scope.path)
+        for text in _defaults(scope, name)
+    }
+    return found.pop() if len(found) == 1 else ""
+
+
+def _defaults(scope: ModuleScope, name: str) -> Iterator[str]:
+    for statement in scope.tree.body:
+        for node in walk(statement):
+            value = _default(node, name)
+            if isinstance(value, ir.Constant) and isinstance(value.value, str):
+                yield value.value
+
+
+def _default(node: Any, name: str) -> Any:
+    """What a statement or a call writes as the default of the option; None if it is about something else."""
+    if isinstance(node, ir.AnnAssign):
+        return node.value if last_name(node.target) == name else None
+    if isinstance(node, ir.Assign):
+        return node.value if any(isinstance(t, ir.Attribute) and t.attr == name for t in node.targets) else None
+    return _defined(node, name) if isinstance(node, ir.Call) else None
+
+
+def _defined(node: ir.Call, name: str) -> Any:
+    called = last_name(node.func)
+    texts = [a.value.value for a in node.args if a.keyword is None and isinstance(a.value, ir.Constant)]
+    if called == "add_argument":
+        known = [text.lstrip("-").replace("-", "_") for text in texts if isinstance(text, str)]
+        return next((a.value for a in node.args if a.keyword == "default"), None) if name in known else None
+    if called in _DEFINING and texts[:1] == [name]:
+        given = [a for a in node.args if a.keyword in (None, "default")]
+        return given[1].value if len(given) > 1 else None
+    return None
