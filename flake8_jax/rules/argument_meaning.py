@@ -40,7 +40,7 @@ def argument_meaning(event: LibraryCall) -> Report | None:
     - `decay_steps` of `optax.warmup_cosine_decay_schedule` is the number of all steps, with the warmup.
     - `alpha` of `optax.cosine_decay_schedule` is a fraction of the initial learning rate.
     - `eqx.apply_updates(model, params)` adds the parameters to those of the model.
-    - `opt_update(0, grads, state)` of `jax.example_libraries` gets the same step each time.
+    - `opt_update(0, grads, state)` of adam in `jax.example_libraries` gets the same step each time.
 
     ## Example
 

@@ -10,9 +10,10 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._wording import callee
-from flake8_jax.semantics.domain.code import blocks, last_name, path_of
+from flake8_jax.semantics.domain.code import blocks, last_name, spelled
 from flake8_jax.semantics.domain.values import Const, DictValue, Value, known_elements
-from flake8_jax.semantics.events.events import LibraryCall
+from flake8_jax.semantics.events.events import Context, LibraryCall
+from flake8_jax.semantics.events.facts import STATISTICS_COMPUTED, STATISTICS_FROZEN
 from flake8_jax.semantics.events.pools import POOLS, sliding_window
 
 
@@ -28,6 +29,9 @@ def flax_collections(event: LibraryCall) -> Report | None:
     `model.apply(variables, x, mutable=["batch_stats"])` returns the output and the updated batch statistics. If the
     code does not pass the updated statistics to the next step, the statistics keep their initial values 0 and 1, and
     the model normalizes with these values at evaluation.
+
+    The statistics do not change either if the model is in evaluation mode in the training step, for example because its
+    argument `train` is False by default. Then `nn.BatchNorm` normalizes with the initial values.
 
     The `momentum` of `nn.BatchNorm` is the weight of the old running statistics: each step computes
     `momentum * old + (1 - momentum) * new`. In PyTorch it is the weight of the new statistics. So `momentum=0.1` of
@@ -132,6 +136,38 @@ def flax_collections(event: LibraryCall) -> Report | None:
         assert updates["batch_stats"]["BatchNorm_0"]["mean"][0] == 9.0
     ```
 
+    ```python
+    import flax.linen as nn
+    import jax
+    import jax.numpy as jnp
+
+
+    class Net(nn.Module):
+        @nn.compact
+        def __call__(self, x, train=False):
+            return nn.BatchNorm(use_running_average=not train)(nn.Dense(8)(x))
+
+
+    net = Net()
+
+
+    @jax.jit
+    def train_step(variables, x):
+        def loss_fn(params):
+            variables_now = {**variables, "params": params}
+            out, updates = net.apply(variables_now, x, mutable=["batch_stats"])  # expect: flax-collections
+            return jnp.mean(out**2), updates
+
+        return jax.grad(loss_fn, has_aux=True)(variables["params"])
+
+
+    def demonstrate():
+        x = jnp.full((2, 1), 10.0)
+        variables = net.init(jax.random.key(0), x)
+        _, updates = train_step(variables, x)
+        assert jnp.all(updates["batch_stats"]["BatchNorm_0"]["mean"] == 0)
+    ```
+
     ## Use instead
 
     ```python
@@ -168,6 +204,9 @@ def flax_collections(event: LibraryCall) -> Report | None:
     ## Limitations
 
     The rule reports a momentum of at most 0.2, if jaxlint knows its value.
+
+    The rule misses a model in evaluation mode if jaxlint does not know the model, or the value of
+    `use_running_average`. It reports nothing if the call itself passes `train=False`.
 
     The rule misses batch statistics that a loss function returns if the caller of the loss function drops them.
 
@@ -224,13 +263,20 @@ def flax_collections(event: LibraryCall) -> Report | None:
     if event.name != "flax.linen.Module.apply" or not context.differentiated or not _updates_statistics(event):
         return None
     body = context.inner.body if context.inner is not None else context.scope.tree.body
-    if not _drops_second(body, event.at) or _is_kept_elsewhere(context.scope.tree, event.at):
-        return None
+    if _drops_second(body, event.at) and not _is_kept_elsewhere(context, event.at):
+        return Report(
+            event.at,
+            f"This training step drops the `batch_stats` from {callee(context, event.at)}, so they keep their initial values; "
+            "return them and pass them to the next step",
+            preview=True,
+        )
     return Report(
         event.at,
-        f"This training step drops the `batch_stats` from {callee(context, event.at)}, so they keep their initial values; "
-        "return them and pass them to the next step",
+        f"{callee(context, event.at)} asks for new `batch_stats`, but each `nn.BatchNorm` of the model uses the stored "
+        "statistics here, so none of them change; switch the training mode on",
         preview=True,
+        given=STATISTICS_FROZEN,
+        unless=STATISTICS_COMPUTED,
     )
 
 
@@ -324,12 +370,13 @@ def _is_read(body: list[ir.Stmt], name: ir.Name) -> bool:
     return any(isinstance(n, ir.Name) and n.id == name.id and id(n) not in targets for s in body for n in walk(s))
 
 
-def _is_kept_elsewhere(tree: ir.Module, call: Any) -> bool:
+def _is_kept_elsewhere(context: Context, call: Any) -> bool:
     """Another pass through the same module keeps its statistics: the other step of a pair of adversaries."""
-    receiver = path_of(call.func)
+    tree, text = context.scope.tree, context.scope.text
+    receiver = spelled(call.func, text)
     for statement in tree.body:
         for node in walk(statement):
-            if not isinstance(node, ir.Call) or node is call or path_of(node.func) != receiver:
+            if not isinstance(node, ir.Call) or node is call or spelled(node.func, text) != receiver:
                 continue
             if last_name(node.func) and any(a.keyword == "mutable" for a in node.args):
                 function = _body_around(tree, node)

@@ -55,6 +55,11 @@ STARTING = frozenset({"init", "init_with_output", "lazy_init"})
 """Methods of a network of Flax that make its first parameters."""
 
 
+STATISTICS_FROZEN = "a batch normalization uses stored statistics"
+STATISTICS_COMPUTED = "a batch normalization may compute new statistics"
+"""Facts of a call of a model: what the layers do that run in it."""
+
+
 def draws_from(collection: str) -> str:
     """The fact that some module draws from a collection of Flax's rngs; recorded everywhere."""
     return f"draws from {collection}"

@@ -91,7 +91,7 @@ from flake8_jax.semantics.trackers.keys import (
     Usage,
     use_key,
 )
-from flake8_jax.semantics.trackers.linen_calls import check_merged
+from flake8_jax.semantics.trackers.linen_calls import check_merged, track_statistics
 from flake8_jax.semantics.trackers.loaders import track_inherited_loader
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.products import Product, keep_product
@@ -527,6 +527,7 @@ def call_external_instance(m: Machine, func: ExternalInstance, at: Call) -> Valu
     fact = m.program.knowledge.method(func.cls, "__call__")
     if fact is not None:
         check_merged(m, func, at)
+        track_statistics(m, func, at)
         name = func.cls + ".__call__"
         signatures = m.trackers[CallSignatures]
         if name in signatures.names:

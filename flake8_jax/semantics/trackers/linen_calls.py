@@ -4,6 +4,7 @@ Vocabulary
 ----------
 submodule   a module that a method of another module makes. Flax lets ``setup`` and methods decorated with ``nn.compact`` make
             them, and what these call on the same object; else it raises AssignSubModuleError.
+frozen      a layer that normalizes by stored statistics and so does not compute new ones.
 merged      an argument that the constructor or the call has to give, such as ``deterministic`` of ``nn.Dropout``; if neither
             does, Flax raises ValueError.
 
@@ -22,6 +23,7 @@ from flake8_jax.knowledge.call_signatures import Problem
 from flake8_jax.semantics.domain.classes import mro_of
 from flake8_jax.semantics.domain.values import Const, ExternalInstance, Instance, Value
 from flake8_jax.semantics.events.events import CallMismatch
+from flake8_jax.semantics.events.facts import STATISTICS_COMPUTED, STATISTICS_FROZEN
 from flake8_jax.semantics.events.refused import StraySubmodule
 from flake8_jax.semantics.trackers.call_signatures import CallSignatures
 from flake8_jax.semantics.trackers.products import Products
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.machine.core import Machine
 
 _MODULE = "flax.linen.Module"
+_NORM, _STORED = "flax.linen.BatchNorm", "use_running_average"
 _MERGED = {
     "flax.linen.Dropout": ("deterministic", ""),
     "flax.linen.BatchNorm": ("use_running_average", ""),
@@ -86,6 +89,20 @@ def _definition(cls: ClassValue, fn: ir.Function) -> ir.FunctionDef | None:
 def _is_in(tree: ir.Module, definition: ir.FunctionDef) -> bool:
     """The definition stands in a class of this file."""
     return any(node is definition for statement in tree.body for node in walk(statement))
+
+
+def track_statistics(m: Machine, func: ExternalInstance, at: Call) -> None:
+    """An object of a library class is called: does a batch normalization of a model compute new statistics?"""
+    if func.cls != _NORM:
+        return
+    outer = next(
+        (link for link in m.path.stack if isinstance(link.receiver, Instance) and _is_linen(m, link.receiver.cls)), None
+    )
+    if outer is None or not isinstance(outer.node, ir.Call):
+        return
+    own = at.args.kwargs.get(_STORED, at.args.values[1] if len(at.args.values) > 1 else func.slots.get(_STORED))
+    is_frozen = isinstance(own, Const) and own.value is True
+    m.bus.record_fact(STATISTICS_FROZEN if is_frozen else STATISTICS_COMPUTED, outer.scope, outer.node.start)
 
 
 def check_merged(m: Machine, func: ExternalInstance, at: Call) -> None:

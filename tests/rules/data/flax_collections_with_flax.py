@@ -206,3 +206,41 @@ class Ported(nn.Module):
 
 
 # runs: Ported().init(jax.random.key(0), jnp.ones((2, 3)), True)
+
+
+class Evaluated(nn.Module):
+    also: bool = False
+
+    @nn.compact
+    def __call__(self, x, train=False):
+        x = nn.BatchNorm(use_running_average=not train)(nn.Dense(8)(x))
+        return nn.BatchNorm(use_running_average=False)(x) if self.also else x
+
+
+def never_trained(variables, x):
+    def loss_fn(params):
+        held = {**variables, "params": params}
+        out, updates = Evaluated().apply(held, x, mutable=["batch_stats"])  # expect: flax-collections
+        return jnp.mean(out**2), updates
+
+    return jax.grad(loss_fn, has_aux=True)(variables["params"])
+
+
+def trained(variables, x):
+    def loss_fn(params):
+        out, updates = Evaluated().apply({**variables, "params": params}, x, True, mutable=["batch_stats"])
+        return jnp.mean(out**2), updates
+
+    return jax.grad(loss_fn, has_aux=True)(variables["params"])
+
+
+def trained_in_part(variables, x):
+    def loss_fn(params):
+        out, updates = Evaluated(also=True).apply({**variables, "params": params}, x, mutable=["batch_stats"])
+        return jnp.mean(out**2), updates
+
+    return jax.grad(loss_fn, has_aux=True)(variables["params"])
+
+
+# runs: never_trained(Evaluated().init(jax.random.key(0), jnp.ones((2, 3))), jnp.ones((2, 3)))
+# runs: trained(Evaluated().init(jax.random.key(0), jnp.ones((2, 3))), jnp.ones((2, 3)))
