@@ -34,10 +34,12 @@ def line_in_words(path: str, row: int, own: str) -> str:
     """Return ``line 3``, or for a file other than ``own``, ``line 3 of src/model.py``, because two files may have the
     same name.
     """
-    if path == own:
-        return f"line {row}"
-    inside = os.path.relpath(path) if path.startswith(os.path.join(os.getcwd(), "")) else os.path.basename(path)
-    return f"line {row} of {inside}"
+    return f"line {row}" if path == own else f"line {row} of {file_in_words(path)}"
+
+
+def file_in_words(path: str) -> str:
+    """Return a path from the current folder on; the name alone for a file elsewhere."""
+    return os.path.relpath(path) if path.startswith(os.path.join(os.getcwd(), "")) else os.path.basename(path)
 
 
 def error_in_words(seen: Seen, most: int = 200) -> str:

@@ -16,7 +16,14 @@ import msgspec
 
 from flake8_jax.core.findings import Verdict
 from flake8_jax.runtime_checks.judges import NOT_REACHED, is_artefact
-from flake8_jax.runtime_checks.observations import Observations, Seen, Spot, error_in_words, line_in_words
+from flake8_jax.runtime_checks.observations import (
+    Observations,
+    Seen,
+    Spot,
+    error_in_words,
+    file_in_words,
+    line_in_words,
+)
 from flake8_jax.runtime_checks.oracles import all_oracles
 from flake8_jax.runtime_checks.sandbox import (
     STANDARD,
@@ -425,9 +432,9 @@ def judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, ve
     if run.seen is None:
         return Verdict("inconclusive", run.trouble, target, inputs=inputs)
     watch: Seen = run.seen["watches"][number]
-    verdict = oracle.judge(
-        Observations(one.spot, watch, run.seen, workload.roots, one.statement, one.name, frozenset(one.chain))
-    )
+    chain = frozenset(one.chain)
+    seen = Observations(one.spot, watch, run.seen, workload.roots, one.statement, one.name, chain)
+    verdict = oracle.judge(seen)
     if verdict is NOT_REACHED:
         verdict = _why_not_reached(one, watch, run) or verdict
     details = verdict.details
@@ -445,6 +452,9 @@ def judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, ve
         verdict = Verdict("inconclusive", f"{verdict.reason}, on made-up inputs; {_REAL}")
     elif inputs == "synthesised" and is_artefact(verdict):
         verdict = Verdict("inconclusive", f"{verdict.reason}; that may come of the made-up inputs; {_REAL}")
+    elif verdict.verdict == "refuted" and (elsewhere := _chain_elsewhere(one, seen)):
+        said = f"{verdict.reason}, but the finding is about a call from {elsewhere}, of which nothing ran"
+        verdict = Verdict("inconclusive", f"{said}; use a command that runs it")
     elif verdict.verdict == "refuted" and run.cut:
         asked_for = workload.limits.enough is not None
         reason = f"{verdict.reason}; the run was {run.cut}"
@@ -475,6 +485,15 @@ def _why_not_reached(one: Asked, watch: Seen, run: Run) -> Verdict | None:
         what = "the line was not seen to run" if run.partial else "the line did not run"
         return Verdict("inconclusive", f"{what}; {run.trouble or 'the run was ' + run.cut}; {_REACHING}")
     return None
+
+
+def _chain_elsewhere(one: Asked, seen: Observations) -> str:
+    """The file of the user's in the call chain of which nothing ran, so that the line ran in another way than the finding
+    says; empty if there is none."""
+    files = seen.all.get("files")
+    if files is None:
+        return ""
+    return next((file_in_words(path) for path, _ in one.chain if seen.is_user(path) and path not in files), "")
 
 
 def _is_entered(one: Asked, seen: Message) -> bool:

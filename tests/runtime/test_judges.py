@@ -184,6 +184,17 @@ def test_a_command_that_fails_says_whether_it_was_on_the_way(files: list[str], s
     assert (found.verdict, found.reason) == ("blocked", f"the line did not run; {said}")
 
 
+@pytest.mark.parametrize(("files", "verdict"), [([FILE, OTHER], "refuted"), ([FILE], "inconclusive")])
+def test_a_run_without_the_call_chain_refutes_nothing(files: list[str], verdict: str) -> None:
+    """The line ran outside tracing for a caller that the finding does not mention."""
+    runs = {"plain": Run({"watches": [{"visits": {"eager": 1}}], "raised": [], "files": files}, {})}
+    asked = Asked("impure-call", Spot(FILE, 10, 10), chain=((OTHER, 3), (FILE, 8)))
+    found = judged(0, asked, runs, Workload(("python", "main.py"), ("/project",), "/project"), {"backend": "cpu"})
+    assert found.verdict == verdict
+    if verdict == "inconclusive":
+        assert "about a call from other.py, of which nothing ran; use a command that runs it" in found.reason
+
+
 def test_a_line_that_the_command_does_not_reach_waits_for_no_other_run() -> None:
     """The run without jit may be over when the others are confirmed."""
     plain = Run({"watches": [{"visits": {}, "functions": ["f"]}], "raised": []}, {})
