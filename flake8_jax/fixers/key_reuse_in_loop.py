@@ -34,14 +34,16 @@ from flake8_jax.fixers._keys import (
 from flake8_jax.fixers._missing_keys import check_key
 from flake8_jax.fixers._names import fresh, target_names, uses
 from flake8_jax.fixers._source import FixSource, Refused, fixer
-from flake8_jax.semantics.events.events import KeyUse
+from flake8_jax.semantics.events.events import KeyUse, LibraryCall
 
 _SPLIT = "Split the key in every iteration"
 _FOLD = "Fold the loop index into the key"
 
 
 @fixer("key-reuse-in-loop")
-def fix(event: KeyUse, source: FixSource) -> Fix | None:
+def fix(event: KeyUse | LibraryCall, source: FixSource) -> Fix | None:
+    if isinstance(event, LibraryCall):
+        return None
     key = event.key_node
     if is_taken_from_batch(event) or may_be_meant(event):
         return None

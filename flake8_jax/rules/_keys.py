@@ -445,6 +445,8 @@ def report_where_given(candidates: list[Candidate]) -> list[Candidate]:
     A report on an object that was given a key that collides is dropped if the place that gave it the key has a report: that
     the object uses the key again is the same defect.
     """
+    calls = [candidate for candidate in candidates if not isinstance(candidate.event, KeyUse)]
+    candidates = [candidate for candidate in candidates if isinstance(candidate.event, KeyUse)]
     first: dict[int, Candidate] = {}
     for candidate in sorted(candidates, key=lambda one: (one.path, one.start)):
         event = candidate.event
@@ -460,9 +462,8 @@ def report_where_given(candidates: list[Candidate]) -> list[Candidate]:
 
     left = [candidate for candidate in candidates if not is_superseded(candidate)]
     meetings = Meetings()
-    return _one_for_each_key(
-        [c for c in left if not meetings.never_meet(c.event, c.start) and not meetings.are_compared(c.event)]
-    )
+    left = [c for c in left if not meetings.never_meet(c.event, c.start) and not meetings.are_compared(c.event)]
+    return [*calls, *_one_for_each_key(left)]
 
 
 def _one_for_each_key(candidates: list[Candidate]) -> list[Candidate]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import Report, Subscription, rule
+from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._keys import (
     at_place,
     by_convention,
@@ -22,11 +23,13 @@ from flake8_jax.rules._keys import (
     user_of,
     uses_of,
 )
+from flake8_jax.rules._restarts import outer_loop
+from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.domain.boundary import ELEMENT
 from flake8_jax.semantics.domain.code import last_name, names_read, nodes_around
 from flake8_jax.semantics.domain.values import Array, Opaque, Site, Value, canonical_key
-from flake8_jax.semantics.events.events import KeyUse
+from flake8_jax.semantics.events.events import KeyUse, LibraryCall
 
 _ADVICE = {
     "comprehension": "iterate over keys from jax.random.split",
@@ -40,8 +43,14 @@ TREE_MAP = "tree_map"
 """Shuffling every leaf of a tree with one key keeps the leaves in step: that is meant."""
 
 
-@rule("JAX302", "error", fixable="sometimes", settle=report_where_given)
-def key_reuse_in_loop(event: KeyUse) -> Report | None:
+@rule(
+    "JAX302",
+    "error",
+    fixable="sometimes",
+    settle=report_where_given,
+    only=Subscription(where=frozenset({"loop"}), effects=frozenset({"make", "derive", "consume", "split"})),
+)
+def key_reuse_in_loop(event: KeyUse | LibraryCall) -> Report | None:
     """A loop draws from a PRNG key that does not change in the loop.
 
     The finding is a note if equal draws may be intended, for example in these cases:
@@ -54,6 +63,9 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
     With `--preview`, the rule also reports a key that each iteration passes to a function whose code jaxlint does not
     see (`state = env.reset(key)`). It does not report this key if the loop makes other keys with `split` or `fold_in`,
     because the code then probably keeps the old key on purpose.
+
+    With `--preview`, the rule also reports a key that depends only on the counter of an inner loop, such as
+    `jax.random.fold_in(key, i)` or `keys[i]`: each iteration of the outer loop makes or picks the same keys again.
 
     ## Why is this bad?
 
@@ -96,6 +108,26 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
     def demonstrate():
         one = drift(jax.random.key(0), jnp.float32(0.0), 1)
         assert jnp.allclose(drift(jax.random.key(0), jnp.float32(0.0), 8), 8 * one, rtol=1e-3)
+    ```
+
+    With `--preview`, jaxlint reports a key that each epoch makes again:
+
+    ```python
+    import jax
+
+
+    def draws(key, epochs, batches):
+        found = []
+        for epoch in range(epochs):
+            for i in range(batches):
+                subkey = jax.random.fold_in(key, i)  # expect: key-reuse-in-loop
+                found.append(float(jax.random.normal(subkey)))
+        return found
+
+
+    def demonstrate():
+        found = draws(jax.random.key(0), 2, 3)
+        assert found[:3] == found[3:]
     ```
 
     ## Use instead
@@ -153,7 +185,10 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
 
     ## Limitations
 
-    The rule does not know how many iterations a loop has, so it may report a loop that runs only once.
+    The rule does not know how many iterations a loop has, so it may report a loop that runs only once. It reports a key
+    that depends only on the counter of an inner loop if both loops are in one function and count with `range`,
+    `enumerate` or `while`. It does not report such a key if the name of the function says that it evaluates, or if the
+    name of a counter says that it numbers seeds or experiments.
 
     ## Fix safety
 
@@ -183,6 +218,8 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
 
     <https://docs.jax.dev/en/latest/random-numbers.html>
     """
+    if isinstance(event, LibraryCall):
+        return _restarted(event)
     context = event.context
     if not is_loop_reuse(event) or event.earlier is None or context.presumed or context.caught:
         return None
@@ -201,6 +238,22 @@ def _repeats(event: KeyUse) -> str:
     if event.draws:
         return "draws the same numbers"
     return "splits it into the same keys" if event.was_split else "gets the same random results"
+
+
+def _restarted(event: LibraryCall) -> Report | None:
+    """A key that only the counter of an inner loop changes."""
+    context = event.context
+    outer = outer_loop(event) if not (context.presumed or is_test(context)) else None
+    if outer is None:
+        return None
+    row = row_of(Site(context.scope, outer.start, outer.end))
+    return Report(
+        event.at,
+        f"The key in {quote(context, event.at)} is the same in every iteration of the loop on line {row}, because it depends "
+        "only on the inner loop; make it from a counter of all iterations",
+        "warning",
+        preview=True,
+    )
 
 
 def _message(event: KeyUse, by: str, does: str) -> str:

@@ -177,3 +177,67 @@ def mapped_with_one_key(key, xs):
 def mapped_with_keys(key, xs):
     keys = jax.random.split(key, len(xs))
     return list(map(lambda k, x: x + jax.random.normal(k), keys, xs))
+
+
+def again_in_each_epoch(key, epochs, batches, w):
+    keys = jax.random.split(key, len(batches))
+    for epoch in range(epochs):
+        for i, batch in enumerate(batches):
+            mask = jax.random.bernoulli(keys[i], 0.5, w.shape)  # expect: key-reuse-in-loop
+            sub = jax.random.fold_in(key, 2 * i + 1)  # expect: key-reuse-in-loop
+            w = w + mask * batch + jax.random.normal(sub, w.shape)
+    return w
+
+
+def again_until_it_converges(w, steps):
+    while jnp.abs(w).max() > 1e-3:
+        for step in range(steps):
+            w = w / 2 + 1e-4 * jax.random.normal(jax.random.key(step), w.shape)  # expect: key-reuse-in-loop
+    return w
+
+
+def other_keys_in_each_epoch(key, epochs, batches, w):
+    count = 0
+    for epoch in range(epochs):
+        epoch_key = jax.random.fold_in(key, epoch)
+        keys = jax.random.split(epoch_key, len(batches))
+        for i, batch in enumerate(batches):
+            first = jax.random.normal(keys[i], w.shape)
+            second = jax.random.normal(jax.random.key(epoch * len(batches) + i), w.shape)
+            w = w + first * second + jax.random.normal(jax.random.fold_in(key, count), w.shape)
+            count += 1
+    return w
+
+
+def a_seed_for_each_size(sizes, n):
+    found = []
+    for size in sizes:
+        for i in range(n):
+            found.append(jax.random.normal(jax.random.key(i), (size,)).max())
+    return found
+
+
+def the_same_seeds_in_each_round(rounds, seeds, w):
+    for _ in range(rounds):
+        for seed in range(seeds):
+            w = w + jax.random.normal(jax.random.key(seed), w.shape)
+    return w
+
+
+def evaluate_in_each_epoch(epochs, episodes, w):
+    returns = []
+    for epoch in range(epochs):
+        for i in range(episodes):
+            returns.append(w @ jax.random.normal(jax.random.key(i), w.shape))
+    return returns
+
+
+def later_parts_of_a_plan(key, parts, size, w):
+    for part in range(parts):
+        for i in range(part * size, (part + 1) * size):
+            w = w + jax.random.normal(jax.random.fold_in(key, i), w.shape)
+    return w
+
+
+# runs: again_in_each_epoch(jax.random.key(0), 2, [1.0, 2.0], jnp.ones(2))
+# runs: again_until_it_converges(jnp.ones(2), 20)
