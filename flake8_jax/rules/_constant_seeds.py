@@ -52,6 +52,23 @@ def _is_name(node: object, name: str) -> bool:
     return isinstance(node, ir.Name) and node.id == name
 
 
+def fallback(made: ir.Call, fn: ir.Function) -> str:
+    """The parameter in whose place the function makes a key, if the caller passes none; empty if there is none."""
+    for statement in all_statements(fn.body):
+        if not isinstance(statement, ir.If) or not statement.start <= made.start < statement.end:
+            continue
+        test = statement.test
+        if isinstance(test, ir.Compare) and isinstance(test.left, ir.Name) and _is_none(test.comparators[0]):
+            name = test.left.id
+            if any(p.name == name and p.default is not None and _is_none(p.default) for p in fn.params):
+                return name
+    return ""
+
+
+def _is_none(node: ir.Expr) -> bool:
+    return isinstance(node, ir.Constant) and node.kind == "none"
+
+
 def stream_of_module(fn: ir.Function) -> str:
     """The parameter of ``__init__`` from which a module is to take its numbers; empty if there is none."""
     if fn.name != "__init__":

@@ -6,6 +6,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import TRACED_BY, Report, Subscription, rule
 from flake8_jax.rules._constant_seeds import (
+    fallback,
     first_default_of_each_file,
     function_with_default,
     is_sampler,
@@ -18,7 +19,7 @@ from flake8_jax.rules._host_seeds import ignored_key, narrow_range
 from flake8_jax.rules._keys import place
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.boundary import NOT_TRAINING, SEED
-from flake8_jax.semantics.domain.code import all_statements, statement_at
+from flake8_jax.semantics.domain.code import all_statements, last_name, statement_at
 from flake8_jax.semantics.domain.equal_draws import mentions_equal_draws
 from flake8_jax.semantics.domain.values import Array, Const, External
 from flake8_jax.semantics.events.events import Context, LibraryCall, RepeatedSeed
@@ -48,6 +49,8 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
     - A key that a function without a parameter for a seed makes, if the name of the function says that it samples,
       generates or adds noise (`sample_noise`).
     - A key that a loop makes from a random number of Python or NumPy, if this number is one of fewer than 2**24.
+    - A key that traced code makes if its argument for a key is None (`if key is None: key = jax.random.key(0)`), and from
+      which it draws a mask, or if no caller passes a key.
     - A function that gets a key and does not use it, but draws from the global generator of NumPy or Python.
 
     The finding is a warning if the code draws a dropout mask, a permutation or a choice of categories with the key,
@@ -254,7 +257,7 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
     makes once, outside traced functions and loops.
 
     jaxlint does not report a key whose seed is an argument of the function, because the caller can pass another seed.
-    For the same reason, it does not report a key that replaces a missing argument
+    For the same reason, without `--preview`, it does not report a key that replaces a missing argument
     (`if key is None: key = jax.random.key(0)`). It does not report a key whose seed is a named constant
     (`jax.random.key(SEED)`) or comes from the command line, because the author probably wants the same numbers in
     every call.
@@ -360,6 +363,8 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
         return None
     if not isinstance(event.args[0], Const) or not event.nodes or not _is_literal(event.nodes[0], context):
         return None
+    if context.staged and (found := fallback(event.at, context.inner)):
+        return _made_in_place_of(event, found)
     if _is_idle(event.at, context.inner) or (not context.staged and _leaves_loop(event.at, context.inner)):
         return None
     each, advice = "iteration", "make the key before the loop and split it in each iteration"
@@ -413,6 +418,23 @@ def _made_once(event: LibraryCall) -> Report | None:
             given=DRAWN,
         )
     return None
+
+
+def _made_in_place_of(event: LibraryCall, parameter: str) -> Report | None:
+    """Traced code makes a key where its caller passes none."""
+    context = event.context
+    assert context.inner is not None
+    chooses = _chooses(event.at, context.inner, context)
+    if (context.undecided and not chooses) or _is_said(event):
+        return None
+    return Report(
+        event.at,
+        f"The seed of {quote(context, event.at)} is constant, so every call without `{parameter}` draws the same numbers; "
+        f"raise an error if `{parameter}` is None",
+        None if chooses else "info",
+        preview=True,
+        given="" if chooses else DRAWN,
+    )
 
 
 def _drawn_by_host(event: LibraryCall) -> Report | None:
@@ -540,7 +562,7 @@ def _holds(node: ir.Expr, made: ir.Call, keys: set[str]) -> bool:
 
 def _keys_that_choose(node: object, context: Context) -> list[ir.Expr]:
     """Where the node draws a mask, a permutation or a category: what it may draw from."""
-    if isinstance(node, ir.Call) and _is_random(node, context, _CHOOSING):
+    if isinstance(node, ir.Call) and (_is_random(node, context, _CHOOSING) or _DROPOUT in last_name(node.func).lower()):
         return [argument.value for argument in node.args]
     if isinstance(node, ir.Dict):
         pairs = zip(node.keys, node.values, strict=True)

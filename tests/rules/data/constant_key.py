@@ -39,6 +39,30 @@ def looped(n):
     return out
 
 
+def drop(x, rate, key=None):
+    if key is None:
+        key = jax.random.key(0)  # expect: constant-key
+    return x * jax.random.bernoulli(key, 1 - rate, x.shape)
+
+
+@jax.jit
+def drops(w, x):
+    return w + drop(x, 0.5).sum()
+
+
+def start_at(x, key=None):
+    if key is None:
+        key = jax.random.key(0)
+    return x + jax.random.normal(key, x.shape)
+
+
+def starts(w, key):
+    return jax.jit(start_at)(w, key), start_at(w)
+
+
+# runs: drops(jnp.ones(3), jnp.ones(3))
+
+
 def of_few_seeds(n):
     for _ in range(n):
         seed = int(np.random.randint(0, 10**4))
