@@ -24,6 +24,8 @@ _LOADER = re.compile(
     r"|read_parquet|imread"
 )
 _NUMPY = frozenset({"np", "jnp", "numpy", "onp"})
+_SMALL = frozenset({"sns", "seaborn"})
+"""Libraries whose data sets are small."""
 _KEEPING = frozenset({
     "array", "asarray", "ascontiguousarray", "astype", "concatenate", "copy", "device_put", "expand_dims", "flatten",
     "float32", "from_numpy", "int32", "moveaxis", "numpy", "pad", "permutation", "reshape", "squeeze", "stack", "to_numpy",
@@ -71,6 +73,8 @@ def _is_data(body: list[ir.Stmt], value: ir.Expr, depth: int) -> bool:
 
 def _is_data_of_call(body: list[ir.Stmt], call: ir.Call, depth: int) -> bool:
     name, base = last_name(call.func), call.func.value if isinstance(call.func, ir.Attribute) else None
+    if isinstance(base, ir.Name) and base.id in _SMALL:
+        return False
     if _LOADER.fullmatch(name) or (name == "load" and isinstance(base, ir.Name) and base.id in _NUMPY):
         return True
     if name not in _KEEPING:

@@ -785,8 +785,8 @@ class UndonatedStep(msgspec.Struct, frozen=True, eq=False):
     """A compiled call in an eager loop whose results replace arguments of it, none of which it donates. ``at``: the call.
 
     names: the parameters of those arguments; each assignment that replaces one may add to them. function: what was
-    compiled, where that is known, and site: where. fact: recorded where code still reads a replaced value. large: the
-    project names layers that mostly have many parameters.
+    compiled, where that is known, and site: where. fact: recorded where code still reads a replaced value. large: its
+    files, or what they import, name layers that mostly have many parameters.
     """
 
     context: Context

@@ -84,7 +84,7 @@ class Program:
         """Methods of classes that a loop registers as pytrees; the empty name stands for any class."""
         self._having: tuple[int, dict[str, list[ClassValue]]] | None = None
         self.x64: bool | None = None
-        self._large_layers: bool | None = None
+        self._large_layers: dict[tuple[ModuleScope, ...], bool] = {}
         self._imported: frozenset[str] | None = None
         self._rebindings: Rebindings | None = None
         self.library_objects: dict[tuple[str, str], External] = {}
@@ -115,11 +115,26 @@ class Program:
             self.x64 = any("enable_x64" in text or "ENABLE_X64" in text or _WIDE.search(text) for text in texts)
         return self.x64
 
-    def mentions_large_layers(self) -> bool:
-        """Some file of the project names layers that mostly have many parameters: attention, embeddings, convolutions."""
-        if self._large_layers is None:
-            self._large_layers = any(_LARGE_LAYERS.search(scope.text) for scope in self.by_name.values())
-        return self._large_layers
+    def mentions_large_layers(self, scopes: tuple[ModuleScope, ...]) -> bool:
+        """These files, or files that they import, name layers that mostly have many parameters: attention, embeddings,
+        convolutions. What a file imports is taken by the last part of its name."""
+        known = self._large_layers.get(scopes)
+        if known is None:
+            known = self._large_layers[scopes] = any(
+                _LARGE_LAYERS.search(scope.text) for scope in self._imported_by(scopes)
+            )
+        return known
+
+    def _imported_by(self, scopes: tuple[ModuleScope, ...]) -> list[ModuleScope]:
+        """The files, and those that they import, directly or not."""
+        named: dict[str, list[ModuleScope]] = {}
+        for scope in self.by_name.values():
+            named.setdefault(plain_name(scope.key).rpartition(".")[2], []).append(scope)
+        found = list(dict.fromkeys(scopes))
+        for scope in found:  # it gets longer
+            words = {word for text in _IMPORTS.findall(scope.text) for word in _WORD.findall(text)}
+            found += [other for word in words for other in named.get(word, ()) if other not in found]
+        return found
 
     def is_imported(self, scope: ModuleScope) -> bool:
         """Some import in the project names the module, or one of that name: others can get at its classes."""

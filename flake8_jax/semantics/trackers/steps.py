@@ -225,7 +225,7 @@ def emit_steps(m: Machine, frame: Frame, node: ir.Assign, value: Value) -> None:
                 keep(m, new)
     for step in found.values():
         context, function = m.path.context(step.scope), _function(step.tv)
-        names, large = steps.names[id(step.node)], m.program.mentions_large_layers()
+        names, large = steps.names[id(step.node)], m.program.mentions_large_layers((step.scope, step.tv.site.scope))
         m.bus.emit(UndonatedStep(context, step.node, names, function, step.tv.site, KEPT, large))
 
 
