@@ -8,6 +8,7 @@ they are read. Limitations: ``sys.path`` changes, import hooks, ``importlib`` wi
 from __future__ import annotations
 
 import builtins
+import posixpath
 import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -52,6 +53,11 @@ _BUILTIN_ERRORS = frozenset(
     for n in _BUILTIN_NAMES
     if isinstance(getattr(builtins, n), type) and issubclass(getattr(builtins, n), BaseException)
 )
+
+
+def _nearest(scope: ModuleScope, others: list[ModuleScope]) -> ModuleScope:
+    """The file that shares most of its path with a file that may import it."""
+    return max(others, key=lambda other: len(posixpath.commonprefix([scope.path, other.path])))
 
 
 class Program:
@@ -133,7 +139,8 @@ class Program:
         found = list(dict.fromkeys(scopes))
         for scope in found:  # it gets longer
             words = {word for text in _IMPORTS.findall(scope.text) for word in _WORD.findall(text)}
-            found += [other for word in words for other in named.get(word, ()) if other not in found]
+            nearest = [_nearest(scope, named[word]) for word in words if word in named]
+            found += [other for other in dict.fromkeys(nearest) if other not in found]
         return found
 
     def is_imported(self, scope: ModuleScope) -> bool:
