@@ -24,15 +24,16 @@ import msgspec
 
 from flake8_jax.knowledge.history import Version, version_of
 
-ProblemKind = Literal["missing", "too-many", "unknown", "twice", "unset", "own", "uncallable"]
+ProblemKind = Literal["missing", "too-many", "unknown", "twice", "unset", "own", "uncallable", "no-lookup"]
 LIBRARIES = ("jax", "flax", "optax", "equinox")
 """The libraries that have a table, by import name."""
 
 
 class Problem(msgspec.Struct, frozen=True):
     """Why a function does not take a call; ``unset``: neither the call nor the constructor of what is called has given an
-    argument; ``own``: the function passes the argument itself; ``uncallable``: an object is no function.
-    names: the arguments that are missing, unknown or given twice.
+    argument; ``own``: the function passes the argument itself; ``uncallable``: an object is no function;
+    ``no-lookup``: the function looks for a name in an object that takes no ``in``.
+    names: the arguments that are missing, unknown or given twice; for ``no-lookup``, the class and the argument.
     most: for ``too-many``, so many positional arguments the signature takes. position: for ``twice``, where the argument stands
     that a keyword names as well."""
 

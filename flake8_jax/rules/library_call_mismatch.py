@@ -35,6 +35,8 @@ def library_call_mismatch(event: CallMismatch | FloatSize | MissingMember) -> Re
     - Neither the constructor nor the call of a Flax linen layer gets an argument that one of them needs, such as
       `deterministic` of `nn.Dropout`. The call then raises `ValueError`.
     - The function passes the argument on by itself, as `TrainState.create` does with `opt_state`.
+    - `TrainState.create` gets an object for `params` in which no name can be looked for, such as an instance of a
+      `flax.struct.dataclass`. `TrainState.create` tests `name in params` since Flax 0.7.5. Pass a dict.
     - The object is not a function. For example, `optax.clip_by_global_norm(1.0)` returns a pair of functions, and
       `x.shape` is a tuple.
 
@@ -132,6 +134,29 @@ def library_call_mismatch(event: CallMismatch | FloatSize | MissingMember) -> Re
     ```
 
     ```python
+    import flax
+    import jax
+    import jax.numpy as jnp
+    import optax
+    from flax.training.train_state import TrainState
+
+
+    @flax.struct.dataclass
+    class AgentParams:
+        actor: jax.Array
+        critic: jax.Array
+
+
+    def state(actor, critic):
+        params = AgentParams(actor, critic)
+        return TrainState.create(apply_fn=None, params=params, tx=optax.sgd(0.1))  # expect: library-call-mismatch
+
+
+    def demonstrate():
+        state(jnp.ones(2), jnp.ones(3))  # raises: TypeError
+    ```
+
+    ```python
     import optax
 
 
@@ -193,6 +218,16 @@ def library_call_mismatch(event: CallMismatch | FloatSize | MissingMember) -> Re
         return jax.random.normal(key, shape=(10**3,))
     ```
 
+    ```python
+    import optax
+    from flax.training.train_state import TrainState
+
+
+    def state(actor, critic):
+        params = {"actor": actor, "critic": critic}
+        return TrainState.create(apply_fn=None, params=params, tx=optax.sgd(0.1))
+    ```
+
     ## Not reported
 
     jaxlint does not report a call whose arguments it cannot count, such as `f(*args)`. It does not report a missing
@@ -216,12 +251,13 @@ def library_call_mismatch(event: CallMismatch | FloatSize | MissingMember) -> Re
 
     ## Limitations
 
-    The rule checks the number and the names of arguments. It does not check their types and values, except for floats
-    as shapes and counts in functions of `jax.numpy`, `jax.nn` and `jax.random`. It checks methods and attributes only
-    if the class of the object is certain. An annotation does not make the class certain, because the object may be of
-    a subclass. The rule misses attributes of arrays if a class of the project has an attribute of the same name, or if
-    an operator computes the array with a value that jaxlint does not know. It does not check attributes of classes of
-    the project, releases of JAX before 0.4.30, or libraries other than JAX, Flax, optax and Equinox.
+    The rule checks the number and the names of arguments. It does not check their types and values, except for
+    floats as shapes and counts in functions of `jax.numpy`, `jax.nn` and `jax.random`, and for `params` of
+    `TrainState.create`. It checks methods and attributes only if the class of the object is certain. An annotation
+    does not make the class certain, because the object may be of a subclass. The rule misses attributes of arrays
+    if a class of the project has an attribute of the same name, or if an operator computes the array with a value
+    that jaxlint does not know. It does not check attributes of classes of the project, releases of JAX before
+    0.4.30, or libraries other than JAX, Flax, optax and Equinox.
 
     ## Fix safety
 
@@ -349,6 +385,10 @@ def _message(function: str, event: CallMismatch) -> str:
     if problem.kind == "own":
         pronoun = "them" if len(problem.names) > 1 else "it"
         return f"{function} passes {names} on by itself, so this call raises TypeError; leave {pronoun} out"
+    if problem.kind == "no-lookup":
+        cls, name = problem.names
+        what = f"{function} looks for a name in `{name}`, but `{cls}` does not support `in`"
+        return f"{what}, so this call raises TypeError; pass a dict of its fields"
     if problem.kind == "twice":
         return _given_twice(function, event)
     release = f"{event.title} {show(event.newest)}"

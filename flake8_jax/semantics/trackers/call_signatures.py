@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from flake8_jax.core import ir
 from flake8_jax.knowledge.call_signatures import Problem, Signatures
 from flake8_jax.knowledge.history import Version
+from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.values import (
     NONE,
     Array,
@@ -69,7 +70,7 @@ class CallSignatures(Tracker):
         if not isinstance(node, ir.Call) or not _all_known(node, at):
             return
         table = self._tables[name.partition(".")[0]]
-        problem = table.problem(name, len(args.values), args.kwargs)
+        problem = _without_lookup(name, at) or table.problem(name, len(args.values), args.kwargs)
         versions, scope = m.trackers[ApiUses].versions, at.frame.scope
         if problem is None or versions is None or m.program.is_project(name.partition(".")[0]):
             return
@@ -98,7 +99,7 @@ class CallSignatures(Tracker):
         elif not isinstance(node.func, ir.Attribute) or node.func.attr != name.rpartition(".")[2]:
             return
         table, scope, versions = self._tables[name.partition(".")[0]], at.frame.scope, m.trackers[ApiUses].versions
-        problem = table.problem(name, len(args.values), args.kwargs)
+        problem = _without_lookup(name, at) or table.problem(name, len(args.values), args.kwargs)
         if problem is None or versions is None or m.trackers[Products].chosen_at == len(m.path.stack):
             return
         problem = _as_passed(name, problem)
@@ -132,6 +133,13 @@ _TAKE_FIELDS = frozenset(
     f"flax.training.train_state.TrainState.{name}" for name in ("apply_gradients", "create", "replace")
 )
 """Methods that take the fields of a class of the project as well."""
+_LOOKED_UP = {"flax.training.train_state.TrainState.create": "params"}
+"""An argument in which the function looks for a name (``"…" in params``). Flax does so since 0.7.5."""
+_LOOKUPS = ("__contains__", "__iter__", "__getitem__")
+"""Methods of which ``in`` needs one."""
+_PLAIN_BASES = frozenset({"flax.struct.PyTreeNode", "equinox.Module", "builtins.object", "typing.Generic", "abc.ABC"})
+"""Bases that have none of them."""
+_UNCLEAR = frozenset({"metaclass", "altered", "enum", "namedtuple"})
 _LIKE = {"optax.GradientTransformation": ("optax.GradientTransformationExtraArgs", "optax.MultiSteps")}
 """Classes whose objects may stand where the tables name a class."""
 _OF_MAPPINGS = frozenset({"items", "keys", "values", "get", "pop", "update", "replace"})
@@ -144,6 +152,20 @@ def _as_passed(name: str, problem: Problem) -> Problem:
     """An argument that the method passes on by itself is a problem of its own kind."""
     own = _PASSED.get(name, frozenset()).intersection(problem.names)
     return Problem("own", tuple(sorted(own))) if own and problem.kind == "unknown" else problem
+
+
+def _without_lookup(name: str, at: Call) -> Problem | None:
+    """An object of the project is passed in which nothing can be looked for, and the function does so."""
+    value = at.args.kwargs.get(_LOOKED_UP.get(name, ""))
+    if not isinstance(value, Instance) or not value.exact:
+        return None
+    cls = value.cls
+    is_plain = "frozen" in cls.traits or not _PLAIN_BASES.isdisjoint(cls.external_bases)
+    if not is_plain or cls.has_unknown_base or cls.traits & _UNCLEAR or not _PLAIN_BASES.issuperset(cls.external_bases):
+        return None
+    if any(find_in_class(cls, method) is not None for method in _LOOKUPS):
+        return None
+    return Problem("no-lookup", (cls.node.name, _LOOKED_UP[name]))
 
 
 def check_member(m: Machine, frame: Frame, node: ir.Attribute, base: Value, *, called: bool) -> None:

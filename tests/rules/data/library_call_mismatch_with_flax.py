@@ -1,5 +1,8 @@
-"""Layers of Flax that need an argument in the constructor or in the call."""
+"""Layers of Flax that need an argument in the constructor or in the call, and calls that Flax refuses."""
 
+from typing import NamedTuple
+
+import flax
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
@@ -81,6 +84,28 @@ def old_optimizer(params, tx):
 # raises AttributeError: old_optimizer({"w": X}, optax.sgd(0.1))
 
 
+@flax.struct.dataclass
+class Fields:
+    w: jax.Array
+
+
+class Node(flax.struct.PyTreeNode):
+    w: jax.Array
+
+
+def of_objects(fields, node, tx):
+    first = WithStats.create(apply_fn=None, params=fields, tx=tx, stats={})  # expect: library-call-mismatch
+    second = TrainState.create(apply_fn=None, params=node, tx=tx)  # expect: library-call-mismatch
+    return first, second
+
+
+def make_states(tx):
+    return of_objects(Fields(X), Node(X), tx)
+
+
+# raises TypeError: make_states(optax.sgd(0.1))
+
+
 def clip_at_once(grads):
     return optax.clip_by_global_norm(1.0)(grads)  # expect: library-call-mismatch
 
@@ -101,6 +126,26 @@ def own_state(params, tx):
 
 
 # runs: own_state({"w": X}, optax.sgd(0.1))
+
+
+@flax.struct.dataclass
+class Found:
+    w: jax.Array
+
+    def __contains__(self, name):
+        return name == "w"
+
+
+class Pair(NamedTuple):
+    w: jax.Array
+
+
+def of_containers(tx):
+    states = [TrainState.create(apply_fn=None, params=params, tx=tx) for params in (Found(X), {"w": Fields(X)})]
+    return states, TrainState.create(apply_fn=None, params=Pair("w"), tx=tx)
+
+
+# runs: of_containers(optax.sgd(0.1))
 
 
 class Set(nn.Module):
