@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from flake8_jax.core.registry import Candidate
 from flake8_jax.semantics.events.events import EagerStep, Repetition
 
@@ -22,11 +24,13 @@ def report_gradients_first(candidates: list[Candidate]) -> list[Candidate]:
         elif isinstance(event, Repetition) and event.how == "traced":
             (differentiated if _is_gradient(event) else mapped).add(id(event.loop))
             leading.add((id(event.loop), (event.called or event.at).start))
-    return [
+    kept = [
         c
         for c in candidates
         if not _is_covered(c.event, differentiated, mapped, stepped) or _is_other_work(c.event, leading)
     ]
+    told = {id(c.event.loop) for c in kept if isinstance(c.event, EagerStep) and c.event.kind != "some"}
+    return [c for c in kept if not _is_some(c.event) or (id(c.event.loop) not in told and c is _fullest(kept, c.event))]
 
 
 _MODELS = frozenset({"model", "layer", "layers"})
@@ -35,6 +39,20 @@ _WHOLE = _MODELS | {"optimizer"}
 
 def _is_gradient(event: Repetition) -> bool:
     return event.name.rpartition(".")[2].endswith(GRADIENTS)
+
+
+def _is_some(event: object) -> TypeGuard[EagerStep]:
+    """Operations of several statements of a loop."""
+    return isinstance(event, EagerStep) and event.kind == "some"
+
+
+def _fullest(candidates: list[Candidate], event: EagerStep) -> Candidate:
+    """Of the reports of one loop, the first one that counts most operations: paths to it may differ."""
+    return max((c for c in candidates if _is_some(c.event) and c.event.loop is event.loop), key=_count)
+
+
+def _count(candidate: Candidate) -> int:
+    return candidate.event.count if isinstance(candidate.event, EagerStep) else 0
 
 
 def _is_other_work(event: object, leading: set[tuple[int, int]]) -> bool:

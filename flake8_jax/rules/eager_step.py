@@ -38,6 +38,7 @@ def eager_step(event: EagerStep) -> Report | None:
     - The loop calls an unjitted function of the program that makes five or more array operations or random draws, such
       as `predict` in the third example.
     - The statements of the loop make five or more such operations. An index (`x[i]`) and a method (`x.mean()`) count, too.
+      jaxlint reports the statement with the most operations.
 
     ## Why is this bad?
 

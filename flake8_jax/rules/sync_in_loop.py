@@ -80,7 +80,8 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
       (`xs[k + 1] = step(xs[k])`, `losses[i] = loss`). It reports the first such line of a
       function.
     - With `--preview`, the rule reports an `if` that tests a JAX array (`if jnp.isnan(loss): raise ValueError` in the
-      fourth example), because Python waits for the value of the test.
+      fourth example), because Python waits for the value of the test. It does not report an `if` inside another `if` of
+      the loop.
 
     ## Why is this bad?
 
@@ -438,7 +439,10 @@ def _tested(event: TruthTest) -> Report | None:
     functions = [i for i, node in enumerate(around) if isinstance(node, (ir.FunctionDef, ir.Lambda))]
     own = around[functions[-1] :] if functions else around
     leaving = _LEAVING if any(isinstance(node, (ir.For, ir.While)) for node in own) else ()
-    chosen = [node for node in own if isinstance(node, ir.If) and node.test.start <= test.start < node.test.end]
+    ifs = [node for node in own if isinstance(node, ir.If)]
+    chosen = [node for node in ifs if node.test.start <= test.start < node.test.end]
+    if any(node not in chosen and node.body[0].start <= test.start < node.body[-1].end for node in ifs):
+        return None  # some iterations come here
     followed = [statement for node in chosen for statement in all_statements([*node.body, *node.orelse])]
     tested = paths_read(test)
     if any(isinstance(s, leaving) or not tested.isdisjoint(bound_paths(s)) for s in followed):

@@ -202,20 +202,20 @@ class EagerSteps(Tracker):
 
     def _emit_functions(self, scope: ModuleScope, loop: LoopState, doings: Doings) -> bool:
         """Tell of calls of functions that make many operations each, beside whatever the iteration does."""
-        if doings.outer or not _is_plainly_eager(self.m, loop):
+        counts = [pair for pair in map(_operations_of_call, doings.places.values()) if pair[1] >= SOME]
+        if not counts or doings.outer or not _is_plainly_eager(self.m, loop):
             return False
-        counts = sorted(map(_operations_of_call, doings.places.values()), key=lambda pair: -pair[1])
-        found = {_statement_of(loop, place): (place, count) for place, count in reversed(counts) if count >= SOME}
+        found = {_statement_of(loop, pair[0]): pair for pair in sorted(counts, key=lambda pair: pair[1])}
         for place, count in list(found.values())[-_MAX_FUNCTIONS:]:
             self._emit_plain(scope, loop, place, "function", count)
-        return bool(found)
+        return True
 
     def _emit_some(self, scope: ModuleScope, loop: LoopState, doings: Doings) -> None:
         """Tell of operations beside whatever else the iteration does."""
         works = [(place, work) for _, (place, found) in sorted(doings.places.items()) for work in found]
         compiled = {id(place) for place, work in works if work.kind == "compiled"}
         own = [(place, work) for place, work in works if id(place) not in compiled and not _is_making(place)]
-        some = {id(work.node): place for place, work in own if _is_glue(work) or work.kind == "access"}
+        some = {id(work.node): place for place, work in own if _is_glue(work) or _is_own_access(place, work)}
         if len(some) >= SOME and not doings.outer and _is_plainly_eager(self.m, loop):
             self._emit_plain(scope, loop, _densest(loop, list(some.values())), "some", len(some))
 
@@ -295,8 +295,15 @@ def _operations_of_call(found: tuple[ir.Node, list[Work]]) -> tuple[ir.Node, int
     return place, computing + accesses if computing >= SOME or computing + accesses > SOME > accesses else 0
 
 
-_MAKING = re.compile(r"^_*(init|create|build|setup|load|main|run_|run$|train$|fit$|[A-Z])|data|analy")
+_MAKING = re.compile(
+    r"^_*(init|create|build|setup|load|main|run_|run$|train$|fit$|[A-Z])|data|analy|experiment|metrics"
+)
 """Classes, functions that make what a program starts with, such as the parameters of each layer, and whole programs."""
+
+
+def _is_own_access(place: ir.Node, work: Work) -> bool:
+    """An index or a method that the loop itself uses, not a function that it calls."""
+    return work.kind == "access" and place.start <= work.node.start < place.end
 
 
 def _is_making(place: ir.Node) -> bool:
