@@ -278,12 +278,15 @@ def compares_nan(o: Observations) -> Verdict:
 # --- compilations ------------------------------------------------------------------------------------------------
 
 
-def compiles_again(*, what: str, traces: bool = False, across_runs: bool = False, operations: bool = False) -> Judge:
+def compiles_again(
+    *, what: str, traces: bool = False, across_runs: bool = False, operations: bool = False, here: bool = False
+) -> Judge:
     """Make a judge that confirms if JAX compiles the same function more than once, in one run of the function around
     the line or, with across_runs, in several.
 
     traces: count traces too. JAX also compiles operations that it runs eagerly, but those names are no function of the
-    user. operations: count those of the line all the same.
+    user. operations: count those of the
+    line all the same. here: tell compilations for another line of the function apart.
     """
 
     def judge(o: Observations) -> Verdict:
@@ -302,10 +305,15 @@ def compiles_again(*, what: str, traces: bool = False, across_runs: bool = False
             reason = next((seen["reason"] for seen in reversed(found) if seen.get("reason")), "")
             name = best[0][1] or "the function"
             seconds = sum(seen["seconds"] for seen in found if seen["name"] == best[0][1])
-            return _confirmed(
+            again = _confirmed(
                 f"{what}: {_times(best[1])} `{name}`, {seconds:.3g} s in all", compilations=best[1], seconds=seconds,
                 why=reason,
             )  # fmt: skip
+            rows = _rows(o, [seen for seen in found if seen["name"] == best[0][1]])
+            if here and rows.isdisjoint({*o.statement, *range(o.spot.first, o.spot.last + 1)}):
+                elsewhere = f"line {min(rows)} of the same function: {again.reason}"
+                return Verdict("confirmed-elsewhere", elsewhere, details=again.details)
+            return again
         if not o.visits():
             return NOT_REACHED
         advice = "use inputs that differ as in real use" if visits >= 2 else MORE_ITERATIONS
@@ -360,6 +368,12 @@ def _run_around(o: Observations, seen: Seen) -> int | None:
         if place[0] == o.spot.path and place[3] in o.watch.get("numbers", ()):
             return int(place[3])
     return None
+
+
+def _rows(o: Observations, found: list[Seen]) -> set[int]:
+    """The rows of the line's function that were on the stacks."""
+    places = [place for seen in found for place in seen["stack"]]
+    return {int(place[1]) for place in places if place[0] == o.spot.path and place[3] in o.watch.get("numbers", ())}
 
 
 def compiled_in_region(o: Observations) -> Verdict:

@@ -195,6 +195,27 @@ def test_a_run_without_the_call_chain_refutes_nothing(files: list[str], verdict:
         assert "about a call from other.py, of which nothing ran; use a command that runs it" in found.reason
 
 
+@pytest.mark.parametrize(
+    ("row", "verdict", "said"),
+    [
+        (10, "confirmed", "compiled for every value: 3 times `jit(f)`, 0.6 s in all"),
+        (12, "confirmed", "compiled for every value: 3 times `jit(f)`, 0.6 s in all"),  # of the same statement
+        (
+            8,
+            "confirmed-elsewhere",
+            "line 8 of the same function: compiled for every value: 3 times `jit(f)`, 0.6 s in all",
+        ),
+    ],
+)
+def test_compilations_for_another_line_of_the_loop(row: int, verdict: str, said: str) -> None:
+    once = {"name": "jit(f)", "seconds": 0.2, "reason": "", "stack": [[OTHER, 3, "g", 2], [FILE, row, "train", 1]]}
+    watch = {"visits": {"eager": 3}, "most": {"eager": 3}, "numbers": [1]}
+    runs = {"plain": Run({"watches": [watch], "raised": [], "compilations": [once] * 3}, {})}
+    asked = Asked("static-arg-in-loop", Spot(FILE, 10, 10), statement=frozenset({10, 11, 12}))
+    found = judged(0, asked, runs, Workload(("python", "main.py"), ("/project",), "/project"), {"backend": "cpu"})
+    assert (found.verdict, found.reason) == (verdict, said)
+
+
 def test_a_line_that_the_command_does_not_reach_waits_for_no_other_run() -> None:
     """The run without jit may be over when the others are confirmed."""
     plain = Run({"watches": [{"visits": {}, "functions": ["f"]}], "raised": []}, {})
