@@ -40,6 +40,17 @@ _PASSING = (StopIteration, StopAsyncIteration, GeneratorExit)
 
 
 @dataclass
+class _Begun:
+    """A statement that runs. start: the offset in the bytecode where it began; last: the offset of the last event; turns: how
+    often it came back to an event since, which only a comprehension does, in every iteration but the first; counted: what has counted it."""
+
+    start: int
+    last: int
+    turns: int = 0
+    counted: set[_Count] = field(default_factory=set)
+
+
+@dataclass
 class Watch:
     """Rows ``first`` to ``last`` of a file. visits: by state; runs: visits by state and run of the function. If the rows
     begin a loop, body is its last row, and inside counts how often each statement in it ran in each run while JAX traced.
@@ -133,7 +144,7 @@ class Watcher:
         trees = {path: _tree_of(source) for path, source in sources.items()}
         self._loops = {path: loops_in(tree) for path, tree in trees.items()}
         self._statements = {path: statements_in(tree) for path, tree in trees.items()}
-        self._begun: dict[FrameType, dict[int, tuple[int, set[_Count]]]] = {}
+        self._begun: dict[FrameType, dict[int, _Begun]] = {}
         self._entering = bool(watches)
         for watch in watches:
             watch.body = self._loops[watch.path].get(watch.first)
@@ -255,7 +266,10 @@ class Watcher:
         self._count_inside(frame, counted)
         is_new = False
         for watch in self._at(frame):
-            if not watch.is_of(frame.f_code) or not _is_first(counted, ("row", watch.number)):
+            if not watch.is_of(frame.f_code):
+                continue
+            self._count_turns(frame, watch)
+            if not _is_first(counted, ("row", watch.number)):
                 continue
             state = trace_state()
             is_new = is_new or state not in watch.visits
@@ -298,11 +312,21 @@ class Watcher:
         if first is None:
             return None
         begun = self._begun.setdefault(frame, {})
-        at, counted = begun.get(first, (frame.f_lasti, set()))
-        if frame.f_lasti <= at:
-            at, counted = frame.f_lasti, set()
-        begun[first] = at, counted
-        return counted
+        known = begun.get(first)
+        if known is None or frame.f_lasti <= known.start:
+            begun[first] = _Begun(frame.f_lasti, frame.f_lasti)
+            return begun[first].counted
+        known.turns += int(frame.f_lasti <= known.last)
+        known.last = frame.f_lasti
+        return known.counted
+
+    def _count_turns(self, frame: FrameType, watch: Watch) -> None:
+        """Count the iterations of a comprehension in the running statement, while JAX traces."""
+        first = self.first_row(frame)
+        known = self._begun.get(frame, {}).get(first)
+        if known is not None and known.turns and watch.body is None and trace_state() != EAGER:
+            key = (self.places.run_of(frame), first)
+            watch.inside[key] = max(watch.inside.get(key, 0), known.turns + 1)
 
     def _count_inside(self, frame: FrameType, counted: set[_Count] | None) -> None:
         if counted is None:  # the head of an inner loop also runs when that loop ends
