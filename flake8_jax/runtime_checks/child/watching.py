@@ -42,7 +42,8 @@ _PASSING = (StopIteration, StopAsyncIteration, GeneratorExit)
 @dataclass
 class _Begun:
     """A statement that runs. start: the offset in the bytecode where it began; last: the offset of the last event; turns: how
-    often it came back to an event since, which only a comprehension does, in every iteration but the first; counted: what has counted it."""
+    often it came back to an event since, which only a comprehension does, in every iteration but the first; counted: what
+    has counted it."""
 
     start: int
     last: int
