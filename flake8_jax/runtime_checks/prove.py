@@ -419,6 +419,8 @@ class _Proving:
         if contract == "draws":
             way, proof = Way(blind=True), "with the same key everywhere"
             first = _Ran(self.base, way, self.run(self.base, proof, way))
+            if first.replay.trouble:
+                return first, first, proof, f"{proof}, {first.replay.trouble}"
             second = _Ran(plain.applied, way, self.run(plain.applied, f"with the fix, {proof}", way))
             trouble = first.replay.trouble or second.replay.trouble
             return first, second, proof, f"{proof}, {trouble}" * bool(trouble)

@@ -236,6 +236,35 @@ def test_a_command_that_takes_too_long_proves_nothing(project: Project) -> None:
     assert verdict["verdict"] == "inconclusive" and verdict["reason"].startswith("it ran longer than 0.5 s"), verdict
 
 
+REJECTING = """\
+import jax
+
+
+def draw(key, spare):
+    noise = jax.random.normal(key, (3,))
+    scale = jax.random.uniform(key, (3,))
+    seen = set()
+    while len(seen) < 2:
+        spare, subkey = jax.random.split(spare)
+        seen.add(float(jax.random.normal(subkey)))
+    return noise * scale, seen
+
+
+print(draw(jax.random.key(0), jax.random.key(1)))
+"""
+
+
+@pytest.mark.jax
+def test_a_program_that_never_ends_with_one_key_everywhere(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("flake8_jax.runtime_checks.replays.LEAST_BLIND", 1.0)
+    monkeypatch.setattr("flake8_jax.runtime_checks.replays._TIMES_BLIND", 2)
+    (project.root / "main.py").write_text(REJECTING)
+    said = project.prove("--select", "key-reuse")
+    verdict = said.verdict("key-reuse")
+    assert verdict["verdict"] == "inconclusive", verdict
+    assert "with the same key everywhere, it had not ended after" in verdict["reason"], verdict
+
+
 @pytest.mark.jax
 def test_a_device_that_is_not_here_proves_nothing(project: Project) -> None:
     (project.root / "main.py").write_text(PROGRAM)
