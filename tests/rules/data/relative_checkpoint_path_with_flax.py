@@ -14,7 +14,7 @@ DATE = str(os.getpid())
 PARSER = argparse.ArgumentParser()
 PARSER.add_argument("--ckpt-dir", default="runs")
 PARSER.add_argument("--folder-of-logs", default="logs")
-PARSER.add_argument("--required-folder", required=True)
+PARSER.add_argument("--unset-folder")
 
 
 def save_named():
@@ -97,8 +97,8 @@ def save_in(folder, n):
     checkpoints.save_checkpoint(os.path.join(folder, "last"), PARAMS, n)
 
 
-def save_required(args):
-    checkpoints.save_checkpoint(args.required_folder, PARAMS, 0)
+def save_without_default(args):
+    checkpoints.save_checkpoint(args.unset_folder, PARAMS, 0)
     checkpoints.save_checkpoint(os.path.abspath(args.folder_of_logs), PARAMS, 0)
 
 
