@@ -4,13 +4,12 @@ Vocabulary
 ----------
 mapped      an argument of which each device gets the part of one index (axis 0 of ``in_axes``).
 whole       an argument that each device gets whole: None in ``in_axes``.
-
 static      an argument that is no array: the program is compiled for each of its values.
 
-Limitations: ``in_axes`` other than 0 and None, ``out_axes`` other than 0, options that are no literals, maps that are made at
-import. Each is declined with a reason. How long the mapped axis is, and whether several
-processes run a program that does not say so, is not known here; nor are maps that are nested through names or calls. All of
-these raise an error after the fix.
+Limitations: ``in_axes`` other than 0 and None, ``out_axes`` other than 0, options that are no literals, and static arguments or
+maps at import where the arguments are not known. Each is declined with a reason. How long the mapped axis is, and whether
+several processes run a program that does not say so, is not known here; nor are maps that are nested through names or calls.
+All of these raise an error after the fix.
 """
 
 from __future__ import annotations
