@@ -47,18 +47,34 @@ def _called(function: str, *arguments: str) -> str:
 
 
 def check_late(source: FixSource, site: Pmap) -> None:
-    """What says which devices there are is the same when the new function is traced.
+    """The function that is mapped, and what says which devices there are, are the same when the new function is traced.
 
     Raises:
-        Declined: it may be another one by then.
+        Declined: one may be another by then, such as ``f`` behind ``f = jax.pmap(f)``.
     """
-    for option in (site.options.get(name) for name in _LATE):
-        for node in walk(option) if option is not None else ():
-            if not isinstance(node, ir.Name):
-                continue
-            imported = node.id in source.module.bound_names and not _is_bound_elsewhere(source, node)
-            if node.id in _inside(site) or not (imported or is_bound_once(source, node)):
-                raise Declined(f"no automatic fix, because `{node.id}` may change before the new function is traced")
+    given = [*(site.options.get(name) for name in _LATE), site.operand]
+    own = {p.name for p in site.operand.function.params} if isinstance(site.operand, ir.Lambda) else set[str]()
+    for node in (part for expression in given if expression is not None for part in walk(expression)):
+        if isinstance(node, ir.Name) and node.id not in own and not _stays(source, site, node):
+            raise Declined(f"no automatic fix, because `{node.id}` may change before the new function is traced")
+    made = site.operand.args if isinstance(site.operand, ir.Call) else []
+    if any(isinstance(node, (ir.Call, ir.Subscript)) for argument in made for node in walk(argument)):
+        raise Declined(
+            "no automatic fix, because what the mapped function is made of would be computed when it is traced"
+        )
+    statement = source.statement(site.replaced)
+    targets = statement.targets if isinstance(statement, ir.Assign) else []
+    if site.operand is not None and source.slice(site.operand) in [source.slice(target) for target in targets]:
+        raise Declined(
+            "no automatic fix, because the result takes the place of the function; first give it another name"
+        )
+
+
+def _stays(source: FixSource, site: Pmap, node: ir.Name) -> bool:
+    """A name means the same in the new function, whenever that is traced."""
+    imported = node.id in source.module.bound_names and not _is_bound_elsewhere(source, node)
+    is_hidden = node.id in _inside(site)
+    return not is_hidden and (imported or is_bound_once(source, node))
 
 
 def _is_bound_elsewhere(source: FixSource, node: ir.Name) -> bool:
