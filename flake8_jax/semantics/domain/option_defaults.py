@@ -11,7 +11,7 @@ Limitations: options that a file of another format sets, and names that a parser
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from flake8_jax.core import ir
@@ -29,23 +29,25 @@ def option_name(node: Any) -> str:
     return node.attr if isinstance(node, ir.Attribute) else ""
 
 
-def default_of_option(name: str, scopes: Iterable[ModuleScope]) -> str:
-    """The default that the modules write for an option; empty if they write none, or several that differ."""
-    found = {
-        text
-        for scope in scopes
-        if name in scope.text and not is_test_file(scope.path)
-        for text in _defaults(scope, name)
-    }
+def default_of_option(name: str, scope: ModuleScope, scopes: Iterable[ModuleScope]) -> str:
+    """The default that a module, or else the whole project, writes for an option. Empty if they write none, or several that
+    differ, or if the project computes the option anywhere, as in ``args.folder = os.path.abspath(args.folder)``."""
+    naming = [one for one in scopes if name in one.text and not is_test_file(one.path)]
+    nodes = [(one, node) for one in naming for statement in one.tree.body for node in walk(statement)]
+    written = [(one, node, value) for one, node in nodes if (value := _default(node, name)) is not None]
+    if any(isinstance(node, ir.Assign) and _is_computed(value) for _, node, value in written):
+        return ""
+    texts = [
+        (one, value.value)
+        for one, _, value in written
+        if isinstance(value, ir.Constant) and isinstance(value.value, str)
+    ]
+    found = {text for one, text in texts if one is scope} or {text for _, text in texts}
     return found.pop() if len(found) == 1 else ""
 
 
-def _defaults(scope: ModuleScope, name: str) -> Iterator[str]:
-    for statement in scope.tree.body:
-        for node in walk(statement):
-            value = _default(node, name)
-            if isinstance(value, ir.Constant) and isinstance(value.value, str):
-                yield value.value
+def _is_computed(value: ir.Expr) -> bool:
+    return any(isinstance(part, ir.Call) for part in walk(value))
 
 
 def _default(node: Any, name: str) -> Any:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
-from flake8_jax.semantics.domain.code import last_name
+from flake8_jax.semantics.domain.code import all_statements, bound_paths, last_name
 from flake8_jax.semantics.domain.host_tests import written_as
 from flake8_jax.semantics.domain.option_defaults import default_of_option, option_name
 from flake8_jax.semantics.domain.values import Const, Value
@@ -115,12 +115,16 @@ def _default_lead(m: Machine, scope: ModuleScope, versions: Versions, given: ir.
     function = m.path.stack[-1].fn if m.path.stack else None
     node = _first_part(given, function, _DEPTH)
     if isinstance(node, ir.Name):
-        defaults = [p.default for p in function.params if p.name == node.id] if function is not None else []
-        return _written_lead(defaults[0]) if defaults else ""
+        return _written_lead(_default_of_parameter(node.id, function)) if function is not None else ""
     name = option_name(node)
-    if not name:
-        return ""
-    return default_of_option(name, [scope]) or default_of_option(name, versions.guards.scopes)
+    return default_of_option(name, scope, versions.guards.scopes) if name else ""
+
+
+def _default_of_parameter(name: str, function: ir.Function) -> ir.Expr | None:
+    """The default of a parameter that the function does not assign to, as in ``path = os.path.abspath(path)``."""
+    if any(name in bound_paths(statement) for statement in all_statements(function.body)):
+        return None
+    return next((p.default for p in function.params if p.name == name), None)
 
 
 def _first_part(node: Any, function: ir.Function | None, depth: int) -> Any:

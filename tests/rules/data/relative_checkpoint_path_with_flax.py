@@ -97,6 +97,22 @@ def save_in(folder, n):
     checkpoints.save_checkpoint(os.path.join(folder, "last"), PARAMS, n)
 
 
+def save_made_absolute(path="runs"):
+    path = os.path.abspath(path)
+    checkpoints.save_checkpoint(path, PARAMS, 0)
+
+
+# runs: save_made_absolute()
+
+
+def save_changed(args):
+    args.folder_of_logs = os.path.abspath(args.folder_of_logs)
+    checkpoints.save_checkpoint(args.folder_of_logs, PARAMS, 0)
+
+
+# runs: save_changed(PARSER.parse_args([]))
+
+
 def save_without_default(args):
     checkpoints.save_checkpoint(args.unset_folder, PARAMS, 0)
     checkpoints.save_checkpoint(os.path.abspath(args.folder_of_logs), PARAMS, 0)
