@@ -31,11 +31,12 @@ from flake8_jax.semantics.analysis.recorded import run_recorded
 from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
 from flake8_jax.semantics.analysis.root_checks import check_derivative_rules, check_roots
 from flake8_jax.semantics.domain.scopes import ModuleScope
-from flake8_jax.semantics.events.events import ApiUse, CallMismatch, KeyUse, SharedKey
+from flake8_jax.semantics.events.events import ApiUse, CallMismatch, CapturedConstant, KeyUse, SharedKey
 from flake8_jax.semantics.events.refused import ArrayDefault, RelativePath
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.limits import INSPECT_CAPS, Cut
 from flake8_jax.semantics.trackers.call_signatures import CallSignatures
+from flake8_jax.semantics.trackers.captures import Captures
 from flake8_jax.semantics.trackers.checkpoint_paths import CheckpointPaths
 from flake8_jax.semantics.trackers.keys import Keys
 from flake8_jax.semantics.trackers.presumption import Presuming, Presumption
@@ -134,6 +135,7 @@ def _machine_for(scopes: list[ModuleScope], request: AnalysisRequest, rules: tup
     if machine.bus.wants(RelativePath):
         machine.trackers[CheckpointPaths].leads = {}
     bus = machine.bus
+    machine.trackers[Captures].data_sets = request.preview and bus.wants(CapturedConstant)
     machine.trackers[Keys].conventions = request.preview and (bus.wants(KeyUse) or bus.wants(SharedKey))
     runs = machine.trackers[Runs]
     runs.calls = CallGraph() if request.collect_calls else None

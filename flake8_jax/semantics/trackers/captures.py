@@ -68,13 +68,15 @@ class Capture(msgspec.Struct, frozen=True, eq=False):
 
 class Captures(Tracker):
     """constants: arrays that compiled code closes over, by identity. embedded: those that became part of a program.
-    loaded: by the block that binds a variable and its name, whether it holds a data set (see ``domain.loading``)."""
+    loaded: by the block that binds a variable and its name, whether it holds a data set (see ``domain.loading``).
+    data_sets: these matter, for previews."""
 
     def __init__(self, m: Machine) -> None:
         self.m = m
         self.constants: dict[int, Capture] = {}
         self.embedded: list[Value] = []
         self.loaded: dict[tuple[int, str], bool] = {}
+        self.data_sets = False
 
     def call(self, function: FunctionValue, bound: dict[str, Value]) -> int:
         return len(self.embedded)
@@ -109,7 +111,7 @@ def track_variable(m: Machine, frame: Frame, node: Any, name: str, value: Value)
 def track_loaded(m: Machine, frame: Frame, node: ir.Name, value: Value) -> None:
     """Compiled code reads a variable of a function or module around it: does that hold a data set of unknown size?"""
     captures, mode = m.trackers[Captures], m.path.mode
-    if mode.presumed or mode.shapes_only or not m.bus.wants(CapturedConstant):
+    if not captures.data_sets or mode.presumed or mode.shapes_only:
         return
     around: Frame | None = frame.parent
     while around is not None and node.id not in around.slots:
