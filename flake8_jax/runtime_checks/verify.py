@@ -45,8 +45,9 @@ _STOPPED = ("timeout", "memory", "signal", "interrupted")
 REPLICAS = 4
 """So many devices the CPU poses as, where a finding is about several."""
 _LEAST_SECONDS = 12.0
-_SHARE = 1.0
-"""A run without jit may take so many times as long as the run as it is, which is slower than the command by itself."""
+"""A run without jit gets at least that; else the time of the run as it is, which is slower than the command by itself."""
+_AGAIN = 2.0
+"""A second run without jit, in which jit is off at more lines, gets so many times the time of the first."""
 _BACKENDS = {"cuda": ("gpu", "cuda"), "cpu": ("cpu",), "tpu": ("tpu",)}
 
 
@@ -184,7 +185,9 @@ def verify(
             if mode == "keys" and lines is not None and _is_hidden(batch, runs[mode], workload, lines, known):
                 progress(f"running {what} ({_MODES[mode]}, now that it is known what is compiled)")
                 lines = _lines(batch, runs[mode], lines)
-                runs[mode] = observe(batch, _limited(workload, mode, runs[mode]), mode, lines=lines, known=known)
+                runs[mode] = observe(
+                    batch, _limited(workload, mode, runs[mode], _AGAIN), mode, lines=lines, known=known
+                )
             if not workload.is_met_by(runs[mode].versions):
                 absent = workload.target
                 workload = msgspec.structs.replace(workload, target="cpu")
@@ -266,11 +269,11 @@ def _mode(one: Asked) -> str:
     return oracle.mode if oracle is not None else ""
 
 
-def _limited(workload: Workload, mode: str, plain: Run | None) -> Workload:
+def _limited(workload: Workload, mode: str, plain: Run | None, share: float = 1.0) -> Workload:
     """A slower way of running gets so much of the time of the run as it is."""
     if mode != "keys" or plain is None or not plain.wall or plain.cut or not workload.command:
         return workload
-    enough = max(_LEAST_SECONDS, _SHARE * plain.wall)
+    enough = max(_LEAST_SECONDS, share * plain.wall)
     if workload.limits.enough is not None:
         enough = min(enough, workload.limits.enough)
     return msgspec.structs.replace(workload, limits=msgspec.structs.replace(workload.limits, enough=enough))
