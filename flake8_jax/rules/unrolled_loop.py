@@ -28,6 +28,10 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
     - The loop goes over an axis of an array, and each iteration computes with an element and with the result of the
       iteration before (`state = cell(state, x[t])` in the third example).
 
+    With `--preview`, the rule also reports a loop over `range(options.steps)` if the default of this option is at least
+    32, as in the fourth example. The default is the number in `add_argument("--steps", default=128)`, in a field of a
+    class, or in an assignment to the attribute.
+
     ## Why is this bad?
 
     JAX unrolls Python loops at trace time: the compiled program contains one copy of the body for each iteration. The
@@ -102,6 +106,32 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
         traced = jax.make_jaxpr(encode)(jnp.ones((3, 3)), jnp.ones((40, 3)))
         assert str(traced).count(" = tanh ") == 40
         assert str(jax.make_jaxpr(scores)(jnp.ones((40, 3)))).count(" = exp ") == 40
+    ```
+
+    ```python
+    from dataclasses import dataclass
+
+    import jax
+    import jax.numpy as jnp
+
+
+    @dataclass
+    class Options:
+        steps: int = 128
+
+
+    def make_solver(options):
+        @jax.jit
+        def solve(u):
+            for _ in range(options.steps):  # expect: unrolled-loop
+                u = 0.5 * (jnp.roll(u, 1) + jnp.roll(u, -1))
+            return u
+
+        return solve
+
+
+    def demonstrate():
+        assert str(jax.make_jaxpr(make_solver(Options()))(jnp.ones(4))).count(" = mul ") == 128
     ```
 
     ## Use instead
@@ -224,6 +254,8 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
         return None
     if not event.copies:
         return _report_gathering(event)
+    if event.option:
+        return _report_default(event)
     alone = event.copies == event.trips
     loop = f"The loop over {quote(event.context, event.at)}"
     unrolled = f"{loop} unrolls" if alone else f"{loop} and those in it unroll"
@@ -243,6 +275,15 @@ def _report_gathering(event: UnrolledLoop) -> Report | None:
     problem = f"The loop over {quote(event.context, event.at)} unrolls into a copy of its body for each element"
     advice = "use jax.lax.scan" if event.recurs else "use jax.vmap, or jax.lax.map or scan to save memory"
     message = f"{problem}, which slows compilation if there are many; {advice}"
+    return Report(event.at, message, "info", preview=True, unless=IN_NEST)
+
+
+def _report_default(event: UnrolledLoop) -> Report | None:
+    """A loop that an option makes long."""
+    if is_test(event.context):
+        return None
+    problem = f"The loop over {quote(event.context, event.at)} unrolls into {event.copies} copies of its body"
+    message = f"{problem} by the default of `{event.option}`, which slows compilation; use jax.lax.fori_loop or scan"
     return Report(event.at, message, "info", preview=True, unless=IN_NEST)
 
 

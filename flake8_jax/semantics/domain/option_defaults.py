@@ -1,17 +1,17 @@
-"""The texts that options of a program have where its user gives none.
+"""The texts and numbers that options of a program have where its user gives none.
 
 Vocabulary
 ----------
 option     a name that a command line or a configuration sets: ``ckpt_dir`` of ``args.ckpt_dir``.
-default    the text that the program writes for it: in ``add_argument("--ckpt_dir", default="ckpt")``, in ``DEFINE_string``, in
-           a field of a class, or in an assignment to an attribute (``config.ckpt_dir = "ckpt"``).
+default    the text or number that the program writes for it: in ``add_argument("--ckpt_dir", default="ckpt")``, in a call of
+           ``DEFINE_string``, in a field of a class, or in an assignment to an attribute (``config.ckpt_dir = "ckpt"``).
 
 Limitations: options that a file of another format sets, and names that a parser changes (``dest``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from flake8_jax.core import ir
@@ -19,7 +19,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.code import last_name
 from flake8_jax.semantics.domain.scopes import ModuleScope, is_test_file
 
-_DEFINING = frozenset({"DEFINE_string", "DEFINE_string_list", "DEFINE"})
+_DEFINING = frozenset({"DEFINE_string", "DEFINE_string_list", "DEFINE_integer", "DEFINE"})
 
 
 def option_name(node: Any) -> str:
@@ -30,11 +30,9 @@ def option_name(node: Any) -> str:
 
 
 def default_of_option(name: str, scope: ModuleScope, scopes: Iterable[ModuleScope]) -> str:
-    """The default that a module, or else the whole project, writes for an option. Empty if they write none, or several that
+    """The text that a module, or else the whole project, writes for an option. Empty if they write none, or several that
     differ, or if the project computes the option anywhere, as in ``args.folder = os.path.abspath(args.folder)``."""
-    naming = [one for one in scopes if name in one.text and not is_test_file(one.path)]
-    nodes = [(one, node) for one in naming for statement in one.tree.body for node in walk(statement)]
-    written = [(one, node, value) for one, node in nodes if (value := _default(node, name)) is not None]
+    written = list(_written(name, scopes))
     if any(isinstance(node, ir.Assign) and _is_computed(value) for _, node, value in written):
         return ""
     texts = [
@@ -44,6 +42,29 @@ def default_of_option(name: str, scope: ModuleScope, scopes: Iterable[ModuleScop
     ]
     found = {text for one, text in texts if one is scope} or {text for _, text in texts}
     return found.pop() if len(found) == 1 else ""
+
+
+def least_of_option(name: str, scope: ModuleScope, scopes: Iterable[ModuleScope]) -> int:
+    """The smallest int that a module, or else the whole project, writes for an option; 0 if they write none."""
+    written = [
+        (one, value.value)
+        for one, _, value in _written(name, scopes)
+        if isinstance(value, ir.Constant) and type(value.value) is int
+    ]
+    found = [number for one, number in written if one is scope] or [number for _, number in written]
+    return min(found, default=0)
+
+
+def _written(name: str, scopes: Iterable[ModuleScope]) -> Iterator[tuple[ModuleScope, Any, ir.Expr]]:
+    """What the modules write for the option: the module, the call or the assignment, and the value."""
+    spellings = (name, name.replace("_", "-"))  # options of a command line may have hyphens
+    for scope in scopes:
+        if is_test_file(scope.path) or not any(spelling in scope.text for spelling in spellings):
+            continue
+        for node in (node for statement in scope.tree.body for node in walk(statement)):
+            value = _default(node, name)
+            if value is not None:
+                yield scope, node, value
 
 
 def _is_computed(value: ir.Expr) -> bool:

@@ -703,7 +703,8 @@ class UnrolledLoop(msgspec.Struct, frozen=True, eq=False):
     """A Python loop of code that JAX compiles runs its body so often that it reaches ``unroll-threshold``. ``at``: what it
     goes over, or its test. copies: of the innermost body, loops inside of it included; trips: of this loop alone;
     both 0 of a loop over the length of an array or a list, whose iterations need nothing of one another.
-    after: the variables of the function behind the loop. recurs: each iteration of such a loop needs the one before."""
+    after: the variables of the function behind the loop. recurs: each iteration of such a loop needs the one before.
+    option: the loop runs so often if the user of the program does not set this option; else empty."""
 
     context: Context
     at: ir.Node
@@ -711,6 +712,7 @@ class UnrolledLoop(msgspec.Struct, frozen=True, eq=False):
     trips: int
     after: dict[str, Value]
     recurs: bool = False
+    option: str = ""
 
 
 class CapturedConstant(msgspec.Struct, frozen=True, eq=False):

@@ -11,6 +11,7 @@ recurring   the loop goes over an axis of an array, and computes of each element
 applied     a network runs on parameters that it is given: the layers that it makes for that are the same ones each time.
 varied      an iteration takes something else than the next one that no array could hold: the item of a list of layers,
             a parameter under a name of its own, a new layer. Such a loop cannot be rolled up, so nothing is said of it.
+by default  how often a loop runs is an option of the program, and known where its user gives none (``args.num_steps``).
 nest        loops of one function inside of one another; the outermost one stands for all.
 
 Only loops in code that is traced once and then compiled count: under ``grad`` or ``vmap`` alone every iteration is run.
@@ -29,7 +30,8 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.code import all_statements, below, bound_paths, last_name, names_read
-from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.option_defaults import least_of_option, option_name
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.stack import LoopState
 from flake8_jax.semantics.domain.values import (
     Array,
@@ -53,6 +55,8 @@ from flake8_jax.semantics.machine.dispatch import lookup
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 
 _NUMBERS = frozenset({bool, int, float, complex})
+_AROUND = frozenset({"reversed", "tqdm", "list", "enumerate"})
+"""Functions whose result is as long as their argument."""
 _NUMBER_KINDS = frozenset({"bool", "int", "float", "complex"})
 
 
@@ -88,6 +92,7 @@ class LoopNests(Tracker):
         self.inside = NOTHING
         self.work = 0
         self.varieties = 0
+        self._defaults: dict[tuple[ModuleScope, str], int] = {}
 
     def enter(self) -> LoopNest:
         return self.inside
@@ -123,7 +128,22 @@ class LoopNests(Tracker):
                 if not m.path.mode.shapes_only and not _in_kernel(m):
                     context = m.path.context(frame.scope)
                     m.bus.emit(UnrolledLoop(context, at, 0, 0, dict(frame.slots), recurs=not gathering))
+            elif not _is_varied(seen):
+                self._by_default(frame, at)
         self.inside = LoopNest(max(size, seen.before.size), (*seen.before.places, *places))
+
+    def _by_default(self, frame: Frame, at: ir.Expr) -> None:
+        """Tell the rules of a loop that an option makes long unless the user of the program gives another number."""
+        m, option = self.m, option_name(_end_of_range(at))
+        if not option or m.path.mode.shapes_only or _in_kernel(m):
+            return
+        key = frame.scope, option
+        if key not in self._defaults:
+            self._defaults[key] = least_of_option(option, frame.scope, m.program.by_name.values())
+        trips = self._defaults[key]
+        if trips >= self.threshold:
+            context = m.path.context(frame.scope)
+            m.bus.emit(UnrolledLoop(context, at, trips, trips, dict(frame.slots), option=option))
 
     def call(self, function: FunctionValue, bound: dict[str, Value]) -> _Before:
         before = _Before(self.inside, self.work, self.varieties)
@@ -148,6 +168,18 @@ class LoopNests(Tracker):
             track_variety(self.m)
         if size > self.inside.size:
             self.inside = LoopNest(size, self.inside.places)
+
+
+def _end_of_range(node: Any) -> Any:
+    """``n`` of ``range(n)``, ``range(0, n)``, ``range(n - 1)`` and of a call around them, such as ``reversed``; else None."""
+    if not isinstance(node, ir.Call) or not node.args or any(a.star or a.keyword for a in node.args):
+        return None
+    if last_name(node.func) not in ("range", "arange"):
+        return _end_of_range(node.args[0].value) if last_name(node.func) in _AROUND else None
+    if len(node.args) > 2:
+        return None
+    end = node.args[-1].value
+    return end.left if isinstance(end, ir.BinOp) and end.op in "+-" else end
 
 
 def _is_varied(seen: Unrolling) -> bool:
