@@ -135,7 +135,7 @@ def _applied(
 ) -> tuple[ir.Expr, ir.Expr | None, ir.FunctionDef | None, list[ir.Argument]]:
     """``jax.pmap(f, …)``."""
     if not arguments or arguments[0].keyword or arguments[0].star:
-        raise Declined("no automatic fix, because it gets its function by keyword or not at all")
+        raise Declined("no automatic fix, because its first argument is not the function")
     if sum(not argument.keyword for argument in arguments) > len(_BY_POSITION):
         raise Declined("no automatic fix, because it passes options by position; pass them by keyword")
     return call, arguments[0].value, _definition_of(source, arguments[0].value), arguments[1:]

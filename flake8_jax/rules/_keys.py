@@ -32,7 +32,7 @@ ADVICE: dict[str, str] = {
     "template": "split it first unless a file replaces the values",
     "evaluation": "split it first unless every iteration must use equal numbers",
     "alternatives": "split it first unless only one of the two is ever used",
-    "apart": "split it first unless you only report each result by itself",
+    "apart": "split it first unless you only print, plot or save the results",
     "parts": "split it once unless the slices share no key",
 }
 """What to do, by the reason why equal draws may be meant."""

@@ -192,7 +192,7 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
     return None
 
 
-_OF_NUMBER = "make it traced unless a shape or Python branch needs it and its values are few"
+_OF_NUMBER = "make it traced, or, if a shape or a Python branch needs it, use few values"
 _OF_TEXT = "pass what the text stands for, such as the parameters of one layer, not their name"
 
 

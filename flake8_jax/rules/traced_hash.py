@@ -14,6 +14,11 @@ _WHERE = {
     "membership": "be looked up in a set or dict",
     "dict-lookup": "be looked up in a dict",
 }
+_INSTEAD = {
+    "set-element": "make it a static argument, or use jnp.unique(x, size=n)",
+    "membership": "make it a static argument, or compare it with an array of the elements",
+    "dict-lookup": "make it a static argument, or select with jax.lax.switch",
+}
 
 
 @rule("JAX109", "error", raises="tracer error")
@@ -105,9 +110,8 @@ def traced_hash(event: Hashing) -> Report | None:
     if event.how not in _WHERE or not is_reportable(context) or not _needs_tracer_hash(event.value):
         return None
     subject = quote(context, event.at.left if isinstance(event.at, ir.Compare) else event.at)
-    return Report(
-        event.at, f"{subject} is traced, and a tracer cannot {_WHERE[event.how]}; use a static key or compare arrays"
-    )
+    remedy = _INSTEAD.get(event.how, "make it a static argument")
+    return Report(event.at, f"{subject} is traced, and a tracer cannot {_WHERE[event.how]}; {remedy}")
 
 
 def _needs_tracer_hash(value: Value) -> bool:

@@ -308,7 +308,7 @@ pad([1, 2])
             [
                 "`n` of `f` changes",
                 "each new value recompiles",
-                "unless a shape or Python branch needs it",
+                "if a shape or a Python branch needs it, use few values",
             ],
         ),
         ("JAX804", "import jax\n\nx = jax.random.normal(seed=0, shape=(2,))\n", ["use `key=`"]),
