@@ -91,7 +91,8 @@ def jit_on_method(event: JittedMethod) -> Report | None:
 
     jaxlint does not report a static method, or a method whose `self` is a static argument (`static_argnums=0`),
     because JAX does not trace `self` there. It does not report a bound method that the constructor jits
-    (`self.step = jax.jit(self._step)`), because `self` is then not an argument.
+    (`self.step = jax.jit(self._step)`), because `self` is then not an argument. It does not report an abstract method,
+    which only raises an error, because subclasses replace it.
 
     ```python
     from functools import partial
@@ -108,6 +109,10 @@ def jit_on_method(event: JittedMethod) -> Report | None:
         @jax.jit
         def scale(x):
             return 2 * x
+
+        @jax.jit
+        def loss(self, x):
+            raise NotImplementedError
 
         @partial(jax.jit, static_argnums=0)
         def shift(self, x):

@@ -12,6 +12,7 @@ import functools
 from typing import Any
 
 from flake8_jax.semantics.analysis.entries import run_guarded
+from flake8_jax.semantics.domain.classes import is_stub
 from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.signatures import static_parameters
 from flake8_jax.semantics.domain.values import FunctionValue, TransformedValue
@@ -52,7 +53,7 @@ def _check_jitted_method(m: Machine, tv: TransformedValue, node: Any, scope: Mod
         return
     if owner.traits & {"namedtuple", "enum"} or not function.fn.params or function.fn.params[0].kind == "vararg":
         return
-    if not _is_receiver(function.fn.params[0].name):
+    if not _is_receiver(function.fn.params[0].name) or is_stub(function.fn):
         return
     is_module = "static_attributes" in owner.traits
     m.bus.emit(JittedMethod(m.path.context(scope), node, owner.node.name, function.fn.name, is_module))

@@ -142,9 +142,10 @@ def _missing_argument(function: FunctionValue, args: Arguments, named: set[str],
         passed = sum(name in given for name in written)
         if behind := _behind_a_gap(positional, args):
             gap, name = behind
+            what = f"pass `{gap}`" if gap else "one is missing"
             return (
                 f"takes {len(written)} arguments but gets {passed}, so the call raises TypeError; "
-                f"pass `{gap}` in front of `{name}`"
+                f"{what} in front of `{name}`"
             )
         *some, last = [f"`{name}`" for name in written if name not in given][:_MOST_MISSING]
         others = f"{', '.join(some)} and {last}" if some else last
@@ -157,7 +158,7 @@ def _missing_argument(function: FunctionValue, args: Arguments, named: set[str],
 
 def _behind_a_gap(positional: list[str], args: Arguments) -> tuple[str, str] | None:
     """A parameter that is left out, and the argument after it that is called as the next parameter: ``f(x, z)`` of
-    ``f(x, y, z)``."""
+    ``f(x, y, z)``. The parameter is empty if it may as well be one before it: ``f(a, z)``."""
     if len(args.values) != len(positional) - 1 or len(args.nodes) != len(args.values):
         return None
     spelled = [node.id if isinstance(node, ir.Name) else "" for node in args.nodes]
@@ -168,7 +169,8 @@ def _behind_a_gap(positional: list[str], args: Arguments) -> tuple[str, str] | N
         for i, name in enumerate(spelled[first:], first)
     ):
         return None
-    return positional[first], spelled[first]
+    is_next = first == 0 or spelled[first - 1] == positional[first - 1]
+    return positional[first] if is_next else "", spelled[first]
 
 
 _LONGEST_LIST = 50

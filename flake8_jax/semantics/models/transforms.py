@@ -189,7 +189,7 @@ def _wrap(m: Machine, app: Transformation, operand: Value) -> Value:
             check_spec(m, frame, node, options.get("mesh"), options.get(option), _keyword_node(node, option))
     if fact.omnistaging and fact.statics:
         _track_drivers(m)
-    if fact.model == "lift" and isinstance(operand, ClassValue):
+    if fact.model == "lift" and _is_class(operand):
         return operand
     if sum(1 for _ in itertools.islice(layers(operand), MAX_LAYERS + 1)) > MAX_LAYERS:
         return Unknown("transform")
@@ -203,6 +203,13 @@ def _wrap(m: Machine, app: Transformation, operand: Value) -> Value:
     track_jitted(m, made)
     m.worklist.roots.append((made, node, frame.scope, tuple(m.path.stack), m.path.mode.staged))
     return made
+
+
+def _is_class(operand: Value) -> bool:
+    """A class, or a ``partial`` of one: what it is called with makes an object."""
+    while isinstance(operand, PartialValue):
+        operand = operand.func
+    return isinstance(operand, ClassValue)
 
 
 def _has_specs(fact: TransformFact) -> bool:
