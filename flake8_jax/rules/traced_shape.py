@@ -271,7 +271,13 @@ def _is_arithmetic(node: ir.Node | ir.Expr) -> bool:
 
 _PLAIN_NAMES = {"args": "the shape given to", **dict.fromkeys(("start", "stop", "step"), "the bounds of")}
 """Parameters whose names say nothing to who calls ``x.reshape(n, 2)`` or ``jnp.arange(n)``."""
-_OF_TWO = {"jax.numpy.min": "minimum", "jax.numpy.max": "maximum"}
+_OF_TWO = {
+    "jax.numpy.all": "logical_and",
+    "jax.numpy.any": "logical_or",
+    "jax.numpy.max": "maximum",
+    "jax.numpy.min": "minimum",
+    "jax.numpy.sum": "add",
+}
 
 
 def _meant(event: LibraryCall | MethodCall, parameter: str) -> str:

@@ -2,9 +2,10 @@
 
 For each source file, the nearest directory with packaging files counts. In this directory, the first of these files that
 mentions a library counts: pyproject.toml (``project.dependencies``, then Poetry and pixi, then optional dependencies and
-groups), setup.cfg, setup.py (string literals), Pipfile, pixi.toml, requirements and constraints, conda environments and locks.
-If this file sets no upper bound, the first other file with an upper bound adds it. For example, a project that requires ``jax``
-and locks 0.4.30 does not run on newer releases.
+groups), setup.cfg, setup.py (string literals), Pipfile, pixi.toml, requirements and constraints, conda environments and
+locks. If several lists pin different releases, the project requires the range of these releases. If the first file sets no
+upper bound, the first other file with an upper bound adds it. For example, a project that requires ``jax`` and locks 0.4.30
+does not run on newer releases.
 
 A bound on ``jax`` comes before a bound on ``jaxlib``. The first file that mentions Python gives the versions of Python. The
 first file that mentions NumPy or SciPy beside a library of JAX gives their versions. A release of JAX that needs newer versions
@@ -12,8 +13,7 @@ does not fit the project. In a folder that is not a package, the commands of a R
 such file mentions JAX, all instructions to install it count (``instructions_below``). A release that setup.py computes, or that
 a container image contains, is unknown.
 
-Limitations: other computed or included requirements (``-r``), environment markers, requirements for several machines in one
-folder, and files of more than 10 MB.
+Limitations: other computed or included requirements (``-r``), environment markers, and files of more than 10 MB.
 """
 
 from __future__ import annotations
@@ -175,12 +175,30 @@ def _newest(specifier: str) -> tuple[int, ...]:
 
 
 def _asked_in_folder(folder: str, present: list[str], load_toml: LoadToml) -> dict[str, str]:
-    """Return the requirements of one folder. The first packaging file that mentions a library counts."""
+    """Return the requirements of one folder. The first packaging file that mentions a library counts.
+
+    Lists that pin different releases, such as one list for each machine, together require the range of these releases.
+    """
     found: dict[str, str] = {}
+    pins: dict[str, list[str]] = {}
     for name in present:
         for library, bound in _bounds(_asked_in(os.path.join(folder, name), load_toml)).items():
+            if _LISTS.fullmatch(os.path.basename(name)) and (pin := _PIN.fullmatch(bound)) is not None:
+                pins.setdefault(library, []).append(pin[1])
             found[library] = _joined(found.get(library), bound, library)
+    for library, releases in pins.items():
+        if _PIN.fullmatch(found[library]) and len({*releases}) > 1:
+            first, *_, last = sorted(releases, key=_parts)
+            found[library] = f">={first},<={last}"
     return found
+
+
+_PIN = re.compile(r"==\s*(\d{1,9}(?:\.\d{1,9}){1,3})")
+"""The specifier of exactly one release."""
+
+
+def _parts(release: str) -> tuple[int, ...]:
+    return tuple(map(int, release.split(".")))
 
 
 def _bounds(requirements: Iterable[tuple[str, str]]) -> dict[str, str]:

@@ -276,6 +276,12 @@ def test_a_lock_bounds_what_the_manifest_leaves_open(tmp_path: Path) -> None:
     assert required == {"jax": ">=0.4.20,<0.6", "flax": "<0.9", "optax": "==0.2.0"}
 
 
+def test_lists_for_several_machines_require_a_range(tmp_path: Path) -> None:
+    write(tmp_path / "requirements_2004.txt", "jax==0.4.28\njaxlib==0.4.28\noptax==0.2.2\n")
+    write(tmp_path / "requirements_2204.txt", "jax==0.4.9\njaxlib==0.4.9+cuda12.cudnn89\noptax==0.2.2\n")
+    assert required_in(tmp_path, tmp_path) == {"jax": ">=0.4.9,<=0.4.28", "optax": "==0.2.2"}
+
+
 def test_a_list_for_another_purpose_leaves_the_question_to_the_project(tmp_path: Path) -> None:
     write(tmp_path / "requirements.txt", "jax==0.4.30\n")
     write(tmp_path / "docs" / "requirements.txt", "sphinx\n")
