@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments, Call
@@ -234,7 +235,7 @@ def check_call(m: Machine, tv: TransformedValue, at: Call) -> bool:
     plain = name.startswith("jax.") and not problem  # other libraries take arguments of their own
     unsure = not plain or is_open or _is_overridden(m, tv.operand) or _is_of_annotated_object(m, tv.operand, args)
     unbound = "" if unsure else call_error(tv.operand, args)
-    if unbound and not _is_chosen_for(at):
+    if unbound and not _is_chosen_for(at) and not _is_handed_on(at):
         problem = f"{in_quotes(describe(tv.operand).rpartition('<locals>.')[2])} {unbound}"
     if problem or name not in _MAPPING | _SHARDING or _has_statics(name, tv.options):
         if problem:
@@ -260,6 +261,22 @@ def _is_chosen_for(at: Call) -> bool:
     given = {name for argument in node.args for name in names_read(argument.value)}
     around = nodes_around(fn.body, node.start, node.end)
     return any(isinstance(one, ir.If) and not given.isdisjoint(names_read(one.test)) for one in around)
+
+
+_BRANCHES = (ir.If, ir.IfExp, ir.BoolOp, ir.Assert, ir.Try, ir.Match, ir.While)
+
+
+def _is_handed_on(at: Call) -> bool:
+    """``def go(*args): assert len(args) == 2; return f(*args)``: a function hands on whatever it gets, and a branch of it may
+    keep arguments back that are too few."""
+    fn, node = at.frame.fn, at.node
+    if fn is None or not isinstance(node, ir.Call):
+        return False
+    rest = {p.name for p in fn.params if p.kind in ("vararg", "kwarg")}
+    handed = {name for argument in node.args if argument.star for name in names_read(argument.value)}
+    if rest.isdisjoint(handed):
+        return False
+    return any(isinstance(part, _BRANCHES) for statement in fn.body for part in walk(statement))
 
 
 def _is_of_annotated_object(m: Machine, operand: Value, args: Arguments) -> bool:
