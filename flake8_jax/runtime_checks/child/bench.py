@@ -247,13 +247,21 @@ def _never_sleeps(functions: list[Function], facts: list[dict[str, Any]]) -> boo
     return alone and compiled and not any(calls_back) and devices()[0].platform == "cpu"
 
 
+@functools.cache
+def _computing_nothing() -> Any:
+    """Return a jitted function that takes any arguments: one for all calls, so that JAX compiles it once for each kind of
+    arguments."""
+    jax: Any = import_jax()
+    return jax.jit(lambda *args, **kwargs: ())
+
+
 def _dispatch(function: Function, inputs: Inputs, donates: bool) -> dict[str, float | None]:
     """Seconds of a call that computes nothing, and until a call of the function comes back; None where it is not jitted,
     or where an argument is no array."""
     jax: Any = import_jax()
     if not function.jitted:
         return {"dispatch": None, "returns": None}
-    empty: Any = jax.jit(lambda *args, **kwargs: ())
+    empty = _computing_nothing()
     args, kwargs = inputs.args, dict(inputs.kwargs)
     idle: float | None = None
     try:
