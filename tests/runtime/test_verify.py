@@ -505,6 +505,19 @@ def test_equal_seeds_in_two_places_are_no_reused_key(tmp_path: Path) -> None:
 
 
 @pytest.mark.jax
+def test_arrays_that_a_loop_keeps_are_asked_at_some_visits_only(tmp_path: Path) -> None:
+    """Else the cost of a run grows with the square of the iterations."""
+    (tmp_path / "main.py").write_text(
+        "import jax\n\nlive, asked = jax.live_arrays, []\njax.live_arrays = lambda: asked.append(1) or live()\n"
+        "key, losses = jax.random.PRNGKey(0), []\nfor _ in range(300):\n    losses.append(jax.random.normal(key))\n"
+        "open('asked', 'w').write(str(len(asked)))\n"
+    )
+    workload = Workload(("python", "main.py"), (str(tmp_path),), str(tmp_path), target="cpu")
+    verify([Asked("async-timing", Spot(str(tmp_path / "main.py"), 7, 7))], workload)
+    assert 0 < int((tmp_path / "asked").read_text()) <= 100
+
+
+@pytest.mark.jax
 def test_a_body_that_is_new_in_every_call_compiles_again(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text(
         "import jax\nimport jax.numpy as jnp\n\n\ndef epoch(x):\n"

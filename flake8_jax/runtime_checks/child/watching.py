@@ -31,6 +31,7 @@ from flake8_jax.runtime_checks.child.switching import Switch
 from flake8_jax.runtime_checks.child.tracing import ABSTRACT, EAGER, is_ambient, trace_state
 
 MOST = 500  # of the exceptions kept
+_MOST_LOOKS = 100  # visits at which all live arrays are asked; a list that grows in a loop keeps more of them each time
 _DEPTH = 12  # of their stacks
 _RETURNING = ("RETURN_VALUE", "RETURN_CONST", "YIELD_VALUE", "RETURN_GENERATOR")
 _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
@@ -56,14 +57,15 @@ class Watch:
     """Rows ``first`` to ``last`` of a file. visits: by state; runs: visits by state and run of the function. If the rows
     begin a loop, body is its last row, and inside counts how often each statement in it ran in each run while JAX traced.
     entered: calls of the user's functions that the rows led to while JAX traced, by run. functions: names of those that
-    have the rows and ran. keeps_old: look whether variables are replaced by others of their size, and the old ones kept: kept
-    counts their bytes, in the visit at which it is most; replaced: the variables, with dots (see ``replaced_at``); before:
-    their values at the last visit, by run. formula: of the rows, and a better one; apart: how far they lay from each other at
-    most, in as many visits as were compared.
-    unjit: what it shows is to be seen without jit (see ``switching``). name: a name in the rows; constant: bytes of the largest
-    array that it stood for while a program was traced; was_tracer: it was a tracer then. column: where the finding begins in
-    its first row, from 1, or 0; owner: the function, class or module whose code stands there, by the name that its code has: a
-    lambda in the row may never run, and may run more often than the row does. Empty for any."""
+    have the rows and ran. pending: arrays were still being computed; looked: so many visits asked that. keeps_old: look
+    whether variables are replaced by others of their size, and the old ones kept: kept counts their bytes, in the visit at
+    which it is most; replaced: the variables, with dots (see ``replaced_at``); before: their values at the last visit, by
+    run. formula: of the rows, and a better one; apart: how far they lay from each other at most, in as many visits as were
+    compared.
+    unjit: what it shows is to be seen without jit (see ``switching``). name: a name in the rows; constant: bytes of the
+    largest array that it stood for while a program was traced; was_tracer: it was a tracer then. column: where the finding
+    begins in its first row, from 1, or 0; owner: the function, class or module whose code stands there, by the name that
+    its code has: a lambda in the row may never run, and may run more often than the row does. Empty for any."""
 
     number: int
     path: str
@@ -73,6 +75,7 @@ class Watch:
     runs: dict[tuple[str, int], int] = field(default_factory=dict)
     nonfinite: int = 0
     pending: int = 0
+    looked: int = 0
     imported: bool | None = None
     started: bool | None = None
     body: int | None = None
@@ -286,7 +289,8 @@ class Watcher:
             if state == ABSTRACT and watch.name and is_ambient():
                 _look_at_name(watch, frame)
             if state == EAGER and self._installed:
-                if watch.pending == 0:
+                if watch.pending == 0 and watch.looked < _MOST_LOOKS:
+                    watch.looked += 1
                     watch.pending += _has_pending_work()
                 if watch.formula is not None and watch.compared < MOST_FORMULAS:
                     watch.compared += 1
