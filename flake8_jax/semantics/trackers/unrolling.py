@@ -171,15 +171,14 @@ class LoopNests(Tracker):
 
 
 def _end_of_range(node: Any) -> Any:
-    """``n`` of ``range(n)``, ``range(0, n)``, ``range(n - 1)`` and of a call around them, such as ``reversed``; else None."""
+    """``n`` of ``range(n)`` and ``range(0, n)``, and of a call around them, such as ``reversed``; else None."""
     if not isinstance(node, ir.Call) or not node.args or any(a.star or a.keyword for a in node.args):
         return None
     if last_name(node.func) not in ("range", "arange"):
         return _end_of_range(node.args[0].value) if last_name(node.func) in _AROUND else None
-    if len(node.args) > 2:
-        return None
-    end = node.args[-1].value
-    return end.left if isinstance(end, ir.BinOp) and end.op in "+-" else end
+    *start, end = [argument.value for argument in node.args]
+    from_zero = not start or (len(start) == 1 and isinstance(start[0], ir.Constant) and start[0].value == 0)
+    return end if from_zero else None
 
 
 def _is_varied(seen: Unrolling) -> bool:
