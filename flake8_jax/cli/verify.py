@@ -7,7 +7,7 @@ import functools
 import os
 import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -24,11 +24,11 @@ from flake8_jax.cli.running import (
 )
 from flake8_jax.cli.said import tell
 from flake8_jax.core.cells import SUFFIX, Rows, in_words
-from flake8_jax.core.findings import Verdict
+from flake8_jax.core.findings import FIRST_USE, LEADS_TO_USE, USED_AGAIN, Step, Verdict
 from flake8_jax.core.report import Diagnostic, RunReport
 from flake8_jax.runtime_checks.child.constants import is_name
 from flake8_jax.runtime_checks.marks import cases_of, recorded_function
-from flake8_jax.runtime_checks.observations import Spot
+from flake8_jax.runtime_checks.observations import Spot, Use
 from flake8_jax.runtime_checks.profile import Function, Profile
 from flake8_jax.runtime_checks.statements import rows_around
 from flake8_jax.runtime_checks.verify import Asked, RefusedCommand, Verification, verify
@@ -105,7 +105,7 @@ def _run(args: argparse.Namespace, output_format: str, cwd: str, backend: Backen
     if report.missing:
         return 2
     recorded = recorded_by_file(linted.profile)
-    asked = [asked_of(item, report.texts.get(item.path, ""), recorded) for item in report.diagnostics]
+    asked = [asked_of(item, report.texts, recorded) for item in report.diagnostics]
     found = verify(asked, linted.workload, functools.partial(say_progress, args))
     for note in found.notes:
         tell(note)
@@ -120,15 +120,32 @@ def _run(args: argparse.Namespace, output_format: str, cwd: str, backend: Backen
     return 1 if counts["confirmed"] or counts["confirmed-elsewhere"] else 0
 
 
-def asked_of(item: Diagnostic, text: str, recorded: dict[str, list[Function]]) -> Asked:
-    """What is asked of a run about a finding. text: of its file."""
+def asked_of(item: Diagnostic, texts: Mapping[str, str], recorded: dict[str, list[Function]]) -> Asked:
+    """What is asked of a run about a finding. texts: of the files, by path."""
+    text = texts.get(item.path, "")
     spot = spot_of(item, text)
+    first, again = uses_of(item, texts, spot)
     return Asked(
         item.finding.name, spot, targets_of(item), cases_for(item, recorded), formula_of(item, text),
         statement=rows_around(text, spot.first, spot.last),
         chain=tuple((step.path, step.row) for step in item.finding.evidence if not step.path.endswith(SUFFIX)),
-        name=name_of(item, text), column=item.column,
+        name=name_of(item, text), column=item.column, code=item.code, first=first, again=again,
     )  # fmt: skip
+
+
+def uses_of(item: Diagnostic, texts: Mapping[str, str], spot: Spot) -> tuple[Use, Use]:
+    """The two uses of a key that a finding names. In a loop, both stand at the finding."""
+    steps = [step for step in item.finding.evidence if step.kind == "use" and step.path in texts]
+    first = [_place_of(step, texts[step.path]) for step in steps if step.text in (FIRST_USE, LEADS_TO_USE)]
+    again = [_place_of(step, texts[step.path]) for step in steps if step.text == USED_AGAIN]
+    if first and item.finding.name == "key-reuse-in-loop":
+        first.append((spot.path, spot.first, frozenset(range(spot.first, spot.last + 1))))
+    return Use(tuple(first)), Use(tuple(again[:1]))
+
+
+def _place_of(step: Step, text: str) -> tuple[str, int, frozenset[int]]:
+    row = text.count("\n", 0, step.start) + 1
+    return step.path, row, rows_around(text, row, row)
 
 
 def recorded_by_file(profile: Profile | None) -> dict[str, list[Function]]:

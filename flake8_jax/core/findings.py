@@ -47,6 +47,12 @@ class Refusal(msgspec.Struct, frozen=True):
     reason: str
 
 
+FIRST_USE = "the key is first used here"
+LEADS_TO_USE = "this call leads to that use"
+USED_AGAIN = "the key is used again here"
+"""Texts of steps of the kind ``use``."""
+
+
 class Step(msgspec.Struct, frozen=True):
     """One step of a call chain.
     - ``path``, ``start``, ``row``: where the step is: the file, the offset in its text, and the line, counted from 1.

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from flake8_jax.core import ir
 from flake8_jax.core.cells import SUFFIX, Rows
-from flake8_jax.core.findings import Level, Step
+from flake8_jax.core.findings import FIRST_USE, LEADS_TO_USE, USED_AGAIN, Level, Step
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Candidate, Report
 from flake8_jax.rules._meetings import Meetings
@@ -371,11 +371,11 @@ def is_inside(site: Site, around: Site) -> bool:
 def uses_of(event: KeyUse) -> tuple[Step, ...]:
     """Both uses, for the evidence, and the call that leads to the first."""
     first, last, reached = event.first or event.earlier, event.last, event.earlier
-    steps = [] if first is None else [_step(first, "the key is first used here")]
+    steps = [] if first is None else [_step(first, FIRST_USE)]
     if first is not None and reached is not None and not event.in_loop and not is_inside(first, reached):
-        steps.append(_step(reached, "this call leads to that use"))
+        steps.append(_step(reached, LEADS_TO_USE))
     if last is not None and not event.in_loop:
-        steps.append(_step(last, "the key is used again here"))
+        steps.append(_step(last, USED_AGAIN))
     return tuple(steps)
 
 
@@ -506,4 +506,4 @@ def _rank(event: KeyUse) -> tuple[bool, bool]:
 def _again(candidate: Candidate) -> list[Step]:
     """A further use of a key: where the report on it stands."""
     site = Site(candidate.event.context.scope, candidate.start, candidate.start)
-    return [_step(site, "the key is used again here")]
+    return [_step(site, USED_AGAIN)]

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
+
+import msgspec
 
 from flake8_jax.core.findings import Verdict
 from flake8_jax.runtime_checks.observations import Observations, Seen, error_in_words, line_in_words
@@ -52,7 +54,7 @@ MORE_ITERATIONS = "use a run with more iterations"
 NOT_REACHED = _unclear("the line did not run", "use a command that runs it")
 
 
-def _times(count: int) -> str:
+def times_in_words(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
@@ -100,7 +102,7 @@ def raises(*types: str, message: str = "", anywhere: str = "", staged: bool = Fa
             row = o.beside(beside[0])
             return _elsewhere(beside[0], row, "statement" if row in o.statement else "function")
         states = " and ".join(sorted(o.watch.get("visits", {})))
-        return _refuted(f"the line ran {_times(o.visits())} ({states}) and raised nothing")
+        return _refuted(f"the line ran {times_in_words(o.visits())} ({states}) and raised nothing")
 
     return judge
 
@@ -182,11 +184,13 @@ def runs_staged(what: str) -> Judge:
 
     def judge(o: Observations) -> Verdict:
         if o.visits(*STAGED):
-            return _confirmed(f"{what}: it ran {_times(o.visits(*STAGED))} while JAX traced", visits=o.watch["visits"])
+            return _confirmed(
+                f"{what}: it ran {times_in_words(o.visits(*STAGED))} while JAX traced", visits=o.watch["visits"]
+            )
         if o.through("raised"):
             return _raised(o.through("raised")[0])
         if o.visits():
-            return _refuted(f"the line ran {_times(o.visits())}, never while JAX traced")
+            return _refuted(f"the line ran {times_in_words(o.visits())}, never while JAX traced")
         return NOT_REACHED
 
     return judge
@@ -209,7 +213,9 @@ def runs(what: str) -> Judge:
 
     def judge(o: Observations) -> Verdict:
         return (
-            _confirmed(f"{what}: it ran {_times(o.visits())}", visits=o.watch["visits"]) if o.visits() else NOT_REACHED
+            _confirmed(f"{what}: it ran {times_in_words(o.visits())}", visits=o.watch["visits"])
+            if o.visits()
+            else NOT_REACHED
         )
 
     return judge
@@ -223,9 +229,13 @@ def repeats_eagerly(least: int, what: str) -> Judge:
     def judge(o: Observations) -> Verdict:
         count = o.visits("eager")
         if count >= least:
-            return _confirmed(f"the line ran {_times(count)} outside of tracing and {what} each time", visits=count)
+            return _confirmed(
+                f"the line ran {times_in_words(count)} outside of tracing and {what} each time", visits=count
+            )
         return (
-            _unclear(f"the line ran {_times(count)} outside of tracing", MORE_ITERATIONS) if o.visits() else NOT_REACHED
+            _unclear(f"the line ran {times_in_words(count)} outside of tracing", MORE_ITERATIONS)
+            if o.visits()
+            else NOT_REACHED
         )
 
     return judge
@@ -253,7 +263,9 @@ def unrolls(least: int) -> Judge:
             return _confirmed(f"one trace went through the loop {count} times, and holds as many copies", copies=count)
         if not count:
             return NOT_REACHED
-        return _unclear(f"one trace went through the loop {_times(count)}", "use inputs that make the loop longer")
+        return _unclear(
+            f"one trace went through the loop {times_in_words(count)}", "use inputs that make the loop longer"
+        )
 
     return judge
 
@@ -306,7 +318,7 @@ def compiles_again(
             name = best[0][1] or "the function"
             seconds = sum(seen["seconds"] for seen in found if seen["name"] == best[0][1])
             again = _confirmed(
-                f"{what}: {_times(best[1])} `{name}`, {seconds:.3g} s in all", compilations=best[1], seconds=seconds,
+                f"{what}: {times_in_words(best[1])} `{name}`, {seconds:.3g} s in all", compilations=best[1], seconds=seconds,
                 why=reason,
             )  # fmt: skip
             rows = _rows(o, [seen for seen in found if seen["name"] == best[0][1]])
@@ -317,7 +329,7 @@ def compiles_again(
         if not o.visits():
             return NOT_REACHED
         advice = "use inputs that differ as in real use" if visits >= 2 else MORE_ITERATIONS
-        return _unclear(f"the line ran {_times(o.visits())}, and JAX compiled nothing again", advice)
+        return _unclear(f"the line ran {times_in_words(o.visits())}, and JAX compiled nothing again", advice)
 
     return judge
 
@@ -345,7 +357,7 @@ def traces_again(o: Observations) -> Verdict:
     """
     count, runs_ = o.watch.get("entered", 0), o.watch.get("entered_runs", 0)
     if count >= 2 and o.most("eager") >= 2:
-        return _confirmed(f"JAX traced the function {_times(count)} in one run of the loop", traces=count)
+        return _confirmed(f"JAX traced the function {times_in_words(count)} in one run of the loop", traces=count)
     if runs_ >= 2 and runs_ >= o.runs("eager") > 0:
         return _confirmed(f"JAX traced the function in each of {runs_} runs of the line", traces=runs_)
     return _unclear("JAX traced no function twice", MORE_ITERATIONS) if o.visits() else NOT_REACHED
@@ -396,7 +408,7 @@ def waits_in_loop(o: Observations) -> Verdict:
     waits = [seen for seen in o.through("waits") if seen["state"] == "eager"]
     most = max(o.in_one_run(waits).values(), default=0)
     if most >= 2:
-        return _confirmed(f"the line waited for the device {_times(most)} in one run of the loop", waits=most)
+        return _confirmed(f"the line waited for the device {times_in_words(most)} in one run of the loop", waits=most)
     if not o.visits():
         return NOT_REACHED
     if most:
@@ -430,7 +442,7 @@ def cut_to_32_bits(o: Observations) -> Verdict:
         return warning
     if o.all.get("x64"):
         return _refuted("64-bit types were switched on in this run")
-    return _confirmed(f"64-bit types are off, and the line ran {_times(o.visits())}")
+    return _confirmed(f"64-bit types are off, and the line ran {times_in_words(o.visits())}")
 
 
 def warned(category: str, message: str = "") -> Judge:
@@ -466,40 +478,79 @@ def keeps_both(o: Observations) -> Verdict:
 # --- keys ----------------------------------------------------------------------------------------------------------
 
 
+class Repeat(NamedTuple):
+    """A key that the line consumed ``again``: the same bytes from the same construction as ``before``, by the same caller."""
+
+    before: list[Seen]
+    again: Seen
+
+
+def _repeats(o: Observations) -> Iterator[Repeat]:
+    used: dict[tuple[int | None, int, str], list[Seen]] = {}
+    for seen in o.all.get("draws", ()):
+        key = seen["key"] + (f"+{seen['about']}" if seen["name"] == "fold" else "")
+        invocation = o.invocation(seen)
+        before = used.setdefault((invocation, seen.get("made", 0), key), [])
+        if before and invocation is not None and o.spot.is_on(seen["stack"]):
+            yield Repeat(list(before), seen)
+        before.append(seen)
+
+
 def key_repeats(least: int = 1) -> Judge:
-    """Make a judge that confirms if the line consumes a key that the same caller consumed before: the same bytes, from
-    the same construction. least: how often the line has to run in one call before new keys refute the finding.
+    """Make a judge that confirms if the line consumes a key that was consumed before, and both uses are those that the finding
+    names. least: how often the line has to run in one call before new keys refute the finding.
     """
 
     def judge(o: Observations) -> Verdict:
-        used: dict[tuple[int | None, int, str], list[Seen]] = {}
-        for seen in o.all.get("draws", ()):
-            key = seen["key"] + (f"+{seen['about']}" if seen["name"] == "fold" else "")
-            invocation = o.invocation(seen)
-            made = seen.get("made", 0)
-            before = used.get((invocation, made, key), ())
-            if before and any(o.spot.holds(place) for place in seen["stack"]) and invocation is not None:
-                first = next((use for use in before if o.place(use) in o.chain), before[0])
-                where = line_in_words(*(o.place(first) or (o.spot.path, 0)), o.spot.path)
+        other: Repeat | None = None
+        for repeat in _repeats(o):
+            named = [use for use in repeat.before if o.first.is_on(use["stack"])]
+            if named and o.again.is_on(repeat.again["stack"]):
                 return _confirmed(
-                    f"the same key was consumed {_times(len(before) + 1)} ({first['name']} on {where}, then "
-                    f"{seen['name']} here)",
-                    first=first["stack"][:3],
-                    again=seen["stack"][:3],
+                    f"the same key was consumed {times_in_words(len(named) + 1)} ({named[0]['name']} on "
+                    f"{_line_of(o, named[0])}, then {repeat.again['name']} here)",
+                    first=named[0]["stack"][:3],
+                    again=repeat.again["stack"][:3],
                 )
-            used.setdefault((invocation, made, key), []).append(seen)
+            other = other or repeat
         errors = [seen for seen in o.through("raised") if seen["type"] == "KeyReuseError"]
         if errors:
             return _raised(errors[0])
+        if other is not None:
+            return _other_use(o, other)
         if not o.visits():
             return NOT_REACHED
-        if not any(any(o.spot.holds(place) for place in seen["stack"]) for seen in o.all.get("draws", ())):
+        if not any(o.spot.is_on(seen["stack"]) for seen in o.all.get("draws", ())):
             return _unclear("the line consumed no key", "use inputs for which it draws random numbers")
         if o.most() < least:
             return _unclear("the line ran once in each call", MORE_ITERATIONS)
+        if not any(o.first.is_on(seen["stack"]) for seen in o.all.get("draws", ())):
+            first = line_in_words(*o.first.places[0][:2], o.spot.path)
+            return _unclear(
+                f"every key consumed here was new, and none was seen to be consumed first on {first}, as the finding says",
+                "use a command that runs both lines",
+            )
         return _refuted("every key consumed here was new")
 
     return judge
+
+
+def _other_use(o: Observations, repeat: Repeat) -> Verdict:
+    """The line consumed a key again, but not by the two uses that the finding names."""
+    first = repeat.before[0]
+    seen = f"{first['name']} on {_line_of(o, first)}, then {repeat.again['name']} here"
+    named = [line_in_words(path, row, o.spot.path) for path, row, _ in (*o.first.places[:1], *o.again.places[:1])]
+    verdict = _unclear(
+        f"the same key was consumed twice ({seen}), but not first on {named[0]} as the finding says"
+        if not o.first.is_on(first["stack"])
+        else f"the same key was consumed twice ({seen}), but not by {named[-1]} as the finding says",
+        "use a command in which the lines that it names use the key",
+    )
+    return msgspec.structs.replace(verdict, details={"first": first["stack"], "again": repeat.again["stack"]})
+
+
+def _line_of(o: Observations, seen: Seen) -> str:
+    return line_in_words(*(o.place(seen) or (o.spot.path, 0)), o.spot.path)
 
 
 def shared_by_elements(o: Observations) -> Verdict:
@@ -515,7 +566,7 @@ def not_finite(o: Observations) -> Verdict:
     """Confirm if the function returned infinities or NaN."""
     count = o.watch.get("nonfinite", 0)
     if count:
-        return _confirmed(f"the function returned infinities or NaN {_times(count)}", nonfinite=count)
+        return _confirmed(f"the function returned infinities or NaN {times_in_words(count)}", nonfinite=count)
     advice = "use inputs at the limits, such as 0 or very large numbers"
     return _unclear("all results were finite on these inputs", advice) if o.visits() else NOT_REACHED
 

@@ -29,6 +29,23 @@ class Spot(msgspec.Struct, frozen=True):
         """Return whether a frame of a stack stands in these rows."""
         return bool(place[0] == self.path and self.first <= place[1] <= self.last)
 
+    def is_on(self, stack: list[list[Any]]) -> bool:
+        """Return whether a frame of a stack does."""
+        return any(self.holds(place) for place in stack)
+
+
+class Use(msgspec.Struct, frozen=True):
+    """A use of a key that a finding names. places: what the stack of that use passes: path, row, and the rows of the statement
+    there."""
+
+    places: tuple[tuple[str, int, frozenset[int]], ...] = ()
+
+    def is_on(self, stack: list[list[Any]]) -> bool:
+        """Return whether a stack passes all places."""
+        return all(
+            any(at[0] == path and (at[1] == row or at[1] in rows) for at in stack) for path, row, rows in self.places
+        )
+
 
 def line_in_words(path: str, row: int, own: str) -> str:
     """Return ``line 3``, or for a file other than ``own``, ``line 3 of src/model.py``, because two files may have the
@@ -52,8 +69,8 @@ def error_in_words(seen: Seen, most: int = 200) -> str:
 
 class Observations(msgspec.Struct, frozen=True):
     """Everything that one run of the workload showed. ``watch``: what was counted at this finding's rows. statement: the rows
-    of the statement that it stands in. name: the text of the finding, where that is a name. chain: the places (path and
-    row) that the finding names."""
+    of the statement that it stands in. name: the text of the finding, where that is a name. first, again: the two
+    uses of a key that the finding names."""
 
     spot: Spot
     watch: Seen
@@ -61,7 +78,8 @@ class Observations(msgspec.Struct, frozen=True):
     roots: tuple[str, ...] = ()
     statement: frozenset[int] = frozenset()
     name: str = ""
-    chain: frozenset[tuple[str, int]] = frozenset()
+    first: Use = Use()
+    again: Use = Use()
 
     def visits(self, *states: str) -> int:
         """Count how often the line began to run (in these states of tracing, or in all)."""
@@ -84,7 +102,7 @@ class Observations(msgspec.Struct, frozen=True):
 
     def through(self, kind: str) -> list[Seen]:
         """Return what happened with a frame of these rows anywhere on the stack."""
-        return [seen for seen in self.all.get(kind, ()) if any(self.spot.holds(place) for place in seen["stack"])]
+        return [seen for seen in self.all.get(kind, ()) if self.spot.is_on(seen["stack"])]
 
     def beside(self, seen: Seen) -> int | None:
         """Return the row of the same statement, or the neighboring row of the same function, at which something

@@ -15,11 +15,12 @@ from pathlib import Path
 import msgspec
 
 from flake8_jax.core.findings import Verdict
-from flake8_jax.runtime_checks.judges import NOT_REACHED, is_artefact
+from flake8_jax.runtime_checks.judges import NOT_REACHED, is_artefact, times_in_words
 from flake8_jax.runtime_checks.observations import (
     Observations,
     Seen,
     Spot,
+    Use,
     error_in_words,
     file_in_words,
     line_in_words,
@@ -46,6 +47,8 @@ REPLICAS = 4
 """So many devices the CPU poses as, where a finding is about several."""
 _LEAST_SECONDS = 12.0
 """A run without jit gets at least that; else the time of the run as it is, which is slower than the command by itself."""
+_UNKNOWN_SECONDS = 60.0
+"""A run without jit gets that where there was no run as it is."""
 _AGAIN = 2.0
 """A second run without jit, in which jit is off at more lines, gets so many times the time of the first."""
 _BACKENDS = {"cuda": ("gpu", "cuda"), "cpu": ("cpu",), "tpu": ("tpu",)}
@@ -57,7 +60,7 @@ class Asked(msgspec.Struct, frozen=True):
     and whether to call it under ``jax.jit``, because the finding is true only where it is traced; cases: texts of inputs.
     formula: the text of the finding, and what its fix would make of it. every: call all targets, also after one that
     reached it. name: the text of the finding, where that is a name. column: where it begins in its first row, from 1; 0 for
-    anywhere."""
+    anywhere. code: that of its rule. first, again: the uses of a key that it names."""
 
     rule: str
     spot: Spot
@@ -69,9 +72,13 @@ class Asked(msgspec.Struct, frozen=True):
     chain: tuple[tuple[str, int], ...] = ()
     name: str = ""
     column: int = 0
+    code: str = ""
+    first: Use = Use()
+    again: Use = Use()
 
 
 _REAL = "pass a command that uses real inputs"
+_RUNNING = "use a command that runs it"
 _REACHING = "use a command that comes to it sooner"
 _SHORTER = "use a command that runs for a shorter time"
 
@@ -122,9 +129,10 @@ class Workload(msgspec.Struct, frozen=True):
 
 class Run(msgspec.Struct, frozen=True):
     """One run of the workload: what was seen, and what went wrong, if anything. called: by number, with which inputs a
-    function was called that leads there, and what came of it. failed: an exception ended the command. wall: seconds.
-    interrupted: a signal ended it and us; cut: it was ended on purpose, in these words. partial: it ended without a last word,
-    and what is seen is what it had said before."""
+    function was called that leads there, and what came of it. failed: an exception ended the command; stopped: a limit or
+    a signal did; blind: the watching ended before the command. wall: seconds. interrupted: a signal ended it and us; cut: it
+    was ended on purpose, in these words. partial: it ended without a last word, and what is seen is what it had said
+    before."""
 
     seen: Message | None
     versions: dict[str, str]
@@ -132,6 +140,8 @@ class Run(msgspec.Struct, frozen=True):
     output: str = ""
     called: dict[int, Message] = {}
     failed: bool = False
+    stopped: bool = False
+    blind: bool = False
     wall: float = 0.0
     interrupted: bool = False
     cut: str = ""
@@ -181,13 +191,11 @@ def verify(
                 continue
             progress(f"running {what} ({_MODES[mode]})")
             lines = _lines(batch, known) if workload.command and not workload.cells else None
-            runs[mode] = observe(batch, _limited(workload, mode, known), mode, lines=lines, known=known)
+            runs[mode] = observe(batch, limited(workload, mode, known), mode, lines=lines, known=known)
             if mode == "keys" and lines is not None and _is_hidden(batch, runs[mode], workload, lines, known):
                 progress(f"running {what} ({_MODES[mode]}, now that it is known what is compiled)")
                 lines = _lines(batch, runs[mode], lines)
-                runs[mode] = observe(
-                    batch, _limited(workload, mode, runs[mode], _AGAIN), mode, lines=lines, known=known
-                )
+                runs[mode] = observe(batch, limited(workload, mode, runs[mode], _AGAIN), mode, lines=lines, known=known)
             if not workload.is_met_by(runs[mode].versions):
                 absent = workload.target
                 workload = msgspec.structs.replace(workload, target="cpu")
@@ -200,9 +208,24 @@ def verify(
         made = {mode: run for mode, run in runs.items() if mode == "plain" or run is not runs.get("plain")}
         notes += [f"{_MODES[mode]}: {text}" for mode, run in made.items() for text in (run.trouble, run.cut) if text]
         for position, number in enumerate(group):
-            verdict = judged(position, asked[number], runs, workload, versions)
+            verdict = named_by(batch, asked[number], judged(position, asked[number], runs, workload, versions))
             verdicts[number] = _without_device(verdict, asked[number], absent) if absent else verdict
     return Verification(tuple(verdicts[number] for number in range(len(asked))), versions, tuple(notes), interrupted)
+
+
+def named_by(batch: Sequence[Asked], one: Asked, verdict: Verdict) -> Verdict:
+    """The same defect, but by uses of a key that another finding names: confirmed elsewhere."""
+    first, again = verdict.details.get("first"), verdict.details.get("again")
+    if verdict.verdict != "inconclusive" or not isinstance(first, list) or not isinstance(again, list):
+        return verdict
+    for other in batch:
+        if other.first.places and other.first.is_on(first) and other.again.is_on(again) and other.spot.is_on(again):
+            where = line_in_words(other.spot.path, other.spot.first, one.spot.path)
+            said = verdict.reason.rpartition("; ")[0]
+            return msgspec.structs.replace(
+                verdict, verdict="confirmed-elsewhere", reason=f"{said}; {other.code} on {where} names these uses"
+            )
+    return verdict
 
 
 Lines = frozenset[tuple[str, int]]
@@ -269,13 +292,14 @@ def _mode(one: Asked) -> str:
     return oracle.mode if oracle is not None else ""
 
 
-def _limited(workload: Workload, mode: str, plain: Run | None, share: float = 1.0) -> Workload:
-    """A slower way of running gets so much of the time of the run as it is."""
-    if mode != "keys" or plain is None or not plain.wall or plain.cut or not workload.command:
+def limited(workload: Workload, mode: str, plain: Run | None, share: float = 1.0) -> Workload:
+    """A slower way of running gets so much of the time of the run as it is; where there was none, what ``--for`` gives."""
+    given = workload.limits.enough
+    if mode != "keys" or not workload.command or (given is not None and (plain is None or plain.cut)):
         return workload
-    enough = max(_LEAST_SECONDS, share * plain.wall)
-    if workload.limits.enough is not None:
-        enough = min(enough, workload.limits.enough)
+    enough = max(_LEAST_SECONDS, share * plain.wall) if plain is not None and plain.wall else _UNKNOWN_SECONDS
+    if given is not None:
+        enough = min(enough, given)
     return msgspec.structs.replace(workload, limits=msgspec.structs.replace(workload.limits, enough=enough))
 
 
@@ -377,6 +401,8 @@ def run_of(outcome: Outcome, workload: Workload) -> Run:
         outcome.output,
         {message["watch"]: message for message in outcome.of("called")},
         failed=outcome.state not in _STOPPED and bool(ended and ended[0]["failure"]),
+        stopped=outcome.state in _STOPPED or outcome.partial,
+        blind=bool(ended and ended[0]["interrupted"]),
         wall=outcome.wall,
         interrupted=outcome.state == "interrupted",
         cut=_cut(outcome, workload),
@@ -435,11 +461,14 @@ def judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, ve
     if run.seen is None:
         return Verdict("inconclusive", run.trouble, target, inputs=inputs)
     watch: Seen = run.seen["watches"][number]
-    chain = frozenset(one.chain)
-    seen = Observations(one.spot, watch, run.seen, workload.roots, one.statement, one.name, chain)
+    seen = Observations(one.spot, watch, run.seen, workload.roots, one.statement, one.name, one.first, one.again)
     verdict = oracle.judge(seen)
     if verdict is NOT_REACHED:
+        plain = runs.get("plain")
+        before = None if plain is None or plain is run or plain.seen is None else plain.seen["watches"][number]
         verdict = _why_not_reached(one, watch, run) or verdict
+        if before is not None and before["visits"] and (run.cut or run.stopped):
+            verdict = _cut_before(one, before, run, oracle.mode)
     details = verdict.details
     if number in run.called:
         call = run.called[number]
@@ -461,7 +490,8 @@ def judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, ve
     elif verdict.verdict == "refuted" and run.cut:
         asked_for = workload.limits.enough is not None
         reason = f"{verdict.reason}; the run was {run.cut}"
-        verdict = Verdict("refuted", reason) if asked_for else Verdict("inconclusive", f"{reason}; {_SHORTER}")
+        shorter = _more_time(one, run) if oracle.mode == "keys" else _SHORTER
+        verdict = Verdict("refuted", reason) if asked_for else Verdict("inconclusive", f"{reason}; {shorter}")
     elif verdict.verdict == "refuted" and run.trouble:  # what it did not come to may tell otherwise
         verdict = Verdict("inconclusive", f"{verdict.reason}, but {run.trouble}; fix that first")
     return msgspec.structs.replace(verdict, target=target, inputs=inputs, details=details)
@@ -476,7 +506,7 @@ def _why_not_reached(one: Asked, watch: Seen, run: Run) -> Verdict | None:
         where = line_in_words(path, row, one.spot.path)
         found = Verdict("blocked", f"the line did not run; {where} raised {error_in_words(raised)}")
         if raised["type"] == "SystemExit":  # that is no error
-            found = Verdict("inconclusive", f"the program ended on {where}, before the line; {_REACHING}")
+            found = Verdict("inconclusive", f"the program ended on {where}, before the line; {_RUNNING}")
         if path == one.spot.path and row < one.spot.first and function in watch["functions"]:
             return found
         if any(_leads_here(one, *left) for left in raised.get("left", ())):
@@ -484,10 +514,32 @@ def _why_not_reached(one: Asked, watch: Seen, run: Run) -> Verdict | None:
     if run.failed:
         before = "" if _is_entered(one, run.seen) else "nothing of its file ran before "
         return Verdict("blocked", f"the line did not run; {before}{run.trouble}")
-    if run.trouble or run.cut:
+    why = run.trouble or "the run was " * bool(run.cut) + run.cut
+    if run.blind:
+        return Verdict("inconclusive", f"the line was not seen to run; {why}; use a command that sets none")
+    if run.cut or run.stopped:
         what = "the line was not seen to run" if run.partial else "the line did not run"
-        return Verdict("inconclusive", f"{what}; {run.trouble or 'the run was ' + run.cut}; {_REACHING}")
-    return None
+        files = run.seen.get("files")
+        if files is None or one.spot.path in files:
+            return Verdict("inconclusive", f"{what}; {why}; {_REACHING}")
+        return Verdict("inconclusive", f"{what}, and nothing of its file; {why}; {_RUNNING}")
+    return Verdict("inconclusive", f"the line did not run; {why}; {_RUNNING}") if why else None
+
+
+def _cut_before(one: Asked, before: Seen, run: Run, mode: str) -> Verdict:
+    """The line ran in the run as it is; the other one was ended before it came there."""
+    count = sum(before["visits"].values())
+    ran = f"the line ran {times_in_words(count)} in the first run"
+    why = run.trouble or f"it was {run.cut}"
+    return Verdict(
+        "inconclusive", f"{ran}, but was not seen in the further run ({_MODES[mode]}): {why}; {_more_time(one, run)}"
+    )
+
+
+def _more_time(one: Asked, run: Run) -> str:
+    """What gives a slow way of running more time: without findings of other rules, there is no first run that limits it."""
+    alone = f"--select {one.code} " * bool(one.code)
+    return f"give that run more time with `{alone}{'--timeout 900' if run.stopped else '--for 4m'}`"
 
 
 def _chain_elsewhere(one: Asked, seen: Observations) -> str:

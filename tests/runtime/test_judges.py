@@ -10,9 +10,10 @@ import msgspec
 import pytest
 
 from flake8_jax.core.findings import Verdict
-from flake8_jax.runtime_checks.observations import Spot, line_in_words
+from flake8_jax.runtime_checks.observations import Spot, Use, line_in_words
 from flake8_jax.runtime_checks.oracles import all_oracles
-from flake8_jax.runtime_checks.verify import Asked, Run, Workload, judged
+from flake8_jax.runtime_checks.sandbox import Limits
+from flake8_jax.runtime_checks.verify import Asked, Run, Workload, judged, limited, named_by
 
 FILE, OTHER = "/project/model.py", "/project/other.py"
 BOOL = ("TracerBoolConversionError", "Attempted boolean conversion of traced array with shape float32[]")
@@ -126,7 +127,7 @@ def test_another_error_on_the_line_comes_first() -> None:
 
 def test_a_program_that_ends_earlier_raises_no_error() -> None:
     found = judge(("SystemExit", ""), (FILE, 9, "f"), visits=0)
-    said = "the program ended on line 9, before the line; use a command that comes to it sooner"
+    said = "the program ended on line 9, before the line; use a command that runs it"
     assert (found.verdict, found.reason) == ("inconclusive", said)
 
 
@@ -226,19 +227,139 @@ def test_a_line_that_the_command_does_not_reach_waits_for_no_other_run() -> None
     assert found.reason == "the line did not run; use a command that runs it"
     reached = Run({"watches": [{"visits": {"abstract": 1}, "functions": ["f"]}], "raised": []}, {})
     found = judged(0, asked, {"plain": reached, "keys": keys}, workload, {"backend": "cpu"})
-    assert found.reason.startswith("the line was not seen to run; the run was ended after 2 s")
+    assert found.reason.startswith(
+        "the line ran once in the first run, but was not seen in the further run (without jit"
+    )
 
 
-@pytest.mark.parametrize(("chain", "first"), [((), "split on line 3"), (((FILE, 5),), "normal on line 5")])
-def test_the_first_use_of_a_key_is_the_one_that_the_finding_names(
-    chain: tuple[tuple[str, int], ...], first: str
-) -> None:
-    uses = [("split", 3), ("normal", 5), ("uniform", 10)]
-    draws = [{"name": name, "key": "0", "made": 1, "stack": [[FILE, row, "f", 1]]} for name, row in uses]
-    runs = {"keys": Run({"watches": [{"visits": {"eager": 1}}], "raised": [], "draws": draws}, {})}
-    asked = Asked("key-reuse", Spot(FILE, 10, 10), chain=chain)
-    found = judged(0, asked, runs, Workload(("python", "main.py"), ("/project",), "/project"), {"backend": "cpu"})
-    assert found.reason == f"the same key was consumed 3 times ({first}, then uniform here)"
+def key_verdicts(uses: list[tuple[str, int, str]], *asked: Asked) -> list[Verdict]:
+    """Verdicts where one key is consumed by ``uses``: what each is, and its row and key. ``g`` is called on row 8."""
+    draws = [
+        {
+            "name": name,
+            "key": key,
+            "made": 1,
+            "stack": [*[[OTHER, row, "g", 2]] * (row < 3), [FILE, max(row, 8), "f", 1]],
+        }
+        for name, row, key in uses
+    ]
+    watch = {"visits": {"eager": 2}, "most": {"eager": 2}}
+    runs = {"keys": Run({"watches": [watch] * len(asked), "raised": [], "draws": draws}, {})}
+    workload = Workload(("python", "main.py"), ("/project",), "/project")
+    found = [judged(number, one, runs, workload, {"backend": "cpu"}) for number, one in enumerate(asked)]
+    return [named_by(asked, one, verdict) for one, verdict in zip(asked, found)]
+
+
+def use_on(path: str, row: int, more: tuple[str, int] | None = None) -> Use:
+    places = [(path, row), *([] if more is None else [more])]
+    return Use(tuple((path, row, frozenset({row})) for path, row in places))
+
+
+@pytest.mark.parametrize(
+    ("first", "said"),
+    [
+        (Use(), "3 times (split on line 8, then uniform here)"),
+        (use_on(FILE, 9), "twice (normal on line 9, then uniform here)"),
+        (use_on(OTHER, 2, (FILE, 8)), "twice (split on line 8, then uniform here)"),
+    ],
+)
+def test_the_first_use_of_a_key_is_the_one_that_the_finding_names(first: Use, said: str) -> None:
+    uses = [("split", 2, "k"), ("normal", 9, "k"), ("uniform", 10, "k")]
+    (found,) = key_verdicts(uses, Asked("key-reuse", Spot(FILE, 10, 10), first=first))
+    assert found.reason.replace("line 2 of other.py", "line 8") == f"the same key was consumed {said}"
+
+
+def test_a_use_that_only_another_finding_names() -> None:
+    """A key that is split was drawn from on line 9; nothing of what JAX303 names ran."""
+    uses = [("normal", 9, "k"), ("split", 10, "k")]
+    reuse = Asked("key-reuse", Spot(FILE, 10, 10), code="JAX301", first=use_on(FILE, 9))
+    after_split = Asked("key-used-after-split", Spot(FILE, 10, 10), code="JAX303", first=use_on(OTHER, 2, (FILE, 8)))
+    alone = key_verdicts(uses, after_split)[0]
+    said = (
+        "the same key was consumed twice (normal on line 9, then split here), but not first on line 2 of other.py as the "
+        "finding says"
+    )
+    assert alone.verdict == "inconclusive"
+    assert alone.reason == f"{said}; use a command in which the lines that it names use the key"
+    both = key_verdicts(uses, after_split, reuse)
+    assert [one.verdict for one in both] == ["confirmed-elsewhere", "confirmed"]
+    assert both[0].reason == f"{said}; JAX301 on line 10 names these uses"
+
+
+@pytest.mark.parametrize(
+    ("uses", "verdict"),
+    [
+        ([("normal", 10, "a"), ("normal", 10, "a")], "confirmed"),
+        ([("normal", 9, "a"), ("normal", 10, "a")], "inconclusive"),  # before the loop, which ran once
+        ([("normal", 10, "a"), ("normal", 10, "b")], "refuted"),
+    ],
+)
+def test_a_key_of_a_loop_is_used_before_in_the_loop(uses: list[tuple[str, int, str]], verdict: str) -> None:
+    asked = Asked("key-reuse-in-loop", Spot(FILE, 10, 10), first=use_on(FILE, 10))
+    assert key_verdicts(uses, asked)[0].verdict == verdict
+
+
+def test_the_second_use_is_the_one_that_the_finding_names_too() -> None:
+    """``a(key) + (b(key) if flag else 0)``, where ``a`` draws twice."""
+    uses = [("normal", 1, "k"), ("normal", 2, "k")]
+    asked = Asked("key-reuse", Spot(FILE, 8, 8), first=use_on(OTHER, 1), again=use_on(FILE, 30))
+    (found,) = key_verdicts(uses, asked)
+    assert found.verdict == "inconclusive" and "but not by line 30 as the finding says" in found.reason, found
+
+
+def test_a_first_use_that_did_not_happen_refutes_nothing() -> None:
+    asked = Asked("key-reuse", Spot(FILE, 10, 10), first=use_on(FILE, 9))
+    (found,) = key_verdicts([("normal", 10, "a")], asked)
+    assert found.verdict == "inconclusive" and "consumed first on line 9, as the finding says" in found.reason, found
+    (found,) = key_verdicts([("normal", 9, "b"), ("normal", 10, "a")], asked)
+    assert (found.verdict, found.reason) == ("refuted", "every key consumed here was new")
+
+
+@pytest.mark.parametrize(
+    ("run", "said"),
+    [
+        ({"trouble": "status 1"}, "did not run; status 1; use a command that runs it"),
+        ({"cut": "cut", "files": [FILE]}, "did not run; the run was cut; use a command that comes to it sooner"),
+        ({"cut": "cut"}, "did not run, and nothing of its file; the run was cut; use a command that runs it"),
+        ({"trouble": "it took 9 s", "stopped": True, "partial": True, "files": [FILE]},
+         "was not seen to run; it took 9 s; use a command that comes to it sooner"),
+        ({"trouble": "it set its own trace function", "blind": True},
+         "was not seen to run; it set its own trace function; use a command that sets none"),
+    ],
+)  # fmt: skip
+def test_what_to_do_where_the_line_did_not_run(run: dict[str, Any], said: str) -> None:
+    files = run.pop("files", [OTHER])
+    runs = {"plain": Run({"watches": [{"visits": {}, "functions": []}], "raised": [], "files": files}, {}, **run)}
+    workload = Workload(("python", "main.py"), ("/project",), "/project")
+    found = judged(0, Asked("traced-branch", Spot(FILE, 10, 10)), runs, workload, {"backend": "cpu"})
+    assert (found.verdict, found.reason) == ("inconclusive", f"the line {said}")
+
+
+@pytest.mark.parametrize("visits", [0, 1])
+def test_a_run_without_jit_that_is_cut_says_what_gives_it_more_time(visits: int) -> None:
+    plain = Run({"watches": [{"visits": {"eager": 3}, "functions": ["f"]}], "raised": []}, {}, wall=3.0)
+    watch = {"visits": {"eager": visits} if visits else {}, "most": {"eager": visits}, "functions": ["f"]}
+    draws = [{"name": "normal", "key": "a", "made": 1, "stack": [[FILE, 10, "f", 1]]}]
+    keys = Run({"watches": [watch], "raised": [], "draws": draws}, {}, cut="ended after 12 s")
+    workload = Workload(("python", "main.py"), ("/project",), "/project")
+    asked = Asked("key-reuse", Spot(FILE, 10, 10), code="JAX301")
+    found = judged(0, asked, {"plain": plain, "keys": keys}, workload, {"backend": "cpu"})
+    begins = (
+        "every key consumed here was new"
+        if visits
+        else "the line ran 3 times in the first run, but was not seen in the further run (without jit"
+    )
+    assert found.verdict == "inconclusive" and found.reason.startswith(begins), found
+    assert found.reason.endswith("; give that run more time with `--select JAX301 --for 4m`")
+
+
+@pytest.mark.parametrize(
+    ("wall", "given", "enough"), [(None, None, 60), (None, 240, 240), (3.0, None, 12), (30.0, None, 30), (30.0, 20, 20)]
+)
+def test_how_long_a_run_without_jit_may_take(wall: float | None, given: float | None, enough: float) -> None:
+    plain = None if wall is None else Run(None, {}, wall=wall)
+    workload = Workload(("python", "main.py"), ("/project",), "/project", limits=Limits(enough=given))
+    assert limited(workload, "keys", plain).limits.enough == enough
 
 
 @pytest.mark.parametrize("rule", sorted(all_oracles()))
