@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import functools
 import os
+import re
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -26,6 +27,7 @@ from flake8_jax.cli.said import tell
 from flake8_jax.core.cells import SUFFIX, Rows, in_words
 from flake8_jax.core.findings import FIRST_USE, LEADS_TO_USE, USED_AGAIN, Step, Verdict
 from flake8_jax.core.report import Diagnostic, RunReport
+from flake8_jax.runtime_checks.attribution import Span
 from flake8_jax.runtime_checks.child.constants import is_name
 from flake8_jax.runtime_checks.marks import cases_of, recorded_function
 from flake8_jax.runtime_checks.observations import Spot, Use
@@ -130,7 +132,34 @@ def asked_of(item: Diagnostic, texts: Mapping[str, str], recorded: dict[str, lis
         statement=rows_around(text, spot.first, spot.last),
         chain=tuple((step.path, step.row) for step in item.finding.evidence if not step.path.endswith(SUFFIX)),
         name=name_of(item, text), column=item.column, code=item.code, first=first, again=again,
+        span=span_of(item, text, spot), words=words_of(text, spot),
     )  # fmt: skip
+
+
+def span_of(item: Diagnostic, text: str, spot: Spot) -> Span | None:
+    """Where the text of a finding stands, with columns in bytes from 0."""
+    finding = item.finding
+    if finding.end <= finding.start or finding.end > len(text):
+        return None
+    starts = [text.rfind("\n", 0, offset) + 1 for offset in (finding.start, finding.end)]
+    columns = [len(text[start:offset].encode()) for start, offset in zip(starts, (finding.start, finding.end))]
+    return spot.first, columns[0], spot.last, columns[1]
+
+
+def words_of(text: str, spot: Spot) -> frozenset[str]:
+    """The names in the statement of a finding, ``<lambda>`` where it makes one, and of a decorator that of its function."""
+    lines = text.split("\n")
+    rows = rows_around(text, spot.first, spot.last)
+    shown = "\n".join(lines[row - 1] for row in sorted(rows) if row <= len(lines))
+    last = max(rows)
+    while shown.lstrip().startswith("@") and last < len(lines) and not lines[last - 1].lstrip().startswith(_DEFINING):
+        last += 1
+        shown += "\n" + lines[last - 1]
+    found = set(re.findall(r"[A-Za-z_]\w*", shown))
+    return frozenset(found | ({"<lambda>"} & {f"<{word}>" for word in found}))
+
+
+_DEFINING = ("def ", "async def ", "class ")
 
 
 def uses_of(item: Diagnostic, texts: Mapping[str, str], spot: Spot) -> tuple[Use, Use]:

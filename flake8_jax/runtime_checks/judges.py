@@ -72,13 +72,17 @@ def raises(*types: str, message: str = "", anywhere: str = "", staged: bool = Fa
 
     def fits(seen: Seen, name: str) -> bool:
         found = bool(set(types) & set(seen["bases"])) and bool(pattern.search(seen["message"]))
+        found = found and not seen.get("foreign")
         return found and not (staged and seen["state"] == "eager") and not (named and _lacks_another(seen, name))
 
     def judge(o: Observations) -> Verdict:
         is_it = functools.partial(fits, name=o.name)
         here = [seen for seen in o.through("raised") if is_it(seen)]
+        exact = [seen for seen in here if not o.misses(seen)]
+        if exact:
+            return _raised(exact[0])
         if here:
-            return _raised(here[0])
+            return _elsewhere(here[0], here[0]["stack"][0][1], "")
         if anywhere and o.visits():
             others = [
                 s for s in o.all.get("raised", ()) if is_it(s) and re.search(anywhere, s["message"], re.IGNORECASE)
@@ -88,7 +92,7 @@ def raises(*types: str, message: str = "", anywhere: str = "", staged: bool = Fa
         near = [seen for seen in o.all.get("raised", ()) if is_it(seen) and o.is_in_function(seen)]
         if near and not o.visits():
             return _elsewhere(near[0], near[0]["stack"][0][1])
-        other = o.here("raised")
+        other = [*o.here("raised"), *(seen for seen in o.through("raised") if seen.get("foreign"))]
         if other:
             return Verdict("blocked", f"another error comes first: {error_in_words(other[0])}")
         if not o.visits():
@@ -121,7 +125,8 @@ def _lacks_another(seen: Seen, name: str) -> bool:
 
 def _elsewhere(seen: Seen, row: int | None, what: str = "function") -> Verdict:
     found = _raised(seen)
-    return Verdict("confirmed-elsewhere", f"line {row} of the same {what}: {found.reason}", details=found.details)
+    where = f"line {row} of the same {what}" if what else f"another part of line {row}"
+    return Verdict("confirmed-elsewhere", f"{where}: {found.reason}", details=found.details)
 
 
 def _raised(seen: Seen) -> Verdict:

@@ -70,7 +70,7 @@ def error_in_words(seen: Seen, most: int = 200) -> str:
 class Observations(msgspec.Struct, frozen=True):
     """Everything that one run of the workload showed. ``watch``: what was counted at this finding's rows. statement: the rows
     of the statement that it stands in. name: the text of the finding, where that is a name. first, again: the two
-    uses of a key that the finding names."""
+    uses of a key that the finding names. span: where it stands: first row and column, last row and column."""
 
     spot: Spot
     watch: Seen
@@ -80,6 +80,7 @@ class Observations(msgspec.Struct, frozen=True):
     name: str = ""
     first: Use = Use()
     again: Use = Use()
+    span: tuple[int, int, int, int] | None = None
 
     def visits(self, *states: str) -> int:
         """Count how often the line began to run (in these states of tracing, or in all)."""
@@ -116,6 +117,13 @@ class Observations(msgspec.Struct, frozen=True):
             return int(found)
         row = int(seen["stack"][0][1]) if seen["stack"] else 0
         return row if seen["stack"] and self.is_in_function(seen) and row in rows else None
+
+    def misses(self, seen: Seen) -> bool:
+        """Return whether something happened in these rows, but in another expression."""
+        span = seen.get("span")
+        if self.span is None or span is None or not self.spot.holds(seen["stack"][0]):
+            return False
+        return not (self.span[:2] < tuple(span[2:]) and tuple(span[:2]) < self.span[2:])
 
     def is_in_function(self, seen: Seen) -> bool:
         """Return whether something happened in the function that contains the line."""

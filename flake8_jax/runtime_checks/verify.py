@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from flake8_jax.core.findings import Verdict
+from flake8_jax.runtime_checks.attribution import Span, without_foreign
 from flake8_jax.runtime_checks.judges import NOT_REACHED, is_artefact, times_in_words
 from flake8_jax.runtime_checks.observations import (
     Observations,
@@ -60,7 +61,8 @@ class Asked(msgspec.Struct, frozen=True):
     and whether to call it under ``jax.jit``, because the finding is true only where it is traced; cases: texts of inputs.
     formula: the text of the finding, and what its fix would make of it. every: call all targets, also after one that
     reached it. name: the text of the finding, where that is a name. column: where it begins in its first row, from 1; 0 for
-    anywhere. code: that of its rule. first, again: the uses of a key that it names."""
+    anywhere. code: that of its rule. first, again: the uses of a key that it names.
+    span, words: see ``attribution``."""
 
     rule: str
     spot: Spot
@@ -75,6 +77,8 @@ class Asked(msgspec.Struct, frozen=True):
     code: str = ""
     first: Use = Use()
     again: Use = Use()
+    span: Span | None = None
+    words: frozenset[str] = frozenset()
 
 
 _REAL = "pass a command that uses real inputs"
@@ -208,9 +212,15 @@ def verify(
         made = {mode: run for mode, run in runs.items() if mode == "plain" or run is not runs.get("plain")}
         notes += [f"{_MODES[mode]}: {text}" for mode, run in made.items() for text in (run.trouble, run.cut) if text]
         for position, number in enumerate(group):
-            verdict = named_by(batch, asked[number], judged(position, asked[number], runs, workload, versions))
+            mine = {mode: _own(position, batch, run) for mode, run in runs.items()}
+            verdict = named_by(batch, asked[number], judged(position, asked[number], mine, workload, versions))
             verdicts[number] = _without_device(verdict, asked[number], absent) if absent else verdict
     return Verification(tuple(verdicts[number] for number in range(len(asked))), versions, tuple(notes), interrupted)
+
+
+def _own(number: int, batch: Sequence[Asked], run: Run) -> Run:
+    """A run as one finding may use it."""
+    return run if run.seen is None else msgspec.structs.replace(run, seen=without_foreign(number, batch, run.seen))
 
 
 def named_by(batch: Sequence[Asked], one: Asked, verdict: Verdict) -> Verdict:
@@ -375,6 +385,7 @@ def observation_request(asked: Sequence[Asked], workload: Workload, mode: str, l
                 "unjit": _mode(one) == "keys",
                 "name": one.name if one.rule == "captured-constant" else "",
                 "column": one.column,
+                "span": one.span,
             }
             for number, one in enumerate(asked)
         ] + [
@@ -461,7 +472,9 @@ def judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, ve
     if run.seen is None:
         return Verdict("inconclusive", run.trouble, target, inputs=inputs)
     watch: Seen = run.seen["watches"][number]
-    seen = Observations(one.spot, watch, run.seen, workload.roots, one.statement, one.name, one.first, one.again)
+    seen = Observations(
+        one.spot, watch, run.seen, workload.roots, one.statement, one.name, one.first, one.again, one.span
+    )
     verdict = oracle.judge(seen)
     if verdict is NOT_REACHED:
         plain = runs.get("plain")
@@ -501,6 +514,9 @@ def _why_not_reached(one: Asked, watch: Seen, run: Run) -> Verdict | None:
     """An error further up in the same function that stopped every run, one that ended a function that leads here or kept the
     module from being imported, or one that ended the command."""
     assert run.seen is not None
+    if watch.get("passed"):
+        ran = f"the line ran {times_in_words(watch['passed'])}, but not this part of it"
+        return Verdict("inconclusive", f"{ran}; use inputs for which it runs")
     for raised in run.seen["raised"]:
         path, row, function, _ = raised["stack"][0]
         where = line_in_words(path, row, one.spot.path)

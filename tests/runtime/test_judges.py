@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from flake8_jax.core.findings import Verdict
+from flake8_jax.runtime_checks.attribution import without_foreign
 from flake8_jax.runtime_checks.observations import Spot, Use, line_in_words
 from flake8_jax.runtime_checks.oracles import all_oracles
 from flake8_jax.runtime_checks.sandbox import Limits
@@ -360,6 +361,52 @@ def test_how_long_a_run_without_jit_may_take(wall: float | None, given: float | 
     plain = None if wall is None else Run(None, {}, wall=wall)
     workload = Workload(("python", "main.py"), ("/project",), "/project", limits=Limits(enough=given))
     assert limited(workload, "keys", plain).limits.enough == enough
+
+
+def one_error(bases: list[str], row: int, span: list[int], *asked: Asked) -> list[Verdict]:
+    """Verdicts where one exception is raised on a row, in a call that comes through line 10."""
+    raised = {"type": bases[0], "bases": bases, "message": "no", "state": "abstract", "span": span}
+    stack = [[FILE, row, "g", 2], [FILE, 10, "f", 1]] if row != 10 else [[FILE, 10, "f", 1]]
+    watch = {"visits": {"abstract": 1}, "functions": ["f", "g"]}
+    seen = {"watches": [watch] * len(asked), "raised": [{**raised, "stack": stack}]}
+    workload = Workload(("python", "main.py"), ("/project",), "/project")
+    runs = [{"plain": Run(without_foreign(number, asked, seen), {})} for number in range(len(asked))]
+    return [judged(number, one, runs[number], workload, {"backend": "cpu"}) for number, one in enumerate(asked)]
+
+
+BRANCH_ERROR = ["TracerBoolConversionError", "ConcretizationTypeError", "TypeError"]
+
+
+def test_an_error_belongs_to_one_of_two_findings_on_a_line() -> None:
+    """``float(y) if x > 0 else 0.0``: the error of the condition is one that ``float`` could raise too."""
+    branch = Asked("traced-branch", Spot(FILE, 10, 10), span=(10, 20, 10, 25))
+    cast = Asked("host-cast", Spot(FILE, 10, 10), span=(10, 8, 10, 16))
+    found = one_error(BRANCH_ERROR, 10, [10, 20, 10, 25], branch, cast)
+    assert [one.verdict for one in found] == ["confirmed", "blocked"]
+    assert found[1].reason == "another error comes first: TracerBoolConversionError: no"
+    (alone,) = one_error(BRANCH_ERROR, 10, [10, 20, 10, 25], cast)
+    assert alone.verdict == "confirmed-elsewhere" and alone.reason.startswith("another part of line 10: "), alone
+
+
+def test_an_error_in_a_called_function_belongs_to_the_finding_there() -> None:
+    """``inner(x) + float(x)``"""
+    branch = Asked("traced-branch", Spot(FILE, 3, 3), span=(3, 7, 3, 12))
+    cast = Asked("host-cast", Spot(FILE, 10, 10), span=(10, 19, 10, 27))
+    found = one_error(BRANCH_ERROR, 3, [3, 7, 3, 12], branch, cast)
+    assert [one.verdict for one in found] == ["confirmed", "blocked"]
+
+
+@pytest.mark.parametrize(("words", "verdict"), [({"g"}, "confirmed"), ({"h"}, "inconclusive")])
+def test_a_compilation_belongs_to_the_finding_that_names_it(words: set[str], verdict: str) -> None:
+    """Two functions are compiled in a loop; ``g`` alone again and again, on line 12."""
+    again = {"name": "jit(g)", "seconds": 0.2, "reason": "", "stack": [[FILE, 12, "train", 1]]}
+    watch = {"visits": {"eager": 3}, "most": {"eager": 3}, "numbers": [1]}
+    seen = {"watches": [watch] * 2, "raised": [], "compilations": [again] * 3}
+    other = Asked("jit-in-loop", Spot(FILE, 10, 10), words=frozenset({"jit", "g"}), statement=frozenset({10}))
+    mine = Asked("jit-in-loop", Spot(FILE, 9, 9), words=frozenset({"jit", *words}), statement=frozenset({9}))
+    runs = {"plain": Run(without_foreign(0, (mine, other), seen), {})}
+    found = judged(0, mine, runs, Workload(("python", "main.py"), ("/project",), "/project"), {"backend": "cpu"})
+    assert found.verdict == verdict, found
 
 
 @pytest.mark.parametrize("rule", sorted(all_oracles()))

@@ -619,6 +619,28 @@ def test_a_function_in_a_row_is_distinguished_from_the_row(tmp_path: Path) -> No
     assert all(words[count] in reason for reason, count in zip(said, places.values())), said
 
 
+PARTS = """
+no = 0
+one = len("a") if no else len("b")
+two = no and len("a"), no or len("b")
+assert not no, len("a")
+for n in range(3): three = n and len("a")
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="before Python 3.11, code has no columns")
+def test_a_part_of_a_line_that_does_not_run(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(PARTS.strip("\n"))
+    main, limits = str(tmp_path / "main.py"), Limits(seconds=200)
+    workload = Workload(("python", "main.py"), (str(tmp_path),), str(tmp_path), sys.executable, "cpu", limits)
+    left_out, ran = "but not this part of it; use inputs for which it runs", "it ran once"
+    said = {(2, 6): left_out, (2, 26): ran, (3, 13): left_out, (3, 29): ran, (4, 15): left_out, (5, 33): "it ran twice"}
+    spans = {(row, column): (row, column, row, column + 8) for row, column in said}
+    asked = [Asked("discarded-result", Spot(main, row, row), span=spans[row, column]) for row, column in said]
+    found = verify(asked, workload)
+    assert all(v.reason.endswith(words) for v, words in zip(found.verdicts, said.values())), found.verdicts
+
+
 LATE = """
 import atexit, os, threading, time
 def at_exit():

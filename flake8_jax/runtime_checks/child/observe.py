@@ -42,6 +42,7 @@ def run(request: dict[str, Any], channel: Channel) -> None:
             unjit=w.get("unjit", False),
             name=w.get("name", ""),
             column=w.get("column", 0),
+            span=tuple(w["span"]) if w.get("span") else None,
         )
         for w in request["watches"]
     ]

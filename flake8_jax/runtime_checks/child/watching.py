@@ -65,7 +65,9 @@ class Watch:
     unjit: what it shows is to be seen without jit (see ``switching``). name: a name in the rows; constant: bytes of the
     largest array that it stood for while a program was traced; was_tracer: it was a tracer then. column: where the finding
     begins in its first row, from 1, or 0; owner: the function, class or module whose code stands there, by the name that
-    its code has: a lambda in the row may never run, and may run more often than the row does. Empty for any."""
+    its code has: a lambda in the row may never run, and may run more often than the row does. Empty for any. span: where the
+    finding stands (first row and column, last row and column); is_optional: its statement may run without it, so that it is
+    visited where its own instructions begin, and passed as often as the statement runs."""
 
     number: int
     path: str
@@ -94,6 +96,9 @@ class Watch:
     constant: int = 0
     was_tracer: bool = False
     column: int = 0
+    span: tuple[int, int, int, int] | None = None
+    is_optional: bool = False
+    passed: int = 0
     owner: str = ""
 
     def is_of(self, code: CodeType) -> bool:
@@ -114,7 +119,7 @@ class Watch:
             "entered": max(self.entered.values(), default=0), "entered_runs": len(self.entered),
             "functions": sorted(self.functions),
             "kept": self.kept, "compared": self.compared, "apart": min(self.apart, sys.float_info.max),
-            "constant": self.constant, "was_tracer": self.was_tracer,
+            "constant": self.constant, "was_tracer": self.was_tracer, "passed": self.passed,
         }  # fmt: skip
 
 
@@ -154,9 +159,12 @@ class Watcher:
             watch.body = self._loops[watch.path].get(watch.first)
             if watch.keeps_old:
                 watch.replaced = replaced_at(trees[watch.path], watch.first)
+            if watch.span is not None and hasattr(CodeType, "co_positions"):
+                watch.is_optional = is_optional(trees[watch.path], watch.span)
             if watch.column:
                 watch.owner = owner_at(trees[watch.path], sources[watch.path], watch.first, watch.column)
         self._watched: dict[int, tuple[CodeType, bool]] = {}
+        self._begins: dict[int, dict[int, list[Watch]]] = {}
         self.raised: list[dict[str, Any]] = []
         self.files: set[str] = set()
         self._last_seen: BaseException | None = None
@@ -203,6 +211,8 @@ class Watcher:
             or (is_module and not self._installed)
             or (self.switch is not None and self.switch.is_in(path, code))
         )
+        if id(code) in self._begins:
+            frame.f_trace_opcodes = True
         return self._local
 
     def _local(self, frame: FrameType, event: str, arg: Any) -> Any:
@@ -212,6 +222,9 @@ class Watcher:
             if self.switch is not None and self._installed:
                 self.switch.pass_line(frame, (self.places.path_of(frame.f_code) or "", self.first_row(frame)))
             self._visit(frame)
+        elif event == "opcode":
+            for watch in self._begins.get(id(frame.f_code), {}).get(frame.f_lasti, ()):
+                self._visit_of(watch, frame, trace_state())
         elif event == "exception":
             self._exception(frame, arg[1] if arg[1] is not None else arg[0])
         elif event == "return":
@@ -245,6 +258,11 @@ class Watcher:
                 for w in self._by_path.get(path or "", ())
             )
             known = self._watched[id(code)] = (code, watched)
+            begins = [
+                (begin, w) for w in mine if w.is_optional and w.span is not None for begin in begins_in(code, w.span)
+            ]
+            for begin, watch in begins:
+                self._begins.setdefault(id(code), {}).setdefault(begin, []).append(watch)
         return known[1]
 
     def _enter(self, frame: FrameType) -> None:
@@ -268,35 +286,39 @@ class Watcher:
     def _visit(self, frame: FrameType) -> None:
         counted = self._counted(frame)
         self._count_inside(frame, counted)
-        is_new = False
         for watch in self._at(frame):
             if not watch.is_of(frame.f_code):
                 continue
             self._count_turns(frame, watch)
             if not _is_first(counted, ("row", watch.number)):
                 continue
-            state = trace_state()
-            is_new = is_new or state not in watch.visits
-            if state == ABSTRACT and self.switch is not None and watch.unjit:
-                self.switch.staged(frame, self.places, self.first_row)
-            watch.visits[state] = watch.visits.get(state, 0) + 1
-            key = (state, self.places.run_of(frame))
-            watch.runs[key] = watch.runs.get(key, 0) + 1
-            if watch.imported is None:
-                watch.imported = "jax" in sys.modules
-                bridge = sys.modules.get("jax._src.xla_bridge")
-                watch.started = bool(bridge is not None and getattr(bridge, "_backends", None))
-            if state == ABSTRACT and watch.name and is_ambient():
-                _look_at_name(watch, frame)
-            if state == EAGER and self._installed:
-                if watch.pending == 0 and watch.looked < _MOST_LOOKS:
-                    watch.looked += 1
-                    watch.pending += _has_pending_work()
-                if watch.formula is not None and watch.compared < MOST_FORMULAS:
-                    watch.compared += 1
-                    watch.apart = max(watch.apart, difference(*watch.formula, frame))
-                if watch.keeps_old:
-                    _look_for_old(watch, self.places.run_of(frame), frame)
+            if watch.is_optional:
+                watch.passed += 1
+            else:
+                self._visit_of(watch, frame, trace_state())
+
+    def _visit_of(self, watch: Watch, frame: FrameType, state: str) -> None:
+        is_new = state not in watch.visits
+        if state == ABSTRACT and self.switch is not None and watch.unjit:
+            self.switch.staged(frame, self.places, self.first_row)
+        watch.visits[state] = watch.visits.get(state, 0) + 1
+        key = (state, self.places.run_of(frame))
+        watch.runs[key] = watch.runs.get(key, 0) + 1
+        if watch.imported is None:
+            watch.imported = "jax" in sys.modules
+            bridge = sys.modules.get("jax._src.xla_bridge")
+            watch.started = bool(bridge is not None and getattr(bridge, "_backends", None))
+        if state == ABSTRACT and watch.name and is_ambient():
+            _look_at_name(watch, frame)
+        if state == EAGER and self._installed:
+            if watch.pending == 0 and watch.looked < _MOST_LOOKS:
+                watch.looked += 1
+                watch.pending += _has_pending_work()
+            if watch.formula is not None and watch.compared < MOST_FORMULAS:
+                watch.compared += 1
+                watch.apart = max(watch.apart, difference(*watch.formula, frame))
+            if watch.keeps_old:
+                _look_for_old(watch, self.places.run_of(frame), frame)
         if is_new:
             self.urge()
 
@@ -364,6 +386,7 @@ class Watcher:
                     "state": trace_state(),
                     "stack": stack,
                     "left": [],
+                    "span": span_of(frame),
                 }
             )
             self._raising[frame] = self.raised[-1]
@@ -393,6 +416,45 @@ def _rows_of(code: CodeType) -> tuple[int, int]:
     if code.co_name == "<module>":
         return 0, sys.maxsize
     return code.co_firstlineno, max((row for _, _, row in code.co_lines() if row is not None), default=0)
+
+
+def span_of(frame: FrameType) -> list[int] | None:
+    """Where the instruction stands that runs: first row and column, last row and column. Python says that from 3.11 on."""
+    positions = getattr(frame.f_code, "co_positions", None)
+    if positions is None or frame.f_lasti < 0:
+        return None
+    first, last, start, end = list(positions())[frame.f_lasti // 2]
+    return None if None in (first, last, start, end) else [first, start, last, end]
+
+
+def begins_in(code: CodeType, span: tuple[int, int, int, int]) -> list[int]:
+    """The offsets at which the instructions of an expression begin: several, where Python has copied a block."""
+    found, before = [], False
+    positions: Any = getattr(code, "co_positions", tuple)  # Python 3.11
+    for number, (first, last, start, end) in enumerate(positions()):
+        if first is None or last is None or start is None or end is None:
+            continue
+        inside = span[:2] <= (first, start) and (last, end) <= span[2:]
+        if inside and not before:
+            found.append(2 * number)
+        before = inside
+    return found
+
+
+def is_optional(tree: ast.AST, span: tuple[int, int, int, int]) -> bool:
+    """Whether a place is in a part of an expression that Python may leave out: ``a if b else c``, ``a and b``."""
+    parts: list[ast.expr] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.IfExp):
+            parts += [node.body, node.orelse]
+        elif isinstance(node, ast.BoolOp):
+            parts += node.values[1:]
+        elif isinstance(node, ast.Assert) and node.msg is not None:
+            parts.append(node.msg)
+    return any(
+        (part.lineno, part.col_offset) <= span[:2] and span[2:] <= (part.end_lineno or 0, part.end_col_offset or 0)
+        for part in parts
+    )
 
 
 def _look_at_name(watch: Watch, frame: FrameType) -> None:
