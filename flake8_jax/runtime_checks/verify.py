@@ -48,7 +48,7 @@ REPLICAS = 4
 """So many devices the CPU poses as, where a finding is about several."""
 _LEAST_SECONDS = 12.0
 """A run without jit gets at least that; else the time of the run as it is, which is slower than the command by itself."""
-_UNKNOWN_SECONDS = 60.0
+_UNKNOWN_SECONDS = 120.0
 """A run without jit gets that where there was no run as it is."""
 _AGAIN = 2.0
 """A second run without jit, in which jit is off at more lines, gets so many times the time of the first."""

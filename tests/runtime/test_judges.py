@@ -355,7 +355,8 @@ def test_a_run_without_jit_that_is_cut_says_what_gives_it_more_time(visits: int)
 
 
 @pytest.mark.parametrize(
-    ("wall", "given", "enough"), [(None, None, 60), (None, 240, 240), (3.0, None, 12), (30.0, None, 30), (30.0, 20, 20)]
+    ("wall", "given", "enough"),
+    [(None, None, 120), (None, 240, 240), (3.0, None, 12), (30.0, None, 30), (30.0, 20, 20)],
 )
 def test_how_long_a_run_without_jit_may_take(wall: float | None, given: float | None, enough: float) -> None:
     plain = None if wall is None else Run(None, {}, wall=wall)
