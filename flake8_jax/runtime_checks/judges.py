@@ -526,6 +526,11 @@ def key_repeats(least: int = 1) -> Judge:
         if not o.visits():
             return NOT_REACHED
         if not any(o.spot.is_on(seen["stack"]) for seen in o.all.get("draws", ())):
+            if not o.visits("eager"):
+                seen = "the line ran only while JAX traced, where keys have no values"
+                return _unclear(
+                    seen, "use a command that calls its function outside of vmap, cond and other transforms"
+                )
             return _unclear("the line consumed no key", "use inputs for which it draws random numbers")
         if o.most() < least:
             return _unclear("the line ran once in each call", MORE_ITERATIONS)

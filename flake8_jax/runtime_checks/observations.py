@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -70,7 +70,8 @@ def error_in_words(seen: Seen, most: int = 200) -> str:
 class Observations(msgspec.Struct, frozen=True):
     """Everything that one run of the workload showed. ``watch``: what was counted at this finding's rows. statement: the rows
     of the statement that it stands in. name: the text of the finding, where that is a name. first, again: the two
-    uses of a key that the finding names. span: where it stands: first row and column, last row and column."""
+    uses of a key that the finding names. span: where it stands: first row and column, last row and column. chain: the
+    places (path and row) of the calls that lead there."""
 
     spot: Spot
     watch: Seen
@@ -81,6 +82,7 @@ class Observations(msgspec.Struct, frozen=True):
     first: Use = Use()
     again: Use = Use()
     span: tuple[int, int, int, int] | None = None
+    chain: frozenset[tuple[str, int]] = frozenset()
 
     def visits(self, *states: str) -> int:
         """Count how often the line began to run (in these states of tracing, or in all)."""
@@ -134,9 +136,18 @@ class Observations(msgspec.Struct, frozen=True):
         """Return the number of the run of the line's function that was on the stack; None if there was none."""
         return next((place[3] for place in seen["stack"] if self.spot.holds(place)), None)
 
-    def in_one_run(self, found: Iterable[Seen]) -> Counter[tuple[Any, str]]:
-        """Count what happened in the same run of the line's function, by run and name."""
-        return Counter((self.run_of(seen), seen.get("name", "")) for seen in found)
+    def in_one_run(self, found: Sequence[Seen]) -> Counter[tuple[Any, str]]:
+        """Count what happened in the same run of the line's function, or of a function of the call chain, which may have the
+        loop: by run and name.
+        """
+        here = [(self.run_of(seen), seen.get("name", "")) for seen in found]
+        calls = [
+            (place[3], seen.get("name", ""))
+            for seen in found
+            for place in seen["stack"]
+            if (place[0], place[1]) in self.chain and not self.spot.holds(place)
+        ]
+        return Counter([*here, *calls])
 
     def is_user(self, path: str) -> bool:
         """Return whether a file is the user's."""

@@ -473,8 +473,9 @@ def judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, ve
         return Verdict("inconclusive", run.trouble, target, inputs=inputs)
     watch: Seen = run.seen["watches"][number]
     seen = Observations(
-        one.spot, watch, run.seen, workload.roots, one.statement, one.name, one.first, one.again, one.span
-    )
+        one.spot, watch, run.seen, workload.roots, one.statement, one.name, one.first, one.again, one.span,
+        frozenset(one.chain),
+    )  # fmt: skip
     verdict = oracle.judge(seen)
     if verdict is NOT_REACHED:
         plain = runs.get("plain")

@@ -375,6 +375,28 @@ def one_error(bases: list[str], row: int, span: list[int], *asked: Asked) -> lis
     return [judged(number, one, runs[number], workload, {"backend": "cpu"}) for number, one in enumerate(asked)]
 
 
+@pytest.mark.parametrize(("chain", "verdict"), [(((FILE, 30),), "confirmed"), ((), "inconclusive")])
+def test_the_loop_around_a_call_that_leads_to_the_line(chain: tuple[tuple[str, int], ...], verdict: str) -> None:
+    waits = [
+        {"name": "__bool__", "state": "eager", "stack": [[FILE, 10, "f", run], [FILE, 30, "main", 1]]} for run in (2, 3)
+    ]
+    runs = {"plain": Run({"watches": [{"visits": {"eager": 2}}], "raised": [], "waits": waits}, {})}
+    asked = Asked("sync-in-loop", Spot(FILE, 10, 10), chain=chain)
+    found = judged(0, asked, runs, Workload(("python", "main.py"), ("/project",), "/project"), {"backend": "cpu"})
+    assert found.verdict == verdict
+    if verdict == "confirmed":
+        assert found.reason == "the line waited for the device twice in one run of the loop"
+
+
+def test_keys_without_values_are_no_keys_that_are_missing() -> None:
+    runs = {"keys": Run({"watches": [{"visits": {"abstract": 2}}], "raised": [], "draws": []}, {})}
+    asked = Asked("key-reuse", Spot(FILE, 10, 10))
+    found = judged(0, asked, runs, Workload(("python", "main.py"), ("/project",), "/project"), {"backend": "cpu"})
+    assert found.reason.startswith("the line ran only while JAX traced, where keys have no values; use a command"), (
+        found
+    )
+
+
 BRANCH_ERROR = ["TracerBoolConversionError", "ConcretizationTypeError", "TypeError"]
 
 
