@@ -418,7 +418,10 @@ def waits_in_loop(o: Observations) -> Verdict:
         return NOT_REACHED
     if most:
         return _unclear("the line waited for the device once in each run of the loop", MORE_ITERATIONS)
-    return _unclear("the line did not wait for the device", "use a run in which it reads an array of JAX")
+    return _unclear(
+        "no wait for the device was seen; waits inside NumPy, as in `a[i] = x` or `np.mean(x)`, cannot be seen",
+        "read whether the line gives NumPy an array of JAX, or use a run in which it reads one",
+    )
 
 
 def work_is_pending(o: Observations) -> Verdict:

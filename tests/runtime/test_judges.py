@@ -388,6 +388,14 @@ def test_the_loop_around_a_call_that_leads_to_the_line(chain: tuple[tuple[str, i
         assert found.reason == "the line waited for the device twice in one run of the loop"
 
 
+def test_a_wait_that_cannot_be_seen_is_not_denied() -> None:
+    """NumPy reads an array of JAX in ``a[i] = x`` without a word."""
+    runs = {"plain": Run({"watches": [{"visits": {"eager": 2}}], "raised": [], "waits": []}, {})}
+    asked = Asked("sync-in-loop", Spot(FILE, 10, 10))
+    found = judged(0, asked, runs, Workload(("python", "main.py"), ("/project",), "/project"), {"backend": "cpu"})
+    assert found.verdict == "inconclusive" and "inside NumPy, as in `a[i] = x`" in found.reason, found
+
+
 def test_keys_without_values_are_no_keys_that_are_missing() -> None:
     runs = {"keys": Run({"watches": [{"visits": {"abstract": 2}}], "raised": [], "draws": []}, {})}
     asked = Asked("key-reuse", Spot(FILE, 10, 10))
