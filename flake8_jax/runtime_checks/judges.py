@@ -295,22 +295,16 @@ def compares_nan(o: Observations) -> Verdict:
 # --- compilations ------------------------------------------------------------------------------------------------
 
 
-def compiles_again(
-    *, what: str, traces: bool = False, across_runs: bool = False, operations: bool = False, here: bool = False
-) -> Judge:
+def compiles_again(*, what: str, traces: bool = False, across_runs: bool = False, here: bool = False) -> Judge:
     """Make a judge that confirms if JAX compiles the same function more than once, in one run of the function around
     the line or, with across_runs, in several.
 
-    traces: count traces too. JAX also compiles operations that it runs eagerly, but those names are no function of the
-    user. operations: count those of the
-    line all the same. here: tell compilations for another line of the function apart.
+    traces: count traces too. here: tell compilations for another line of the function apart.
     """
 
     def judge(o: Observations) -> Verdict:
         kinds = ("compilations", "tracings") if traces else ("compilations",)
         found = [seen for kind in kinds for seen in _around(o, kind)]
-        if operations:
-            found += [seen for seen in o.through("compilations") if seen not in found]
         names: dict[tuple[int | None, str], int] = {}
         for seen in found:
             run = None if across_runs else _run_around(o, seen)
@@ -337,6 +331,19 @@ def compiles_again(
         return _unclear(f"the line ran {times_in_words(o.visits())}, and JAX compiled nothing again", advice)
 
     return judge
+
+
+def lengthens(o: Observations) -> Verdict:
+    """Confirm if JAX compiles an operation of the line for arguments of several shapes."""
+    shapes: dict[str, set[str]] = {}
+    for seen in o.through("compilations"):
+        shapes.setdefault(seen["name"], set()).add(seen.get("signature", ""))
+    name, most = max(shapes.items(), key=lambda item: len(item[1]), default=("", set()))
+    if len(most) >= 2:
+        shown = f"`{name}` of the line" if name else "an operation of the line"
+        return _confirmed(f"JAX compiled {shown} for {len(most)} shapes of its arguments", shapes=len(most))
+    advice = "use inputs that differ as in real use"
+    return _unclear("JAX compiled nothing of the line for several shapes", advice) if o.visits() else NOT_REACHED
 
 
 def compiles_operations(least: int) -> Judge:

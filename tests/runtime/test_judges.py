@@ -388,6 +388,30 @@ def test_the_loop_around_a_call_that_leads_to_the_line(chain: tuple[tuple[str, i
         assert found.reason == "the line waited for the device twice in one run of the loop"
 
 
+@pytest.mark.parametrize(
+    ("rows", "shapes", "verdict"),
+    [
+        ((10, 10), ("f32[1]", "f32[2]"), "confirmed"),
+        ((10, 10), ("f32[1]", "f32[1]"), "inconclusive"),  # compiled again, but for no other length
+        ((12, 12), ("f32[1]", "f32[2]"), "inconclusive"),  # for another line of the loop
+    ],
+)
+def test_an_array_that_grows_is_compiled_for_several_shapes(
+    rows: tuple[int, int], shapes: tuple[str, str], verdict: str
+) -> None:
+    found = [
+        {"name": "concatenate", "seconds": 0.1, "reason": "no", "signature": shape, "stack": [[FILE, row, "f", 1]]}
+        for row, shape in zip(rows, shapes)
+    ]
+    watch = {"visits": {"eager": 2}, "most": {"eager": 2}, "numbers": [1]}
+    runs = {"plain": Run({"watches": [watch], "raised": [], "compilations": found}, {})}
+    asked = Asked("growing-array-in-loop", Spot(FILE, 10, 10))
+    verdict_ = judged(0, asked, runs, Workload(("python", "main.py"), ("/project",), "/project"), {"backend": "cpu"})
+    assert verdict_.verdict == verdict
+    if verdict == "confirmed":
+        assert verdict_.reason == "JAX compiled `concatenate` of the line for 2 shapes of its arguments"
+
+
 def test_a_wait_that_cannot_be_seen_is_not_denied() -> None:
     """NumPy reads an array of JAX in ``a[i] = x`` without a word."""
     runs = {"plain": Run({"watches": [{"visits": {"eager": 2}}], "raised": [], "waits": []}, {})}

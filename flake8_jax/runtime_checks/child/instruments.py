@@ -7,7 +7,8 @@ compilation  XLA compiled a function. tracing: JAX ran a Python function to make
 wait         Python asked for the contents of an array: it waits for the device.
 draw         a key was consumed: its bytes, and by what. Only visible where code runs without jit.
 
-Event names and ``fun_name`` as measured on JAX 0.10; before 0.6.1 events carry no name.
+Event names and ``fun_name`` as measured on JAX 0.10; before 0.6.1 events carry no name, and that of a compilation is the one
+that JAX logs.
 """
 
 from __future__ import annotations
@@ -72,6 +73,7 @@ class Instruments:
         self._made = _Made()
         self._reasons: list[str] = []
         self._signature = ""
+        self._name = ""
         self._busy = False
 
     def report(self) -> dict[str, Any]:
@@ -125,6 +127,7 @@ class Instruments:
             found = self._seen(name=name, seconds=seconds)
             if event == _COMPILED:
                 found["signature"], self._signature = self._signature, ""
+                found["name"], self._name = name or self._name, ""
                 if self._reasons:
                     found["reason"] = self._reasons[-1]
                     self._reasons.clear()
@@ -158,6 +161,7 @@ class Instruments:
         def hear(record: logging.LogRecord) -> bool:
             if str(record.msg).startswith("Compiling %s with global shapes") and isinstance(record.args, tuple):
                 avals: Any = record.args[1]
+                self._name = str(record.args[0])
                 self._signature = ", ".join(signature_of(aval) for aval in avals)
             return record.levelno >= shown
 
