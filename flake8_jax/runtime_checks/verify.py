@@ -186,6 +186,7 @@ def verify(
     absent, interrupted = "", False
     for group in _batches(asked, workload):
         runs: dict[str, Run] = {}
+        earlier: dict[str, Run] = {}
         batch = [asked[number] for number in group]
         for mode in [] if interrupted else modes_of(batch):
             what = workload.title() if workload.command else f"the functions of {batch[0].spot.path}"
@@ -199,6 +200,7 @@ def verify(
             if mode == "keys" and lines is not None and _is_hidden(batch, runs[mode], workload, lines, known):
                 progress(f"running {what} ({_MODES[mode]}, now that it is known what is compiled)")
                 lines = _lines(batch, runs[mode], lines)
+                earlier[mode] = runs[mode]
                 runs[mode] = observe(batch, limited(workload, mode, runs[mode], _AGAIN), mode, lines=lines, known=known)
             if not workload.is_met_by(runs[mode].versions):
                 absent = workload.target
@@ -212,10 +214,29 @@ def verify(
         made = {mode: run for mode, run in runs.items() if mode == "plain" or run is not runs.get("plain")}
         notes += [f"{_MODES[mode]}: {text}" for mode, run in made.items() for text in (run.trouble, run.cut) if text]
         for position, number in enumerate(group):
-            mine = {mode: _own(position, batch, run) for mode, run in runs.items()}
-            verdict = named_by(batch, asked[number], judged(position, asked[number], mine, workload, versions))
+            verdict = verdict_of(
+                position, batch, [runs, {**runs, **earlier}] if earlier else [runs], workload, versions
+            )
             verdicts[number] = _without_device(verdict, asked[number], absent) if absent else verdict
     return Verification(tuple(verdicts[number] for number in range(len(asked))), versions, tuple(notes), interrupted)
+
+
+def verdict_of(
+    number: int, batch: Sequence[Asked], tries: Sequence[dict[str, Run]], workload: Workload, versions: dict[str, str]
+) -> Verdict:
+    """Return the verdict on one finding of a batch. tries: the runs by mode, the last ones first; what an earlier run
+    confirms stays so, and where the last one was ended before it came to the line, the earlier one counts."""
+    found: list[tuple[Verdict, bool]] = []
+    for runs in tries:
+        mine = {mode: _own(number, batch, run) for mode, run in runs.items()}
+        verdict = named_by(batch, batch[number], judged(number, batch[number], mine, workload, versions))
+        used = runs.get(_mode(batch[number]))
+        came = used is None or used.seen is None or bool(used.seen["watches"][number]["visits"])
+        found.append((verdict, came or used is None or not (used.cut or used.stopped)))
+    return next(
+        (one for one, _ in found if one.verdict.startswith("confirmed")),
+        next((one for one, is_whole in found if is_whole), found[0][0]),
+    )
 
 
 def _own(number: int, batch: Sequence[Asked], run: Run) -> Run:

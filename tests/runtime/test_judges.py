@@ -14,7 +14,7 @@ from flake8_jax.runtime_checks.attribution import without_foreign
 from flake8_jax.runtime_checks.observations import Spot, Use, line_in_words
 from flake8_jax.runtime_checks.oracles import all_oracles
 from flake8_jax.runtime_checks.sandbox import Limits
-from flake8_jax.runtime_checks.verify import Asked, Run, Workload, judged, limited, named_by
+from flake8_jax.runtime_checks.verify import Asked, Run, Workload, judged, limited, named_by, verdict_of
 
 FILE, OTHER = "/project/model.py", "/project/other.py"
 BOOL = ("TracerBoolConversionError", "Attempted boolean conversion of traced array with shape float32[]")
@@ -418,6 +418,20 @@ def test_a_wait_that_cannot_be_seen_is_not_denied() -> None:
     asked = Asked("sync-in-loop", Spot(FILE, 10, 10))
     found = judged(0, asked, runs, Workload(("python", "main.py"), ("/project",), "/project"), {"backend": "cpu"})
     assert found.verdict == "inconclusive" and "inside NumPy, as in `a[i] = x`" in found.reason, found
+
+
+@pytest.mark.parametrize(("same", "verdict"), [(True, "confirmed"), (False, "refuted")])
+def test_what_an_earlier_run_showed_counts_where_the_last_one_was_cut(same: bool, verdict: str) -> None:
+    draws = [
+        {"name": "normal", "key": key, "made": 1, "stack": [[FILE, row, "f", 1]]}
+        for row, key in ((9, "a"), (10, "a" if same else "b"))
+    ]
+    seen = {"watches": [{"visits": {"eager": 1}, "most": {"eager": 1}}], "raised": [], "draws": draws}
+    first = Run(seen, {})
+    last = Run({**seen, "watches": [{"visits": {}, "functions": []}], "draws": []}, {}, cut="ended after 9 s")
+    asked = [Asked("key-reuse", Spot(FILE, 10, 10), first=use_on(FILE, 9))]
+    workload = Workload(("python", "main.py"), ("/project",), "/project")
+    assert verdict_of(0, asked, [{"keys": last}, {"keys": first}], workload, {"backend": "cpu"}).verdict == verdict
 
 
 def test_keys_without_values_are_no_keys_that_are_missing() -> None:
