@@ -334,11 +334,11 @@ def compiles_again(*, what: str, traces: bool = False, across_runs: bool = False
 
 
 def lengthens(o: Observations) -> Verdict:
-    """Confirm if JAX compiles an operation of the line for arguments of several shapes."""
-    shapes: dict[str, set[str]] = {}
+    """Confirm if JAX compiles an operation of the line for arguments of several shapes, in one run of its function."""
+    shapes: dict[tuple[int | None, str], set[str]] = {}
     for seen in o.through("compilations"):
-        shapes.setdefault(seen["name"], set()).add(seen.get("signature", ""))
-    name, most = max(shapes.items(), key=lambda item: len(item[1]), default=("", set()))
+        shapes.setdefault((o.run_of(seen), seen["name"]), set()).add(seen.get("signature", ""))
+    (_, name), most = max(shapes.items(), key=lambda item: len(item[1]), default=((None, ""), set()))
     if len(most) >= 2:
         shown = f"`{name}` of the line" if name else "an operation of the line"
         return _confirmed(f"JAX compiled {shown} for {len(most)} shapes of its arguments", shapes=len(most))

@@ -389,27 +389,29 @@ def test_the_loop_around_a_call_that_leads_to_the_line(chain: tuple[tuple[str, i
 
 
 @pytest.mark.parametrize(
-    ("rows", "shapes", "verdict"),
+    ("row", "runs", "shapes", "verdict"),
     [
-        ((10, 10), ("f32[1]", "f32[2]"), "confirmed"),
-        ((10, 10), ("f32[1]", "f32[1]"), "inconclusive"),  # compiled again, but for no other length
-        ((12, 12), ("f32[1]", "f32[2]"), "inconclusive"),  # for another line of the loop
+        (10, (1, 1), ("f32[1]", "f32[2]"), "confirmed"),
+        (10, (1, 2), ("f32[1]", "f32[2]"), "inconclusive"),  # of two calls, each with arrays of one length
+        (10, (1, 1), ("f32[1]", "f32[1]"), "inconclusive"),  # compiled again, but for no other length
+        (12, (1, 1), ("f32[1]", "f32[2]"), "inconclusive"),  # for another line of the loop
     ],
 )
 def test_an_array_that_grows_is_compiled_for_several_shapes(
-    rows: tuple[int, int], shapes: tuple[str, str], verdict: str
+    row: int, runs: tuple[int, int], shapes: tuple[str, str], verdict: str
 ) -> None:
-    found = [
-        {"name": "concatenate", "seconds": 0.1, "reason": "no", "signature": shape, "stack": [[FILE, row, "f", 1]]}
-        for row, shape in zip(rows, shapes)
+    compiled = [
+        {"name": "concatenate", "seconds": 0.1, "reason": "no", "signature": shape, "stack": [[FILE, row, "f", run]]}
+        for run, shape in zip(runs, shapes)
     ]
     watch = {"visits": {"eager": 2}, "most": {"eager": 2}, "numbers": [1]}
-    runs = {"plain": Run({"watches": [watch], "raised": [], "compilations": found}, {})}
     asked = Asked("growing-array-in-loop", Spot(FILE, 10, 10))
-    verdict_ = judged(0, asked, runs, Workload(("python", "main.py"), ("/project",), "/project"), {"backend": "cpu"})
-    assert verdict_.verdict == verdict
+    workload = Workload(("python", "main.py"), ("/project",), "/project")
+    seen = Run({"watches": [watch], "raised": [], "compilations": compiled}, {})
+    found = judged(0, asked, {"plain": seen}, workload, {"backend": "cpu"})
+    assert found.verdict == verdict
     if verdict == "confirmed":
-        assert verdict_.reason == "JAX compiled `concatenate` of the line for 2 shapes of its arguments"
+        assert found.reason == "JAX compiled `concatenate` of the line for 2 shapes of its arguments"
 
 
 def test_a_wait_that_cannot_be_seen_is_not_denied() -> None:
