@@ -17,11 +17,12 @@ from flake8_jax.core import ir
 from flake8_jax.core.cells import SUFFIX, Rows, in_cell, is_one_word
 from flake8_jax.core.findings import Finding, Fix, Positions
 from flake8_jax.core.report import Diagnostic, RunReport, line_starts, place
+from flake8_jax.core.testing import holds_tests
 from flake8_jax.pipeline.backend import INVALID_SYNTAX, UNUSED_NOQA, Backend
 from flake8_jax.pipeline.discovery import Patterns
 from flake8_jax.pipeline.lowering import Problem
 from flake8_jax.pipeline.patterns import PatternError
-from flake8_jax.settings.options import Settings
+from flake8_jax.settings.options import DEFAULT_TEST_FILES, Settings
 from flake8_jax.settings.resolver import place_of
 from flake8_jax.settings.selection import (
     SelectorError,
@@ -50,6 +51,7 @@ class Selection:
             self._off_in_tests = off_in_tests(settings.layers, backend.rules)
         except SelectorError as error:
             raise ConfigError(f"{_origin(error.selector, settings)}: {error}") from error
+        self._has_own_tests = settings.test_files is not None
         self._test_files = _test_files(settings)
         self._known = frozenset(backend.rules)
         self.code_of = {rule.name: code for code, rule in backend.rules.items()}
@@ -57,22 +59,23 @@ class Selection:
         self._by_path: dict[str, frozenset[str]] = {}
 
     def ignored_in(self, path: str) -> frozenset[str]:
-        """The codes that ``per-file-ignores`` turns off in a file, or that it is a test; ``!pattern`` is for all other
-        files."""
+        """The codes that ``per-file-ignores`` turns off in a file; ``!pattern`` is for all other files."""
         if path not in self._by_path:
-            found = self._off_as_test(path)
+            found: frozenset[str] = frozenset()
             for patterns, inverted, codes in self._ignores:
                 if patterns.matches_any_part(path) is not inverted:
                     found |= codes
             self._by_path[path] = found
         return self._by_path[path]
 
-    def _off_as_test(self, path: str) -> frozenset[str]:
-        return self._off_in_tests if self._test_files.matches_any_part(path) else frozenset()
+    def off_as_test(self, path: str, text: str) -> frozenset[str]:
+        """The codes that are off in a file because it is a test. By the default patterns, it also has to hold tests."""
+        is_test = self._test_files.matches_any_part(path) and (self._has_own_tests or holds_tests(path, text))
+        return self._off_in_tests if is_test else frozenset()
 
-    def judges(self, code: str, path: str) -> bool:
+    def judges(self, code: str, path: str, text: str) -> bool:
         """Whether a code, or prefix of one, can be said to be unused in a file: some rule of it runs, or none exists."""
-        codes = self.codes - self._off_as_test(path)
+        codes = self.codes - self.off_as_test(path, text)
         return any(on.startswith(code) for on in codes) or not any(known.startswith(code) for known in self._known)
 
     def is_ours(self, code: str) -> bool:
@@ -109,7 +112,8 @@ def _ignores(settings: Settings, backend: Backend) -> list[tuple[Patterns, bool,
 def _test_files(settings: Settings) -> Patterns:
     """Patterns of ``test-files``. Raises ConfigError."""
     try:
-        return Patterns.of_setting(settings.root, settings.test_files)
+        own = settings.test_files
+        return Patterns.of_setting(settings.root, DEFAULT_TEST_FILES if own is None else own)
     except PatternError as error:
         raise ConfigError(f"{place_of(settings, ('test-files',), error.line)}: the pattern {error}") from error
 
@@ -204,7 +208,7 @@ def _unused(
             code
             for code in directive.codes
             if selection.is_ours(code)
-            and selection.judges(code, path)
+            and selection.judges(code, path, text)
             and not any(silenced.startswith(code) for silenced in used.get(directive, ()))
         ]
         if unused:

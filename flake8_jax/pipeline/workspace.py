@@ -481,12 +481,13 @@ class Workspace:
             if path not in run.asked:
                 continue
             text = self._text_of_run(run, path, question)
+            off = selection.off_as_test(path, text)
             said = [syntax_diagnostic(path, text, run.problems[path])] if path in run.problems else []
             module = self.module_of(run, path) if path in by_path else None
             if module is not None:
-                findings = (
-                    by_path[path] if path in question.texts else self._with_usable_fixes(run, path, by_path[path])
-                )
+                findings = [finding for finding in by_path[path] if finding.code not in off]
+                if path not in question.texts:
+                    findings = self._with_usable_fixes(run, path, findings)
                 said += placed(path, findings, text, module, selection, question.ignore_noqa)
                 if not question.ignore_noqa:
                     named = named_in_comments(path, text, module, selection.code_of)

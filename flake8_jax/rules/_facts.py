@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from flake8_jax.core.cells import SUFFIX
 from flake8_jax.core.findings import Level
-from flake8_jax.semantics.domain.scopes import is_test_file
+from flake8_jax.core.testing import TEST, is_test_function
 from flake8_jax.semantics.events.events import Context, LibraryCall, MethodCall
 
 PRINT = "print"
@@ -35,8 +35,12 @@ def effect(event: LibraryCall | MethodCall) -> str | None:
 
 
 def is_test(context: Context) -> bool:
-    """By the conventions of test runners: a test function, or a test file."""
-    return is_test_file(context.scope.path) or any(part.startswith("test") for part in context.function.split("."))
+    """By the conventions of test runners: a test file, or a test function of another file."""
+    around = context.function.split(".")[:-1]
+    in_test = any(part.startswith(TEST) for part in around) or (
+        context.inner is not None and is_test_function(context.inner)
+    )
+    return context.scope.is_test or in_test
 
 
 def level_in_notebook(context: Context) -> Level | None:

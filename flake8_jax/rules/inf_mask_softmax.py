@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.domain.scopes import is_test_file
 from flake8_jax.semantics.events.events import Computation
 from flake8_jax.semantics.events.facts import GUARDED
 from flake8_jax.semantics.events.masks import NORMALIZERS, emptied_by, makes_nan_where_kept
@@ -148,7 +147,7 @@ def inf_mask_softmax(event: Computation) -> Report | None:
 
     <https://docs.jax.dev/en/latest/_autosummary/jax.nn.softmax.html>
     """
-    if event.context.presumed or is_test_file(event.context.scope.path):
+    if event.context.presumed or event.context.scope.is_test:
         return None
     subject = quote(event.context, event.at)
     if makes_nan_where_kept(event):

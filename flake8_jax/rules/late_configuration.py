@@ -6,7 +6,6 @@ import re
 
 from flake8_jax.core.findings import Level, Positions
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.semantics.domain.scopes import is_test_file
 from flake8_jax.semantics.events.events import Setting
 from flake8_jax.semantics.events.facts import SUPERSEDED
 
@@ -129,7 +128,7 @@ def late_configuration(event: Setting) -> Report | None:
 
 def _is_of_little_use(event: Setting) -> bool:
     """It sets what is in force, JAX may start again before it, or a test calls code that sets it for some arguments only."""
-    tested = event.conditional and not event.direct and is_test_file(event.context.scope.path)
+    tested = event.conditional and not event.direct and event.context.scope.is_test
     return tested or _asks_first(event) or _is_in_other_cell(event)
 
 

@@ -6,7 +6,6 @@ from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._keys import OUTCOMES, place
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.domain.scopes import is_test_file
 from flake8_jax.semantics.events.events import EqualKeys
 
 
@@ -126,7 +125,7 @@ def same_constant_key(event: EqualKeys) -> Report | None:
     <https://docs.jax.dev/en/latest/random-numbers.html>
     """
     context = event.context
-    if context.presumed or context.caught or is_test(context) or is_test_file(context.scope.path):
+    if context.presumed or context.caught or is_test(context) or context.scope.is_test:
         return None
     if any(part.startswith("test") for part in event.function.split(".")):
         return None

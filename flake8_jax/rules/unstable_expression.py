@@ -10,7 +10,6 @@ from flake8_jax.core.registry import Candidate, Report, Subscription, rule
 from flake8_jax.rules._facts import level_in_notebook
 from flake8_jax.rules._merging import first_of_each, place_of
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.domain.scopes import is_test_file
 from flake8_jax.semantics.events.events import Computation
 from flake8_jax.semantics.events.facts import GUARDED, TEMPERED
 from flake8_jax.semantics.events.instabilities import (
@@ -234,7 +233,7 @@ def unstable_expression(event: Computation) -> Report | None:
 
     <https://docs.jax.dev/en/latest/jax.nn.html>
     """
-    if not _is_meant(event) or is_test_file(event.context.scope.path):
+    if not _is_meant(event) or event.context.scope.is_test:
         return None
     found = instability(event)
     if found is None or (found.minor and event.context.presumed) or _is_known(event, found.better):

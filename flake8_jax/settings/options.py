@@ -86,7 +86,8 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="k
         _doc(
             "The files that are tests, as gitignore patterns. In them, the rules JAX206, JAX901 and JAX902 and those "
             "on keys (JAX3…) are off. Only the full code or name of such a rule in `select` or `extend-select` turns it "
-            "on there; a prefix or `ALL` does not.",
+            "on there; a prefix or `ALL` does not. Default: `conftest.py`, all files in "
+            "folders named `tests`, and the files `test*.py` and `*_test.py` that contain a test or an assertion.",
             'test-files = ["tests/**", "check_*.py"]',
         ),
     ] = None
@@ -251,7 +252,7 @@ class Settings:
     project_root: str | None = None
     layers: tuple[Layer, ...] = ()
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    test_files: tuple[str, ...] = DEFAULT_TEST_FILES
+    test_files: tuple[str, ...] | None = None
     fixable: tuple[str, ...] | None = None
     unfixable: tuple[str, ...] = ()
     unsafe_fixes: bool = False

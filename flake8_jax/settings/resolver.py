@@ -24,7 +24,6 @@ from flake8_jax.knowledge.requirement import COMPANIONS
 from flake8_jax.settings.code_style import StyleReader
 from flake8_jax.settings.options import (
     DEFAULT_EXCLUDE,
-    DEFAULT_TEST_FILES,
     FILE_NAMES,
     Options,
     Settings,
@@ -250,7 +249,7 @@ class _Sources:
             project_root=project_root,
             layers=(_layer(configured), _layer(self.flags)),
             per_file_ignores=tuple((pattern, tuple(selectors)) for pattern, selectors in ignores.items()),
-            test_files=DEFAULT_TEST_FILES if final.test_files is None else tuple(final.test_files),
+            test_files=_optional(final.test_files),
             fixable=_optional(final.fixable),
             unfixable=_several(final.unfixable),
             unsafe_fixes=bool(final.unsafe_fixes),

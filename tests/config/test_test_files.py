@@ -24,6 +24,11 @@ def draw(key):
 def positive(x):
     return 1 if x > 0 else 0
 """
+TESTED = """
+
+def test_draw():
+    assert draw(jax.random.key(0)) != 0
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +36,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "checks").mkdir()
     for name in ("model.py", "test_model.py", "model_test.py", "conftest.py", "tests.py", "checks/draws.py"):
-        (tmp_path / name).write_text(TWICE)
+        (tmp_path / name).write_text(TWICE + TESTED)
     return tmp_path
 
 
@@ -63,6 +68,28 @@ def test_a_code_or_a_name_turns_them_on(capsys: pytest.CaptureFixture[str], sele
     assert files_with(capsys, "JAX301", *over) == {"model.py", "draws.py"}
 
 
+@pytest.mark.parametrize(
+    ("added", "is_test"),
+    [
+        ("", False),
+        ("\n\ndef test(model):\n    return model.apply({})\n", False),
+        ("\n\ndef test_epoch(params, batches):\n    return params\n", False),
+        ("\n\nclass DrawTest:\n    def test_draw(self):\n        draw(0)\n", True),
+        ("\nimport pytest\n", True),
+        ("\nnp.testing.assert_allclose(draw(0), 1)\n", True),
+    ],
+)
+def test_a_script_with_the_name_of_a_test_is_none(
+    project: Path, capsys: pytest.CaptureFixture[str], added: str, is_test: bool
+) -> None:
+    (project / "tests").mkdir()
+    for name in ("test_model.py", "tests/model.py"):
+        (project / name).write_text(TWICE + added)
+    found = files_with(capsys, "JAX301", "test_model.py", "tests/model.py")
+    assert found == (set() if is_test else {"test_model.py"})
+    assert "test_model.py" not in files_with(capsys, "JAX301", "--test-files", "test_*.py", "test_model.py")
+
+
 def test_other_patterns(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert files_with(capsys, "JAX301", "--test-files", "checks/**,tests.py") == EVERYWHERE - {"draws.py", "tests.py"}
     (project / "jaxlint.toml").write_text("test-files = []\n")
@@ -71,7 +98,7 @@ def test_other_patterns(project: Path, capsys: pytest.CaptureFixture[str]) -> No
 
 def test_comments_for_rules_that_are_off_are_not_unused(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("model.py", "test_model.py"):
-        (project / name).write_text("import jax\n\nx = jax.random.key(0)  # noqa: JAX301\n")
+        (project / name).write_text("import jax\n\nx = jax.random.key(0)  # noqa: JAX301\nassert x.ndim == 0\n")
     assert files_with(capsys, "JAX002", "--extend-select", "JAX002", "model.py", "test_model.py") == {"model.py"}
 
 

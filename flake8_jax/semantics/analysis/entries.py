@@ -27,7 +27,7 @@ from flake8_jax.core.registry import DEFECTS, traceback_of
 from flake8_jax.semantics.domain.arguments import Arguments, CallingContext
 from flake8_jax.semantics.domain.classes import find_in_class, mro_of
 from flake8_jax.semantics.domain.code import statement_at
-from flake8_jax.semantics.domain.scopes import Frame, ModuleScope, is_test_file
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.signatures import underlying
 from flake8_jax.semantics.domain.stack import Link
 from flake8_jax.semantics.domain.values import (
@@ -254,9 +254,9 @@ _SETTING_UP = frozenset({"__init__", "__post_init__", "setUp", "setUpClass", "se
 def _methods_to_enter(m: Machine, cls: ClassValue) -> Iterator[Value]:
     """What a class has in its namespace, and what it inherits from classes with few subclasses: but for the double of a
     test, which is there for what the test calls."""
-    is_double = is_test_file(cls.scope.path)
+    is_double = cls.scope.is_test
     for owner in mro_of(cls):
-        if is_double and not is_test_file(owner.scope.path):
+        if is_double and not owner.scope.is_test:
             continue
         if owner is not cls and (len(m.program.subclasses(owner)) > MAX_HEIRS or not cls.namespace):
             continue

@@ -72,7 +72,7 @@ def _is_run(m: Machine, func: FunctionValue) -> bool:
     presumption = m.trackers[Presuming].presumption
     assert presumption is not None
     shown = m.trackers[Recording].records is not None
-    return presumption.applies_to(func.scope.path, func.fn) and (shown or has_role(func) or mixes_numpy(func))
+    return presumption.applies_to(func.scope, func.fn) and (shown or has_role(func) or mixes_numpy(func))
 
 
 def _presumed_method(m: Machine, cls: ClassValue, value: Value) -> None:
@@ -94,7 +94,7 @@ def _is_staged_method(m: Machine, cls: ClassValue, func: FunctionValue) -> bool:
     class stages."""
     presumption = m.trackers[Presuming].presumption
     assert presumption is not None
-    if is_helper(func) or not presumption.applies_to(func.scope.path, func.fn):
+    if is_helper(func) or not presumption.applies_to(func.scope, func.fn):
         return False
     if cls in presumption.carriers and not func.fn.name.startswith("__"):
         return True

@@ -14,7 +14,6 @@ import re
 
 from flake8_jax.semantics.domain.classes import find_in_class, says_array
 from flake8_jax.semantics.domain.code import names_used
-from flake8_jax.semantics.domain.scopes import is_test_file
 from flake8_jax.semantics.domain.values import External, FunctionValue
 
 _ROLE = re.compile(
@@ -34,7 +33,7 @@ _DENSITIES = ("log_prob", "logpdf", "log_pdf", "log_density")
 
 def is_helper(func: FunctionValue) -> bool:
     """By its name or its file, the function is for the host."""
-    return is_test_file(func.scope.path) or _HELPERS.search(func.fn.name.lstrip("_")) is not None
+    return func.scope.is_test or _HELPERS.search(func.fn.name.lstrip("_")) is not None
 
 
 def has_role(func: FunctionValue) -> bool:
@@ -55,7 +54,7 @@ def mixes_numpy(func: FunctionValue) -> bool:
         return False
     held = [func.scope.slots.get(name) for name in names_used(func.fn)]
     modules = {value.name.partition(".")[0] for value in held if isinstance(value, External)}
-    return "numpy" in modules and "jax" in modules and not is_test_file(func.scope.path)
+    return "numpy" in modules and "jax" in modules and not func.scope.is_test
 
 
 def _places(path: str) -> set[str]:

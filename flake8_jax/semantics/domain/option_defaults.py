@@ -17,7 +17,7 @@ from typing import Any
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.code import last_name
-from flake8_jax.semantics.domain.scopes import ModuleScope, is_test_file
+from flake8_jax.semantics.domain.scopes import ModuleScope
 
 _DEFINING = frozenset({"DEFINE_string", "DEFINE_string_list", "DEFINE_integer", "DEFINE"})
 
@@ -59,7 +59,7 @@ def _written(name: str, scopes: Iterable[ModuleScope]) -> Iterator[tuple[ModuleS
     """What the modules write for the option: the module, the call or the assignment, and the value."""
     spellings = (name, name.replace("_", "-"))  # options of a command line may have hyphens
     for scope in scopes:
-        if is_test_file(scope.path) or not any(spelling in scope.text for spelling in spellings):
+        if scope.is_test or not any(spelling in scope.text for spelling in spellings):
             continue
         for node in (node for statement in scope.tree.body for node in walk(statement)):
             value = _default(node, name)

@@ -16,16 +16,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from flake8_jax.core import ir
 from flake8_jax.core.cells import cell_starts
 from flake8_jax.core.nodes import children, walk
+from flake8_jax.core.testing import is_test_file
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.values import ClassValue, Value
-
-
-def is_test_file(path: str) -> bool:
-    """By the conventions of test runners, or because it lies beside tests."""
-    *folders, name = path.replace("\\", "/").split("/")
-    by_name = name.startswith("test_") and not name.endswith(".ipynb")
-    return "tests" in folders or by_name or name.endswith("_test.py") or name == "conftest.py"
 
 
 State = Literal[0, 1, 2]
@@ -41,19 +35,20 @@ class ModuleScope:
     key: its name, unlike those of other files (see ``imports``). cells: of a notebook, where each begins. versions: of
     a notebook that has run, the values of names that several cells bind, each with the number of the cell that left it.
     unjitted: its top level switches ``jax_disable_jit`` on. converts_lists: so do the functions of ``jax.numpy`` in every JAX
-    that it is for. redefined: names for which its top level makes a second function,
+    that it is for. is_test: it holds tests. redefined: names for which its top level makes a second function,
     and where it makes the last one.
     """
 
     __slots__ = (
-        "cells", "converts_lists", "function_lines", "is_package", "key", "name", "path", "process", "rebound", "redefined",
-        "slots", "state", "text", "tree", "unjitted", "versions",
+        "cells", "converts_lists", "function_lines", "is_package", "is_test", "key", "name", "path", "process", "rebound",
+        "redefined", "slots", "state", "text", "tree", "unjitted", "versions",
     )  # fmt: skip
 
     def __init__(self, path: str, name: str, *, is_package: bool, tree: ir.Module, text: str = "") -> None:
         self.path = path
         self.name = self.key = name
         self.is_package = is_package
+        self.is_test = is_test_file(path, text)
         self.tree = tree
         self.slots: dict[str, Value] = {}
         self.state: State = NOT_RUN

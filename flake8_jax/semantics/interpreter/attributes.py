@@ -21,7 +21,7 @@ from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.classes import PROTOCOLS, find_in_class, is_field, is_remade, is_stub, mro_of
 from flake8_jax.semantics.domain.code import names_read, reads_itself
-from flake8_jax.semantics.domain.scopes import Frame, is_test_file
+from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     GRAD,
@@ -425,9 +425,7 @@ def _overrides(
     possible = [o for o in m.program.overrides_of(cls, attr) if _comes_here(m, base, o[0])]
     if possible and any(isinstance(parent, External) and parent.name in PROTOCOLS for parent in cls.bases):
         return None
-    overrides = [
-        o for o in possible if not (has_own or is_test_file(o[0].scope.path)) or _gets_here(m, frame, cls, o[0])
-    ]
+    overrides = [o for o in possible if not (has_own or o[0].scope.is_test) or _gets_here(m, frame, cls, o[0])]
     return None if possible and not overrides and not has_own else overrides
 
 
@@ -489,7 +487,7 @@ def _gets_here(m: Machine, frame: Frame, cls: ClassValue, sub: ClassValue) -> bo
     if sub.scope is cls.scope or sub.scope is frame.scope or m.program.is_imported(sub.scope):
         return True
     kept = sub.node.decorators or find_in_class(sub, "__init_subclass__") is not None or sub.scope.cells
-    if kept and not is_test_file(sub.scope.path):
+    if kept and not sub.scope.is_test:
         return True
     return any(link.scope is sub.scope for link in m.path.stack)
 

@@ -19,7 +19,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
-from flake8_jax.semantics.domain.scopes import ModuleScope, is_test_file
+from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.values import (
     Array,
     ClassValue,
@@ -93,7 +93,7 @@ def rebindings(scopes: Iterable[ModuleScope]) -> Rebindings:
                     owned.setdefault(owner, set()).add(name)
                 else:
                     anywhere.add(name)
-            if not is_test_file(scope.path):
+            if not scope.is_test:
                 patched.update(_patched_in(nodes, owners))
     return Rebindings(frozenset(anywhere), owned, frozenset(patched))
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flake8_jax.core import ir
+from flake8_jax.core.testing import is_test_function
 from flake8_jax.semantics.domain.code import path_of
-from flake8_jax.semantics.domain.scopes import is_test_file
 from flake8_jax.semantics.domain.values import ExternalInstance, Instance, known_elements
 from flake8_jax.semantics.machine.dispatch import lookup
 from flake8_jax.semantics.trackers.freshness import Freshness, is_start
@@ -49,7 +49,7 @@ def may_be_staged(m: Machine, loop: LoopState) -> bool:
 
 
 def _is_test(link: Link) -> bool:
-    return is_test_file(link.scope.path) or link.function.rpartition(".")[2].startswith("test_")
+    return link.scope.is_test or (link.fn is not None and is_test_function(link.fn))
 
 
 def may_be_library(m: Machine, loop: LoopState) -> bool:

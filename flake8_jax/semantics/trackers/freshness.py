@@ -26,7 +26,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.domain.code import blocks, bound_paths, names_read, nodes_around, path_of, paths_read
 from flake8_jax.semantics.domain.joining import members_of
-from flake8_jax.semantics.domain.scopes import Frame, is_test_file
+from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import Link, LoopState
 from flake8_jax.semantics.domain.values import (
     BoundMethod,
@@ -229,9 +229,7 @@ def _may_emit(m: Machine, *, rarely: bool = False) -> bool:
         or not m.bus.wants(Repetition)
     ):
         return False
-    return not any(
-        id(link.fn) in m.trackers[Freshness].disguised or is_test_file(link.scope.path) for link in m.path.stack
-    )
+    return not any(id(link.fn) in m.trackers[Freshness].disguised or link.scope.is_test for link in m.path.stack)
 
 
 def emit_compiling(m: Machine, frame: Frame, node: Any, made: TransformedValue) -> None:

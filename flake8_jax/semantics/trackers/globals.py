@@ -27,7 +27,7 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.code import names_read
-from flake8_jax.semantics.domain.scopes import RUNNING, Frame, ModuleScope, is_test_file
+from flake8_jax.semantics.domain.scopes import RUNNING, Frame, ModuleScope
 from flake8_jax.semantics.domain.stack import LoopState
 from flake8_jax.semantics.domain.values import (
     Array,
@@ -214,9 +214,7 @@ def track_contents(
 def _is_temporary(frame: Frame) -> bool:
     """A context manager or a test, which change what they change for the time being."""
     fn = frame.fn
-    return is_test_file(frame.scope.path) or (
-        fn is not None and (fn.is_generator or fn.name in ("__enter__", "__exit__"))
-    )
+    return frame.scope.is_test or (fn is not None and (fn.is_generator or fn.name in ("__enter__", "__exit__")))
 
 
 def _base_name(node: Any) -> str | None:

@@ -48,7 +48,6 @@ from flake8_jax.semantics.domain.code import (
     statement_at,
 )
 from flake8_jax.semantics.domain.equal_draws import is_copy, states_equal_draws
-from flake8_jax.semantics.domain.scopes import is_test_file
 from flake8_jax.semantics.domain.values import (
     FIELD_DEFAULT,
     Array,
@@ -290,7 +289,7 @@ def _is_constant_of(key: Value, here: Place) -> bool:
     recipe = key.recipe if isinstance(key, Array) else None
     if recipe is None or recipe.name != SEED or here.function is None or not recipe.operands:
         return False
-    return recipe.function is here.function or (is_test_file(here.scope.path) and is_test_file(recipe.node.scope.path))
+    return recipe.function is here.function or (here.scope.is_test and recipe.node.scope.is_test)
 
 
 def _passes_key(place: Place, key: Value) -> bool:

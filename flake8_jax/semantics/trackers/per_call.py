@@ -21,7 +21,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.code import all_statements, names_read
-from flake8_jax.semantics.domain.scopes import Frame, ModuleScope, is_test_file
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.stack import Link
 from flake8_jax.semantics.domain.values import (
     BoundMethod,
@@ -86,7 +86,7 @@ class PerCall(Tracker):
             track_given_away(self.m, result)
 
     def _track_place(self, link: Link) -> None:
-        if link.kind != "call" or link.node is None or link.fn is None or is_test_file(link.scope.path):
+        if link.kind != "call" or link.node is None or link.fn is None or link.scope.is_test:
             return
         places = self.places.setdefault(id(link.fn), set())
         places.add((link.scope.path, link.node.start))
@@ -109,7 +109,7 @@ def track_compiling(m: Machine, frame: Frame, node: Any, made: TransformedValue)
         return
     if link.fn is None or frame.fn is not link.fn or len(path.loops) > path.loop_base:
         return
-    if not _is_plain(link.fn) or is_test_file(frame.scope.path) or id(link.fn) in freshness.disguised:
+    if not _is_plain(link.fn) or frame.scope.is_test or id(link.fn) in freshness.disguised:
         return
     if _is_own(frame, node, made):
         m.trackers[PerCall].made[id(made)] = _Made(made, link, node, len(path.loops))

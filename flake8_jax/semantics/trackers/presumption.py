@@ -28,6 +28,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from flake8_jax.semantics.domain.code import names_read, names_used
+from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     MAYBE,
@@ -120,13 +121,9 @@ class Presumption:
             whole = whole.parent if isinstance(whole, Unknown) else None
         return False
 
-    def applies_to(self, path: str, fn: ir.Function) -> bool:
+    def applies_to(self, scope: ModuleScope, fn: ir.Function) -> bool:
         """Tests and drivers run eagerly: a function that compiles functions is not compiled itself."""
-        name = path.replace("\\", "/").rpartition("/")[2]
-        is_test = (
-            name.startswith(("test_", "conftest")) or name.endswith("_test.py") or "/tests/" in path or "/test/" in path
-        )
-        return not is_test and id(fn) not in self.drivers
+        return not (scope.is_test or "/test/" in scope.path or id(fn) in self.drivers)
 
     def contract(self, fn: ir.Function, names: list[str]) -> None:
         """A library passes pytrees of arrays for these parameters; claimed of those that the code looks into."""

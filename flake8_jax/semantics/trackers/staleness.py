@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.conditions import normal_condition
-from flake8_jax.semantics.domain.scopes import Frame, ModuleScope, is_test_file
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.values import (
     MISSING,
     Array,
@@ -399,7 +399,7 @@ def forget_compiled(m: Machine, tv: TransformedValue | None = None) -> None:
 
 def _may_write(m: Machine, frame: Frame, node: Any) -> bool:
     mode, fn = m.path.mode, frame.fn
-    if mode.staged or mode.presumed or node is None or not m.bus.wants(StaleRead) or is_test_file(frame.scope.path):
+    if mode.staged or mode.presumed or node is None or not m.bus.wants(StaleRead) or frame.scope.is_test:
         return False
     if any(loop.picked for loop in m.path.loops):
         return False  # the first iteration sets things up
