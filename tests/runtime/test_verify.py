@@ -619,6 +619,25 @@ def test_a_function_in_a_row_is_distinguished_from_the_row(tmp_path: Path) -> No
     assert all(words[count] in reason for reason, count in zip(said, places.values())), said
 
 
+DEEP = """
+import jax
+def draw(key, depth):
+    return jax.random.normal(key) if depth == 0 else draw(key, depth - 1)
+key = jax.random.key(0)
+first = draw(key, 20)
+again = draw(key, 20)
+"""
+
+
+@pytest.mark.jax
+def test_a_key_that_is_used_far_below_the_line(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(DEEP.strip("\n"))
+    main, limits = str(tmp_path / "main.py"), Limits(seconds=200)
+    workload = Workload(("python", "main.py"), (str(tmp_path),), str(tmp_path), sys.executable, "cpu", limits)
+    (found,) = verify([Asked("key-reuse", Spot(main, 6, 6))], workload).verdicts
+    assert found.reason == "the same key was consumed twice (draw on line 3, then draw here)", found
+
+
 PARTS = """
 no = 0
 one = len("a") if no else len("b")

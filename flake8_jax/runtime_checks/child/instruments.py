@@ -267,7 +267,9 @@ class Instruments:
     # --- all of them ----------------------------------------------------------------------------------------
 
     def _seen(self, **data: Any) -> dict[str, Any]:
-        stack = self.places.stack()[:_DEPTH]
+        stack = self.places.stack()
+        if len(stack) > _DEPTH:  # the outermost says which call of the user's it belongs to
+            stack = [*stack[: _DEPTH - 1], stack[-1]]
         return {**data, "state": trace_state(), "stack": [_as_list(place) for place in stack]}
 
     @contextlib.contextmanager
