@@ -1,7 +1,7 @@
 """JAX505: ``x[i] = v`` becomes ``x = x.at[i].set(v)``, and with a traced mask for ``i`` ``x = jnp.where(i, v, x)``.
 
 The fix binds the name to a new array, so it is safe where this name alone refers to the old one. It is not offered where
-nothing reads the name afterwards, where the assignment would raise, and in Pallas kernels, whose references take items.
+nothing reads the name afterwards, where a caller writes into the result in place, where the assignment would raise, and in Pallas kernels, whose references take items.
 
 Limitations: several targets, unpacking into items, ``del``, arrays of an enclosing scope (the name would become local).
 """
@@ -34,15 +34,17 @@ from flake8_jax.fixers._conditions import (
     takes_no_attribute,
 )
 from flake8_jax.fixers._expressions import Effect, effect
+from flake8_jax.fixers._given_back import is_written_by_callers
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._masks import selected
-from flake8_jax.fixers._source import FixSource, Refused, fixer
+from flake8_jax.fixers._source import Declined, FixSource, Refused, fixer
 from flake8_jax.fixers._updates import rebindable
 from flake8_jax.semantics.domain.masks import holds_traced_mask
 from flake8_jax.semantics.domain.values import SliceValue, TupleValue, Value, holds_tracer
 from flake8_jax.semantics.events.events import Store
 
 _METHODS = {"+": "add", "*": "multiply", "/": "divide", "**": "power"}
+_FOR_WRITERS = "no automatic fix, because a caller assigns to items of the result as well; return an array of NumPy, or use .at[…] in both"
 
 
 @fixer("array-item-assignment")
@@ -65,6 +67,8 @@ def fix(event: Store, source: FixSource) -> Fix | None:
         return None
     if _is_for_numpy(source, statement):
         return None
+    if isinstance(target.value, ir.Name) and is_written_by_callers(source, target.value):
+        raise Declined(_FOR_WRITERS)
     if is_kernel(source, target) or isinstance(target.index, (ir.List, ir.Comprehension)):
         return None  # ``.at`` takes no list as an index
     kept = [(part.start, part.end) for part in (target.value, target.index, statement.value)]

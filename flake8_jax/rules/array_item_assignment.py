@@ -96,10 +96,12 @@ def array_item_assignment(event: Store) -> Report | None:
     If the index is a traced array of booleans, the fix turns `x[x < 0] = 0` into `x = jnp.where(x < 0, 0, x)`. This
     fix is unsafe, because `jnp.where` of an integer array and a float gives a float array.
 
-    jaxlint offers no fix in four cases:
+    jaxlint offers no fix in five cases:
 
     - The statement is `del x[i]`: the new array would have another shape.
     - No code reads `x` after the assignment: `x.at[i].set(v)` would not change what the caller sees.
+    - The function returns the array, and a caller assigns to items of the result as well. Such code was written for
+      NumPy arrays.
     - The assignment is in a Pallas kernel: `x` may be a reference there, and code can assign items of a reference.
     - The code cannot assign a new array there: `x` is a transpose (`y.T[0] = 1`), a property, or a field of a
       NamedTuple or of a frozen class.
