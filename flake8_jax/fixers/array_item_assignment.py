@@ -1,7 +1,8 @@
 """JAX505: ``x[i] = v`` becomes ``x = x.at[i].set(v)``, and with a traced mask for ``i`` ``x = jnp.where(i, v, x)``.
 
 The fix binds the name to a new array, so it is safe where this name alone refers to the old one. It is not offered where
-nothing reads the name afterwards, where a caller writes into the result in place, where the assignment would raise, and in Pallas kernels, whose references take items.
+nothing reads the name afterwards, where a caller writes into the result in place, where the assignment would raise, and
+in Pallas kernels, whose references take items.
 
 Limitations: several targets, unpacking into items, ``del``, arrays of an enclosing scope (the name would become local).
 """
@@ -44,7 +45,9 @@ from flake8_jax.semantics.domain.values import SliceValue, TupleValue, Value, ho
 from flake8_jax.semantics.events.events import Store
 
 _METHODS = {"+": "add", "*": "multiply", "/": "divide", "**": "power"}
-_FOR_WRITERS = "no automatic fix, because a caller assigns to items of the result as well; return an array of NumPy, or use .at[…] in both"
+_FOR_WRITERS = (
+    "no automatic fix, because a caller assigns to items of the result; return a NumPy array, or use .at[…] in both"
+)
 
 
 @fixer("array-item-assignment")

@@ -9,8 +9,11 @@ options     what a reduction is given behind its operand, by name: ``axis``, ``k
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
@@ -114,7 +117,10 @@ def fix(event: Computation, source: FixSource) -> Fix | None:
     if any(comment.text not in text for comment in source.comments(whole.start, whole.end)):
         return None
     others = _counterparts(formula) if rewrite is _log1p else []
-    return unsafe(f"Use `{found.better}`", STABLE, (Edit(whole.start, whole.end, text), *others, *imports.edits))
+    places = f" in {len(others) + 1} places" if others else ""
+    return unsafe(
+        f"Use `{found.better}`{places}", STABLE, (Edit(whole.start, whole.end, text), *others, *imports.edits)
+    )
 
 
 def _drawn(event: Computation) -> dict[int, str]:
@@ -214,6 +220,8 @@ def _log1p(f: Formula) -> str:
     x = _beside_one(_operand(f))
     if isinstance(x, ir.BinOp) and x.op in ("+", "-") and not f.source.is_own_parenthesised(x):
         raise Refused  # one of several terms, none of which is said to be small
+    if isinstance(x, ir.BinOp) and x.op == "/" and "max" in f.source.slice(x.left) and "min" in f.source.slice(x.right):
+        raise Refused  # more than 1 by its name
     return _in_place(f, instabilities.LOG1P, x)
 
 
@@ -229,20 +237,63 @@ def _in_place(f: Formula, function: str, operand: ir.Expr) -> str:
 
 
 def _counterparts(f: Formula) -> list[Edit]:
-    """``log(1 - x)`` beside ``log(1 + x)`` in one statement: both become ``log1p``."""
+    """The other logarithms of ``1 + y`` in the function, and ``log(1 - x)`` beside ``log(1 + x)`` in one statement: all of them
+    become ``log1p``, so that values that are compared or interpolated are rounded alike.
+
+    Raises:
+        Refused: one of them cannot, or other code of the function has the same sum (``(1 + x) ** n``).
+    """
     x = _beside_one(_operand(f))
-    assert isinstance(f.whole, ir.Call)
-    found = []
-    for node in walk(f.source.statement(f.whole)):
-        if not isinstance(node, ir.Call) or len(node.args) != 1 or not f.is_same(node.func, f.whole.func):
+    statement, around = f.source.statement(f.whole), f.source.functions(f.whole)
+    inside = list(walk(around[0] if around else statement))
+    found, logarithms = [], {id(_operand(f))}
+    for node in inside:
+        if (
+            not isinstance(node, ir.Call)
+            or len(node.args) != 1
+            or not f.is_same(node.func, _func(f))
+            or node is f.whole
+        ):
             continue
         taken = node.args[0].value
-        if not isinstance(taken, ir.BinOp) or taken.op != "-" or f.source.comments(node.start, node.end):
-            continue
-        is_one = isinstance(taken.left, ir.Constant) and taken.left.value == 1
-        if is_one and f.is_same(taken.right, x) and not f.source.has_multiline_string(node.start, node.end):
-            found.append(Edit(node.start, node.end, f.called(instabilities.LOG1P, _negated(f, taken.right))))
+        if isinstance(taken, ir.BinOp) and taken.op == "+" and _is_beside_one(taken):
+            logarithms.add(id(taken))
+            found.append(
+                Edit(node.start, node.end, _log1p(dataclasses.replace(f, whole=node, drawn={id(node): "log"})))
+            )
+        elif isinstance(taken, ir.BinOp) and taken.op == "-" and statement.start <= node.start < statement.end:
+            if _is_one(taken.left) and f.is_same(taken.right, x):
+                found.append(Edit(node.start, node.end, f.called(instabilities.LOG1P, _negated(f, taken.right))))
+    if any(f.source.comments(e.start, e.end) or f.source.has_multiline_string(e.start, e.end) for e in found):
+        raise Refused
+    if any(_is_power_of(f, node) for node in inside if id(node) not in logarithms):
+        raise Refused
     return found
+
+
+def _func(f: Formula) -> ir.Expr:
+    assert isinstance(f.whole, ir.Call)
+    return f.whole.func
+
+
+def _is_one(node: ir.Expr) -> bool:
+    return isinstance(node, ir.Constant) and node.kind in ("int", "float") and node.value == 1
+
+
+def _is_beside_one(added: ir.BinOp) -> bool:
+    """``1 + x`` or ``x + 1``, where x is no number."""
+    sides = (added.left, added.right)
+    return sum(_is_one(side) for side in sides) == 1 and not all(isinstance(side, ir.Constant) for side in sides)
+
+
+def _is_power_of(f: Formula, node: msgspec.Struct) -> bool:
+    """A power of the sum whose logarithm the formula takes: the two belong together."""
+    base: ir.Expr | None = None
+    if isinstance(node, ir.BinOp) and node.op == "**":
+        base = node.left
+    elif isinstance(node, ir.Call) and len(node.args) == 2 and f.imports.resolve(node.func) == "jax.numpy.power":
+        base = node.args[0].value
+    return base is not None and f.is_same(base, _operand(f))
 
 
 def _expm1(f: Formula) -> str:

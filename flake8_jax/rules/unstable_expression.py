@@ -211,9 +211,10 @@ def unstable_expression(event: Computation) -> Report | None:
     ## Fix safety
 
     Unsafe. jaxlint writes the stable function and passes the arguments `axis`, `keepdims`, `where` and `dtype` by
-    name. If `log(1 + x)` and `log(1 - x)` are in one statement, it rewrites both. The last digits of the result may
-    change. The stable function may also reject an argument that the formula accepts: `jax.nn.softmax`, for example,
-    rejects an array of booleans.
+    name. It rewrites all logarithms of the form `log(1 + x)` in one function together, and `log(1 - x)` beside
+    `log(1 + x)` in one statement. jaxlint offers no fix for `log(1 + x)` if the function also computes a power of
+    `1 + x`. The last digits of the result may change. The stable function may also reject an argument that the formula
+    accepts: `jax.nn.softmax`, for example, rejects an array of booleans.
 
     ## How it is verified
 
