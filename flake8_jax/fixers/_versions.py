@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable
 
 from flake8_jax.core import ir
-from flake8_jax.core.cells import SUFFIX
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import (
@@ -32,6 +31,7 @@ from flake8_jax.fixers._conditions import every_release_has, is_patched
 from flake8_jax.fixers._imports import Imports, add_import
 from flake8_jax.fixers._names import identifiers
 from flake8_jax.fixers._newest import lacks
+from flake8_jax.fixers._old_names import is_private, last_uses, renamed_remarks, without_name
 from flake8_jax.fixers._source import FixSource, Refused
 from flake8_jax.fixers.unneeded_imports import needed_names
 from flake8_jax.knowledge import load
@@ -148,21 +148,12 @@ def _unused_import(event: ApiUse, source: FixSource) -> tuple[Edit, ...]:
             local = statement.names[at].alias or statement.names[at].name
             is_alone = len(statement.names) == 1
             commented = source.comments(statement.start, source.line_end(statement.end))
-            if commented or not _is_private(source, statement, local) or local in needed_names(source.module, {local}):
+            if commented or not is_private(source, statement, local) or local in needed_names(source.module, {local}):
                 return ()
             if is_alone and len(source.place(statement).block) == 1:
                 return ()
-            return (_without_name(source, statement, at),)
+            return (without_name(source, statement, at),)
     return ()
-
-
-def _is_private(source: FixSource, statement: ir.ImportFrom, local: str) -> bool:
-    """Nothing but the code of the file takes a name that it imports at its top level."""
-    if source.program is None or source.functions(statement) or source.path.endswith(("__init__.py", SUFFIX)):
-        return False
-    if local in source.module.rebound_names or local in (source.module.star_exports or ()):
-        return False
-    return not source.program.imported_elsewhere(source, local)
 
 
 def _called_by_position(event: ApiUse, source: FixSource) -> bool:
@@ -213,38 +204,19 @@ def _renamed_beside(event: ApiUse, call: ir.Call) -> dict[int, tuple[ir.Argument
 
 
 def _read(source: FixSource, node: ir.Attribute, name: str) -> tuple[Edit, ...]:
-    if source.comments(node.start, node.end):
-        raise Refused
     imports = Imports(source, node)
     spelled = imports.spell(name)
-    edits = [Edit(node.start, node.end, spelled), *imports.edits]
+    others, removal = last_uses(source, node, spelled)
+    if any(source.comments(one.start, one.end) for one in (node, *others)):
+        raise Refused
+    added = list(imports.edits)
     module = load_histories().module_of(name + "." if load_histories().is_module(name) else name)
     if module is not None and not module[1] and spelled == name and not _is_imported(source, module[0]):
         # It binds the name of the library as well.
-        edits = [edits[0], add_import(source, f"import {module[0]}", node.start)]
-    edits += _last_use(source, node, spelled)
-    return tuple(dict.fromkeys(edits))
-
-
-def _last_use(source: FixSource, node: ir.Attribute, spelled: str) -> list[Edit]:
-    """Take away the import of a module that only this attribute uses: ``from jax.lib import xla_bridge``."""
-    root: ir.Expr = node
-    while isinstance(root, ir.Attribute):
-        root = root.value
-    if not isinstance(root, ir.Name) or root.id == spelled.partition(".")[0]:
-        return []
-    local = root.id
-    if any(n is not root for n in walk(source.module) if isinstance(n, ir.Name) and n.id == local):
-        return []
-    texts = (n.value for n in walk(source.module) if isinstance(n, ir.Constant) and isinstance(n.value, str))
-    if any(re.search(rf"\b{re.escape(local)}\b", text) for text in texts):
-        return []
-    for statement in source.module.body:
-        if isinstance(statement, ir.ImportFrom) and not statement.level and _is_private(source, statement, local):
-            at = next((i for i, n in enumerate(statement.names) if (n.alias or n.name) == local), None)
-            if at is not None and not source.comments(statement.start, source.line_end(statement.end)):
-                return [_without_name(source, statement, at)]
-    return []
+        added = [add_import(source, f"import {module[0]}", node.start)]
+    edits = [Edit(one.start, one.end, spelled) for one in (node, *others)]
+    remarks = renamed_remarks(source, node, spelled)
+    return tuple(dict.fromkeys([*edits, *added, *removal, *remarks]))
 
 
 def _is_imported(source: FixSource, module: str) -> bool:
@@ -281,11 +253,11 @@ def _from_import(source: FixSource, statement: ir.ImportFrom, start: int, name: 
     is_known = Imports(source, statement).means(last, name)
     renamed = _renamed_uses(source, statement, local, last, known=is_known) if local != last else ()
     if renamed and is_known:
-        return (_without_name(source, statement, at), *renamed)
+        return (without_name(source, statement, at), *renamed)
     line = f"from {module} import {last}" + (f" as {local}" if local != last and not renamed else "")
     beside = _beside(source, statement, module, last) if "as" not in line.split() else None
     if beside is not None:
-        return (_without_name(source, statement, at), beside, *renamed)
+        return (without_name(source, statement, at), beside, *renamed)
     if len(statement.names) == 1:
         return (Edit(statement.start, statement.end, line), *renamed)
     if not source.starts_line(statement) or not source.ends_line(statement):
@@ -322,16 +294,6 @@ def _beside(source: FixSource, statement: ir.ImportFrom, module: str, name: str)
     return None
 
 
-def _without_name(source: FixSource, statement: ir.ImportFrom, at: int) -> Edit:
-    """Take one name out of an import, or the import away."""
-    names = statement.names
-    if len(names) == 1:
-        return source.delete_statement(statement)
-    if at + 1 < len(names):
-        return Edit(names[at].start, names[at + 1].start, "")
-    return Edit(names[at - 1].end, names[at].end, "")
-
-
 def _renamed_uses(
     source: FixSource, statement: ir.ImportFrom, local: str, name: str, *, known: bool
 ) -> tuple[Edit, ...]:
@@ -344,7 +306,7 @@ def _renamed_uses(
     taken = identifiers(source.module) | set(dir(builtins)) | set(source.module.bound_names)
     if not known and (statement.module.partition(".")[0] != "jax" or name in taken or name not in _SPEAKING):
         return ()
-    if any(n.alias == local for n in statement.names) or not _is_private(source, statement, local):
+    if any(n.alias == local for n in statement.names) or not is_private(source, statement, local):
         return ()
     uses = names_of(source, local)
     if any(scope_of(source, node) is not None for node in uses):

@@ -264,6 +264,7 @@ def _counterparts(f: Formula) -> list[Edit]:
         elif isinstance(taken, ir.BinOp) and taken.op == "-" and statement.start <= node.start < statement.end:
             if _is_one(taken.left) and f.is_same(taken.right, x):
                 found.append(Edit(node.start, node.end, f.called(instabilities.LOG1P, _negated(f, taken.right))))
+    found = [e for e in found if "noqa" not in f.source.text[f.source.line_start(e.start) : f.source.line_end(e.end)]]
     if any(f.source.comments(e.start, e.end) or f.source.has_multiline_string(e.start, e.end) for e in found):
         raise Refused
     if any(_is_power_of(f, node) for node in inside if id(node) not in logarithms):

@@ -108,7 +108,9 @@ def removed_api(event: ApiUse) -> Report | None:
     ## Fix safety
 
     jaxlint offers a fix if another name does the same and if every supported release of the library has this name:
-    `jax.tree_map` becomes `jax.tree.map`. The fix is safe, except in these cases:
+    `jax.tree_map` becomes `jax.tree.map`, also in a comment directly above the line or at its end. If the old name is the
+    only one that the code uses of an import (`from jax.lib import xla_bridge`), the fix rewrites all its uses and
+    removes the import. The fix is safe, except in these cases:
 
     - A test replaces the function under its old name (`monkeypatch.setattr`). After the fix, the test would no longer
       change what the code calls.
