@@ -157,9 +157,33 @@ def spare_for(source: FixSource, use: ir.Expr, again: ir.Expr | None = None) -> 
     if spare is None:
         return None
     if spare.id != "_":
-        return [Edit(use.start, use.end, spare.id)]
+        taking = again if again is not None and _keeps_first(source, spare, use, again) else use
+        return [Edit(taking.start, taking.end, spare.id)]
     name = _free_subkey(source, use, statement, imports)
     return [Edit(spare.start, spare.end, name), Edit(use.start, use.end, name)]
+
+
+def _keeps_first(source: FixSource, spare: ir.Name, first: ir.Name, second: ir.Expr) -> bool:
+    """The first of two uses keeps the key that it has by name and number, where a split made that beside the spare one: the
+    second use takes the spare one, which reaches it."""
+    split, again = source.statement(spare), source.statement(second)
+    if not isinstance(split, ir.Assign) or [name.id for name in split_names(split)][:1] == [first.id]:
+        return False
+    carried = any(isinstance(node, ir.Name) and node.id == first.id for node in walk(split.value))
+    if carried or not is_spare(source, spare, again):
+        return False
+    if _is_split(source, second) or source.functions(second) != source.functions(first):
+        return False
+    inner = [
+        one for one in source.ancestors(second) if isinstance(one, (ir.For, ir.While, ir.Comprehension, ir.Lambda))
+    ]
+    return all(one.start <= split.start < one.end for one in inner)
+
+
+def _is_split(source: FixSource, use: ir.Expr) -> bool:
+    """A split takes the key, whose names may be those of the first use."""
+    call = source.parent(source.parent(use))
+    return isinstance(call, ir.Call) and Imports(source, call).resolve(call.func) == SPLIT
 
 
 def _free_subkey(source: FixSource, use: ir.Expr, statement: ir.Stmt, imports: Imports) -> str:

@@ -107,7 +107,7 @@ class Listener:
 
     def _runs_quiet_function(self, source: FixSource, call: ir.Call) -> bool:
         """A function of the project that is quiet itself, or one that JAX compiled."""
-        if isinstance(call.func, ir.Name) and _is_compiled(source, call.func):
+        if isinstance(call.func, ir.Name) and is_compiled(source, call.func):
             return True
         found = source.program.called(source, call) if source.program is not None else None
         if found is None:
@@ -183,7 +183,7 @@ def _walk_without(node: ir.Node, without: set[int]) -> Iterator[msgspec.Struct]:
             todo += children(current)
 
 
-def _is_compiled(source: FixSource, name: ir.Name) -> bool:
+def is_compiled(source: FixSource, name: ir.Name) -> bool:
     """A name is bound to what a transform of JAX made, or to a function that one decorates."""
     owner = scope_of(source, name)
     bound = binders(source, owner if owner is not None else source.module, name.id)

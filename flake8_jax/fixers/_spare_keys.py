@@ -13,7 +13,7 @@ Limitations: keys in arrays (``keys = split(key, 3)``), spare keys in attributes
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -28,6 +28,8 @@ SPLIT = "jax.random.split"
 
 _FUNCTION = re.compile(r"(?!(?:apply|partial|split|fold_in|key|clone)\b)[a-z][a-z0-9_]{2,14}")
 """A function of such a name can name the key that it gets."""
+_SHORT = re.compile(r"(?<=^(?:eval|init))_.*|(?<=^train)_.*|(?<=^sample)_.*|(?<=^reset)_.*")
+"""What follows the purpose in the name of a function: ``eval`` says enough of ``eval_epoch``."""
 _VARIABLE = re.compile(r"(?!(?:key|rng|subkey|out|ret|res|tmp)\b)[a-z][a-z0-9_]{0,14}")
 """A variable of such a name can name the key of the draw that it holds."""
 _OF_KEYS = re.compile(r"(?:rngs?|keys?|prng|seed|k)\d*\Z", re.IGNORECASE)
@@ -231,9 +233,12 @@ def is_bound_between(source: FixSource, statement: ir.Stmt, read: ir.Name, binde
 # --- one more key --------------------------------------------------------------------------------------
 
 
-def extended_split(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Edit] | None:
+def extended_split(
+    source: FixSource, first: ir.Expr, second: ir.Expr, others: Sequence[ir.Name] = ()
+) -> list[Edit] | None:
     """The split that made the key of both uses makes one more, for the second use, or for the first one if the second
-    advances it. None where no split nearby in the block made it, or other code runs between the split and an advanced key."""
+    advances it. None where no split nearby in the block made it, or other code runs between the split and an advanced key.
+    others: further uses, for each of which it makes one more, too."""
     if not isinstance(first, ir.Name) or not isinstance(second, ir.Name):
         return None
     using, again = source.statement(first), source.statement(second)
@@ -254,13 +259,22 @@ def extended_split(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[E
     known = [source.slice(name) for name in names]
     if len(set(known)) < len(known) or "_" in known:
         return None
-    count = one_more(split, len(names))
-    if count is None or any(_is_in_loop(source, node, split) for node in (first, second)):
+    count = one_more(split, len(names), 1 + len(others))
+    if (
+        count is None
+        or any(_is_in_loop(source, node, split) for node in (first, second, *others))
+        or (carries and others)
+    ):
         return None
     use = first if carries or _is_split_again(source, second, imports) else second
-    name = another_name(source, use, known)
     comma = source.text[names[-2].end : names[-1].start]
-    return [Edit(names[-1].end, names[-1].end, f"{comma}{name}"), count, Edit(use.start, use.end, name)]
+    more, edits = "", []
+    for one in sorted((use, *others), key=lambda node: node.start):
+        name = another_name(source, one, known)
+        known.append(name)
+        more += f"{comma}{name}"
+        edits.append(Edit(one.start, one.end, name))
+    return [Edit(names[-1].end, names[-1].end, more), count, *edits]
 
 
 def _is_split_again(source: FixSource, use: ir.Name, imports: Imports) -> bool:
@@ -287,17 +301,18 @@ def _is_in_loop(source: FixSource, node: ir.Expr, split: ir.Stmt) -> bool:
     return any(isinstance(a, loops) and not a.start <= split.start < a.end for a in source.ancestors(node))
 
 
-def one_more(split: ir.Assign, names: int) -> Edit | None:
-    """The edit of a split into so many keys that makes it one into one more; None where the number is not written out."""
+def one_more(split: ir.Assign, names: int, more: int = 1) -> Edit | None:
+    """The edit of a split into so many keys that makes it one into one more, or several; None where the number is not written
+    out."""
     value = split.value
     if not isinstance(value, ir.Call) or not value.args or any(argument.star for argument in value.args):
         return None
     if len(value.args) == 1:
-        return Edit(value.args[0].end, value.args[0].end, ", 3") if names == 2 else None
+        return Edit(value.args[0].end, value.args[0].end, f", {2 + more}") if names == 2 else None
     count = value.args[1].value if len(value.args) == 2 and value.args[1].keyword in (None, "num") else None
     if not isinstance(count, ir.Constant) or count.value != names:
         return None
-    return Edit(count.start, count.end, str(names + 1))
+    return Edit(count.start, count.end, str(names + more))
 
 
 def another_name(source: FixSource, use: ir.Name, names: list[str]) -> str:
@@ -306,14 +321,14 @@ def another_name(source: FixSource, use: ir.Name, names: list[str]) -> str:
     own = _NUMBERED.fullmatch(use.id)
     beside = [int(found[2]) for found in numbered if own is not None and found[1] == own[1]]
     if own is not None and len(beside) > 1:
-        return _numbered(source, use, own[1], max(beside) + 1)
+        return _numbered(source, use, own[1], max(beside) + 1, names)
     purpose = purpose_of(source, use)
     if purpose:
         wanted = _named_alike(use.id, purpose)
         [name] = fresh(source, use, wanted)
         if name == wanted and not any(_stem(wanted) == _stem(other) for other in names):
             return name
-    return _numbered(source, use, use.id if own is None else own[1], 2 if own is None else int(own[2]) + 1)
+    return _numbered(source, use, use.id if own is None else own[1], 2 if own is None else int(own[2]) + 1, names)
 
 
 def _named_alike(beside: str, purpose: str) -> str:
@@ -329,9 +344,9 @@ def _stem(name: str) -> str:
     return "_".join(word.rstrip("s") for word in name.split("_"))
 
 
-def _numbered(source: FixSource, use: ir.Name, stem: str, number: int) -> str:
+def _numbered(source: FixSource, use: ir.Name, stem: str, number: int, names: list[str]) -> str:
     """The first new name of ``stem3``, ``stem4``, and so on."""
-    while fresh(source, use, f"{stem}{number}") != [f"{stem}{number}"]:
+    while f"{stem}{number}" in names or fresh(source, use, f"{stem}{number}") != [f"{stem}{number}"]:
         number += 1
     return f"{stem}{number}"
 
@@ -350,7 +365,7 @@ def purpose_of(source: FixSource, use: ir.Expr) -> str:
     if argument.keyword and not _OF_KEYS.search(argument.keyword):
         return argument.keyword if _FUNCTION.fullmatch(argument.keyword) else ""
     variable = _variable(source, call)
-    name = _called(call.func)
+    name = _SHORT.sub("", _called(call.func))
     is_draw = (Imports(source, call).resolve(call.func) or "").startswith("jax.random.")
     if is_draw or _is_called_again(source, call, name):
         return variable if _VARIABLE.fullmatch(variable) else name if is_draw and _FUNCTION.fullmatch(name) else ""

@@ -24,6 +24,7 @@ from flake8_jax.fixers._announced import WAITS, unsafe
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import binder_before, target_names, uses
 from flake8_jax.fixers._source import FixSource, Refused, fixer
+from flake8_jax.fixers._timed_sections import before, computing, open_results, unwaited_sections
 from flake8_jax.semantics.events.events import Timed
 
 _WAIT = "jax.block_until_ready"
@@ -39,6 +40,8 @@ _NO_ARRAY = re.compile(
     r"_|(?:n|num)_\w+|(?:num|count|steps?|epoch|name|path)|(?:\w+_)?(?:time|seconds|elapsed|duration)(?:_\w+)?"
 )
 """A variable of such a name holds a number or a text of Python."""
+_SEVERAL = 4
+"""So many results may stand in one wait, beside those of the statement itself."""
 _AROUND = 3
 """So many lines below the clock may say so."""
 _HOLDING = (ir.BinOp, ir.UnaryOp, ir.Tuple, ir.List, ir.Subscript, ir.Attribute, ir.Call, ir.Comprehension)
@@ -64,13 +67,16 @@ def fix(event: Timed, source: FixSource) -> Fix | None:
     if kept and statement is not stop and not (isinstance(stop, ir.With) and stop.end >= work.end):
         _check_shared(source, statement, stop)
         names = {name for target in kept for name in target_names(target)}
-        if not _rebinds(source, statement, stop, names):
+        again = [one for one in _later(source, statement, stop) if uses(one).binds & names]
+        computed = all(isinstance(one, ir.Assign) and computing(source, [one], names) for one in again)
+        if not _rebinds(source, statement, stop, names) or (again and computed):
             vain = _waits_in_vain(source, statement, stop, names)
             if vain is not None and len(kept) == 1:
                 edit = Edit(vain.start, vain.end, _waiting(source, kept, imports))
             else:
+                kept = _with_others(source, kept, statement, stop)
                 edit = source.insert_before(stop, [_waiting(source, kept, imports)])
-            return unsafe("Wait for the result before the timer stops", WAITS, (*imports.edits, edit))
+            return _for_all_timers(source, stop, edit, imports)
     if _is_in_other_branch(source, statement, stop):
         return None
     if kept and statement is not stop and "\n" in source.text[statement.start : statement.end]:
@@ -81,6 +87,42 @@ def fix(event: Timed, source: FixSource) -> Fix | None:
         return None
     before = Edit(work.start, work.start, f"{imports.spell(_WAIT)}(")
     return unsafe("Wait for the result", WAITS, (*imports.edits, before, Edit(work.end, work.end, ")")))
+
+
+def _for_all_timers(source: FixSource, stop: ir.Stmt, edit: Edit, imports: Imports) -> Fix:
+    """The wait, with those of the other timers of the function that stop too early as well: their times are compared.
+
+    Raises:
+        Refused: one of them cannot get a wait.
+    """
+    others = unwaited_sections(source, stop)
+    edits = [source.insert_before(other.stop, [_waiting(source, kept, imports)]) for other, kept in others]
+    where = f" in {len(edits) + 1} places" if edits else ""
+    what = f"Wait for the result before the timer stops{where}"
+    return unsafe(what, WAITS, (*imports.edits, *sorted([edit, *edits])))
+
+
+def _with_others(source: FixSource, kept: list[ir.Expr], statement: ir.Stmt, stop: ir.Stmt) -> list[ir.Expr]:
+    """The targets with those of other statements in front of the stop that compute, as far as no code there reads them.
+
+    Raises:
+        Refused: what the last one keeps is not known.
+    """
+    later = _later(source, statement, stop)
+    found = open_results(source, later, kept)
+    try:
+        first = open_results(source, before(source, statement, stop))
+    except Refused:
+        return found
+    known = {source.slice(one) for one in found}
+    reads = uses(statement, *later).reads
+    more = [one for one in first if source.slice(one) not in known | reads]
+    return [*more, *found] if len(more) + len(found) <= _SEVERAL else found
+
+
+def _later(source: FixSource, statement: ir.Stmt, stop: ir.Stmt) -> list[ir.Stmt]:
+    place = source.place(stop)
+    return [one for one in place.block[: place.index] if one.start >= statement.end]
 
 
 def _returns_nothing(source: FixSource, work: ir.Node) -> bool:

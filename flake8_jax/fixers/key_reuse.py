@@ -8,10 +8,10 @@ Limitations: keys that reach both uses under different spellings, or in differen
 from __future__ import annotations
 
 from flake8_jax.core import ir
-from flake8_jax.core.findings import Fix
+from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import OTHER_DRAWS, unsafe
-from flake8_jax.fixers._conditions import are_meant_to_be_equal, is_discarded, may_be_meant
+from flake8_jax.fixers._conditions import are_meant_to_be_equal, may_be_meant
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._keys import (
     evaluated_once,
@@ -28,7 +28,10 @@ from flake8_jax.fixers._keys import (
 )
 from flake8_jax.fixers._missing_keys import check_key
 from flake8_jax.fixers._moved_splits import advanced_instead, attribute_split_earlier, split_moved_up
-from flake8_jax.fixers._source import FixSource, Refused, fixer
+from flake8_jax.fixers._other_takers import TAKEN, other_takers
+from flake8_jax.fixers._source import Declined, FixSource, Refused, fixer
+from flake8_jax.fixers._spare_keys import extended_split
+from flake8_jax.fixers._undrawn import is_in_vain
 from flake8_jax.semantics.events.events import KeyUse
 
 _HARMLESS = frozenset(f"jax.random.{name}" for name in ("fold_in", "key_data", "clone", "key_impl"))
@@ -54,11 +57,14 @@ def fix(event: KeyUse, source: FixSource) -> Fix | None:
         return None
     if _used_between(source, first, second) or _comes_back(source, first, second):
         return None
-    if are_meant_to_be_equal(source, first, second) or is_discarded(source, first) or is_discarded(source, second):
+    if are_meant_to_be_equal(source, first, second) or any(is_in_vain(source, use) for use in (first, second)):
         return None
     evaluated_once(source, second)
     check_key(source, first)
     spare = spare_for(source, first, second) if _is_own_name(source, first, second) else None
+    others = other_takers(source, first, second)
+    if others:
+        return unsafe(_MESSAGE, OTHER_DRAWS, _split_for_all(source, first, second, others, spare))
     if spare is not None:
         return unsafe(_SPARE, OTHER_DRAWS, spare)
     rest = split_of_the_rest(source, first, second)
@@ -78,6 +84,25 @@ def fix(event: KeyUse, source: FixSource) -> Fix | None:
     if moved is not None:
         return unsafe(_EARLIER, OTHER_DRAWS, moved)
     return unsafe(_MESSAGE, OTHER_DRAWS, split_for_both(source, first, second))
+
+
+def _split_for_all(
+    source: FixSource, first: ir.Expr, second: ir.Expr, others: list[ir.Name], spare: list[Edit] | None
+) -> list[Edit]:
+    """A key for each of several calls that take one key. spare: the edits that give the second one a key that is there.
+
+    Raises:
+        Declined: no split is there that could make them.
+    """
+    if spare is None:
+        edits = extended_split(source, first, second, others)
+    elif any(edit.start == first.start for edit in spare):
+        edits = None
+    else:
+        edits = extended_split(source, first, others[0], others[1:])
+    if edits is None:
+        raise Declined(TAKEN.format(source.slice(second)))
+    return [*edits, *(spare or [])]
 
 
 def _is_own_name(source: FixSource, first: ir.Expr, second: ir.Expr) -> bool:

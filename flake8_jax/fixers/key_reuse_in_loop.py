@@ -11,8 +11,8 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import OTHER_DRAWS, unsafe
+from flake8_jax.fixers._callers import names
 from flake8_jax.fixers._conditions import (
-    is_discarded,
     is_evaluated,
     is_joint_in_loop,
     is_measured,
@@ -32,10 +32,13 @@ from flake8_jax.fixers._keys import (
     split_before,
 )
 from flake8_jax.fixers._missing_keys import check_key
-from flake8_jax.fixers._names import fresh, target_names, uses
+from flake8_jax.fixers._names import binder_before, fresh, is_target, target_names, uses
+from flake8_jax.fixers._other_takers import check_alone
 from flake8_jax.fixers._source import FixSource, Refused, fixer
+from flake8_jax.fixers._undrawn import is_in_vain
 from flake8_jax.semantics.events.events import KeyUse, LibraryCall
 
+_OWN = "Use the key of the iteration"
 _SPLIT = "Split the key in every iteration"
 _FOLD = "Fold the loop index into the key"
 
@@ -52,8 +55,9 @@ def fix(event: KeyUse | LibraryCall, source: FixSource) -> Fix | None:
     if not isinstance(key, (ir.Name, ir.Attribute, ir.Subscript)):
         return None
     check_key(source, key)
-    if is_discarded(source, key):
+    if is_in_vain(source, key):
         return None
+    check_alone(source, key)
     for above in source.ancestors(key):
         if feeds(above, key):
             continue
@@ -100,6 +104,9 @@ def _python_loop(source: FixSource, loop: ir.For | ir.While, key: ir.Expr) -> Fi
         edits = [half] if half is not None else one_more_key(source, key) or split_before(source, key)
         return unsafe(_SPLIT, OTHER_DRAWS, edits)
     index = _index(loop) if isinstance(loop, ir.For) else None
+    item = _item_of_iteration(source, loop, key)
+    if item is not None:
+        return unsafe(_OWN, OTHER_DRAWS, (item,))
     if index not in (None, "_"):
         return _fold(source, key, str(index))
     imports = Imports(source, key)
@@ -113,6 +120,33 @@ def _python_loop(source: FixSource, loop: ir.For | ir.While, key: ir.Expr) -> Fi
         Edit(key.start, key.end, subkey),
     ]
     return unsafe(_SPLIT, OTHER_DRAWS, (*edits, *imports.edits))
+
+
+def _item_of_iteration(source: FixSource, loop: ir.For | ir.While, key: ir.Expr) -> Edit | None:
+    """``keys[i]`` for ``keys[0]``, where the loop runs once for each key of a split, and takes the first one every time.
+
+    Raises:
+        Refused: nothing takes the other keys, but the loop runs another number of times.
+    """
+    if (
+        not isinstance(key, ir.Subscript)
+        or not isinstance(key.value, ir.Name)
+        or not isinstance(key.index, ir.Constant)
+    ):
+        return None
+    array, around = key.value, source.functions(key)
+    reads = [n for n in names(source, array.id) if source.functions(n) == around and not is_target(source, n)]
+    made = binder_before(source, loop, array.id)
+    if len(reads) != 1 or not isinstance(made, ir.Assign):
+        return None
+    value, index = made.value, _index(loop) if isinstance(loop, ir.For) else None
+    if not isinstance(value, ir.Call) or Imports(source, value).resolve(value.func) != "jax.random.split":
+        return None
+    turns = loop.iter.args if isinstance(loop, ir.For) and isinstance(loop.iter, ir.Call) else []
+    counts = [source.slice(one.value) for one in (*value.args[1:], *turns)]
+    if len(counts) != 2 or counts[0] != counts[1] or index in (None, "_"):
+        raise Refused
+    return Edit(key.index.start, key.index.end, str(index))
 
 
 def _lost_half(source: FixSource, loop: ir.For | ir.While, statement: ir.Stmt, key: ir.Name) -> Edit | None:

@@ -140,9 +140,10 @@ def async_timing(event: Timed) -> Report | None:
     ## Fix safety
 
     Unsafe. jaxlint adds `jax.block_until_ready` before the timer stops, or around a call whose result is not used. The
-    measured time then includes the computation.
+    measured time then includes the computation. If other timers of the same function stop too early as well, the fix
+    adds the call for all of them, because such times are often compared. If it cannot, jaxlint offers no fix.
 
-    jaxlint offers no fix if a function of the project that the timed code calls already waits for results (its code
+    jaxlint also offers no fix if a function of the project that the timed code calls already waits for results (its code
     contains `block_until_ready` or `device_get`). It also offers no fix if the code uses the time only under a
     condition (`if return_time:`), because runs in which this condition is False need not wait. There is no fix either
     if the name of the time or the text that shows it mentions compilation, which ends before the call returns.

@@ -193,12 +193,14 @@ def key_reuse_in_loop(event: KeyUse | LibraryCall) -> Report | None:
     ## Fix safety
 
     Unsafe, because the draws change. In a Python loop, jaxlint adds `key, subkey = jax.random.split(key)` to the body.
-    In the body of `fori_loop`, it passes `jax.random.fold_in(key, i)` with the loop index `i`.
+    In the body of `fori_loop`, it passes `jax.random.fold_in(key, i)` with the loop index `i`. If the loop reads
+    `keys[0]` in each of `n` iterations, and `keys = jax.random.split(key, n)`, it reads `keys[i]` instead.
 
     jaxlint offers no fix in the three cases at the top of this page, in which equal draws may be intended. It also
     offers no fix if the code looks for the best result of the iterations (`max(scores)`), if the loop tries again
     (`for attempt in range(3)`), or if it runs one experiment with several values of a setting
-    (`for scale in [0.1, 0.5]`).
+    (`for scale in [0.1, 0.5]`). There is no fix either if other calls get the same key, or if the function that gets
+    the key draws nothing with it.
 
     ## How it is verified
 

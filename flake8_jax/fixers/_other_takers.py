@@ -1,0 +1,70 @@
+"""Further calls that get a key beside the two of a finding.
+
+Vocabulary
+----------
+taker       a call that gets the key as an argument, or in a dict as one. Draws of ``jax.random`` do not count: each has a
+            finding of its own, and a fix. Nor do functions of Python itself.
+
+Limitations: keys in attributes and items, takers in functions inside.
+"""
+
+from __future__ import annotations
+
+import builtins
+
+from flake8_jax.core import ir
+from flake8_jax.fixers._callers import names
+from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._names import binder_before, is_target
+from flake8_jax.fixers._source import Declined, FixSource
+
+TAKEN = "no automatic fix, because other calls get `{}`, too; split it once into a key for each of them"
+
+
+def other_takers(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[ir.Name]:
+    """Other calls that take the very key of the two uses, in the order of the text: a fix of the two alone would leave them a
+    used key."""
+    if not isinstance(first, ir.Name) or not isinstance(second, ir.Name):
+        return []
+    around = source.functions(second)
+    made = binder_before(source, source.statement(first), first.id)
+    found = []
+    for node in names(source, second.id):
+        if node is first or node is second or is_target(source, node) or source.functions(node) != around:
+            continue
+        if not _is_taken(source, node) or binder_before(source, source.statement(node), node.id) is not made:
+            continue
+        if not (_excludes(source, node, first) and _excludes(source, node, second)):
+            found.append(node)
+    return sorted(found, key=lambda node: node.start)
+
+
+def check_alone(source: FixSource, use: ir.Expr) -> None:
+    """Nothing but one call takes a key.
+
+    Raises:
+        Declined: other calls get it as well.
+    """
+    if other_takers(source, use, use):
+        raise Declined(TAKEN.format(source.slice(use)))
+
+
+def _is_taken(source: FixSource, node: ir.Name) -> bool:
+    above = source.parent(node)
+    if isinstance(above, ir.Dict):
+        above = source.parent(above)
+    call = source.parent(above) if isinstance(above, ir.Argument) else None
+    if not isinstance(call, ir.Call):
+        return False
+    if isinstance(call.func, ir.Name) and call.func.id in dir(builtins):
+        return False
+    return not (Imports(source, call).resolve(call.func) or "").startswith("jax.")
+
+
+def _excludes(source: FixSource, node: ir.Node, other: ir.Node) -> bool:
+    """The two stand in different branches of an ``if``."""
+    above = {id(one): one for one in source.ancestors(node)}
+    for one in source.ancestors(other):
+        if isinstance(one, ir.If) and id(one) in above and one.orelse:
+            return (node.start < one.orelse[0].start) != (other.start < one.orelse[0].start)
+    return False
