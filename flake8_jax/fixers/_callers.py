@@ -29,6 +29,10 @@ from flake8_jax.knowledge import load
 from flake8_jax.knowledge.history import Support, load_histories
 from flake8_jax.knowledge.requirement import required_in_file
 
+_RETIRED = re.compile(
+    r"(?:_|x_)?(?:deprecated|old|archived?|legacy|obsolete|unused|attic|graveyard|trash)", re.IGNORECASE
+)
+
 
 class Program:
     """The files of one analysis. ``files``: path, text, tree. styles: how their code is laid out, by path. required: by path,
@@ -45,6 +49,7 @@ class Program:
         self._files = {path: (text, tree) for path, text, tree in files}
         self._sources: dict[str, FixSource] = {}
         self._own = _packages(self._files)
+        self._common = _common_folders(self._files)
         self._said: dict[str, bool] = {}
         self._beside: dict[str, list[str]] = {}
         self._modules: dict[str, bool] = {}
@@ -82,6 +87,23 @@ class Program:
                 package, above = above, os.path.dirname(above)
             self._beside[folder] = [path for path in self._files if package and path.startswith(package + os.sep)]
         return [self.source(path) for path in self._beside[folder]] or [source]
+
+    def starts(self, source: FixSource) -> list[FixSource]:
+        """The ``__init__.py`` of the packages that a file is in: Python runs them first."""
+        found, folder = [], os.path.dirname(source.path)
+        while (path := os.path.join(folder, "__init__.py")) in self._files:
+            found.append(path)
+            folder = os.path.dirname(folder)
+        return [self.source(path) for path in found if path != source.path]
+
+    def starts_of(self, package: str) -> list[FixSource]:
+        """The ``__init__.py`` of a package of the project, by its name."""
+        tail = f"/{package}/__init__.py"
+        return [self.source(path) for path in self._files if f"/{path}".replace(os.sep, "/").endswith(tail)]
+
+    def is_retired(self, path: str) -> bool:
+        """A folder of the project says that nobody runs the file any more."""
+        return any(_RETIRED.fullmatch(folder) for folder in _folders(path)[self._common :])
 
     def uses(self, source: FixSource, definition: ir.FunctionDef) -> list[Use] | None:
         """Where a function is mentioned; None where that cannot be followed."""
@@ -212,6 +234,19 @@ def _imports_of(source: FixSource) -> list[ir.Import | ir.ImportFrom]:
         "all imports",
         source.module,
         lambda: [n for n in walk(source.module) if isinstance(n, (ir.Import, ir.ImportFrom))],
+    )
+
+
+def _folders(path: str) -> list[str]:
+    return re.split(r"[/\\]", path)[:-1]
+
+
+def _common_folders(paths: Iterable[str]) -> int:
+    """How many folders all paths begin with."""
+    columns = zip(*map(_folders, paths), strict=False)
+    return next(
+        (at for at, column in enumerate(columns) if len(set(column)) > 1),
+        min(map(len, map(_folders, paths)), default=0),
     )
 
 

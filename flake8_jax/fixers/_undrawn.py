@@ -8,7 +8,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._callers import names
-from flake8_jax.fixers._discarded import is_discarded
+from flake8_jax.fixers._conditions import is_discarded
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import is_target, target_names
 from flake8_jax.fixers._source import FixSource

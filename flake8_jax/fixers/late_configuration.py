@@ -28,6 +28,14 @@ from flake8_jax.semantics.domain.values import Const
 from flake8_jax.semantics.events.events import Setting
 
 _VARIABLE = re.compile(r"""(?:os\.)?environ(?:\.setdefault\(|\[)["']((?:XLA|JAX|TF|CUDA|NCCL)_\w+)["']""")
+_RUN = re.compile(
+    r"^test_|_test\.py$|conf|setup|setting|^(?:run|main|train|script|demo|example|bench)|__(?:init|main)__",
+    re.IGNORECASE,
+)
+"""Files that someone runs, or that are there to set things up."""
+_RUNS = re.compile(r"tests?|examples?|scripts?|experiments?|benchmarks?|notebooks?", re.IGNORECASE)
+"""Folders of such files."""
+_GUARD = re.compile(r"^if __name__", re.MULTILINE)
 _WORD = re.compile(r"[a-z]{3,}|[a-z]*\d+")
 _MOVABLE = (ir.Assign, ir.AugAssign, ir.ExprStmt)
 _SIDE_EFFECTS = (ir.NamedExpr, ir.Yield, ir.YieldFrom, ir.Await)
@@ -37,7 +45,7 @@ _SIDE_EFFECTS = (ir.NamedExpr, ir.Yield, ir.YieldFrom, ir.Await)
 def fix(event: Setting, source: FixSource) -> Fix | None:
     if not event.late or not event.direct or event.since is None or event.since.scope is not event.context.scope:
         return None
-    if _demands_device(event):
+    if _demands_device(event) or _is_set_by_package(event, source) or _is_for_importers(source):
         return None
     statement = source.statement(event.at)
     if not isinstance(statement, _MOVABLE) or any(isinstance(n, _SIDE_EFFECTS) for n in walk(statement)):
@@ -110,6 +118,27 @@ def _demands_device(event: Setting) -> bool:
     """``JAX_PLATFORMS=gpu``: once it takes effect, JAX raises on a machine without one, where it took the CPU until now."""
     platform = event.value.value if isinstance(event.value, Const) else ""
     return "platform" in event.name.lower() and isinstance(platform, str) and platform not in ("", "cpu")
+
+
+def _is_set_by_package(event: Setting, source: FixSource) -> bool:
+    """The package that the file is in, or one of the project that it imports, sets the same itself: Python runs that first."""
+    if source.program is None:
+        return False
+    starts = source.program.starts(source)
+    for statement in source.module.body:
+        names = [name.name for name in statement.names] if isinstance(statement, ir.Import) else []
+        names += [statement.module] if isinstance(statement, ir.ImportFrom) and not statement.level else []
+        starts += [start for name in names for start in source.program.starts_of(name.partition(".")[0])]
+    return any(event.name.lower() in start.text.lower() for start in starts)
+
+
+def _is_for_importers(source: FixSource) -> bool:
+    """A module of a package, which no one runs: the setting would count for all who import the module. Tests, and modules that
+    are there to set things up, are no such ones."""
+    *folders, name = source.path.replace("\\", "/").split("/")
+    if source.program is None or not source.program.starts(source) or _RUN.search(name):
+        return False
+    return not any(_RUNS.fullmatch(folder) for folder in folders) and not _GUARD.search(source.text)
 
 
 def _statement_around(block: list[ir.Stmt], offset: int) -> ir.Stmt | None:

@@ -104,6 +104,8 @@ def _proposal(
     for fixer in fixers:
         try:
             fix = fixer.build(event, source)
+            if isinstance(fix, Fix) and fix.applicability == "unsafe" and program.is_retired(finding.path):
+                return None
             if isinstance(fix, Fix):
                 fix = _joined(source, fix, [fixer.build(other, source) for other in others])
                 if (finding.path, fix) not in made.laid_out:

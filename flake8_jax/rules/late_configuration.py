@@ -100,6 +100,9 @@ def late_configuration(event: Setting) -> Report | None:
 
     - The setting is in another block or function than the code that comes too early.
     - The setting needs a name that the code defines between the two places.
+    - The `__init__.py` of the package sets the same variable or option. Python runs it first.
+    - The file is a module of a package, and it is not a script, a test or a configuration file. The setting would then
+      have an effect on every program that imports the module.
     - The setting demands a platform other than the CPU: JAX would raise an error on machines without this platform.
 
     ## How it is verified

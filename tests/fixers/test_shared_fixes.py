@@ -106,3 +106,36 @@ def test_a_shared_fix_is_repeated_until_it_has_taken_too_much_room(monkeypatch: 
     assert [finding.fix is not None for finding in fixed(text)] == [True] * 3 + [False] * 6
     monkeypatch.setattr(proposals, "MAX_REPEATED", 0)
     assert [finding.fix is not None for finding in fixed(text)] == [True] + [False] * 8
+
+
+LATE = 'import jax\nimport os\n\nos.environ["JAX_ENABLE_X64"] = "1"\n'
+
+
+@pytest.mark.parametrize(
+    ("path", "start", "is_offered"),
+    [
+        ("lib/train.py", "", True),
+        ("lib/potentials.py", "", False),
+        ("lib/train.py", 'import os\n\nos.environ["JAX_ENABLE_X64"] = "1"\n', False),
+    ],
+)
+def test_a_setting_moves_only_where_it_counts_for_a_program(path: str, start: str, *, is_offered: bool) -> None:
+    findings = fixed_together({"lib/__init__.py": start, path: LATE})
+    [finding] = [finding for finding in findings if finding.path == path]
+    assert (finding.code, finding.fix is not None) == ("JAX903", is_offered)
+
+
+def test_the_setting_of_a_package_that_the_file_imports_comes_first() -> None:
+    start = 'import os\n\nos.environ["JAX_ENABLE_X64"] = "1"\nimport jax\n'
+    text = LATE.replace("import jax\n", "from lib import potentials\nimport jax\n")
+    findings = fixed_together(
+        {"lib/__init__.py": start, "lib/potentials.py": "import jax\n", "tests/test_lib.py": text}
+    )
+    assert [(finding.path, finding.fix) for finding in findings] == [("tests/test_lib.py", None)]
+
+
+@pytest.mark.parametrize(("folder", "is_offered"), [("lib", True), ("deprecated", False)])
+def test_code_in_a_retired_folder_gets_safe_fixes_alone(folder: str, *, is_offered: bool) -> None:
+    text = HEAD + "jnp.log(1 + x)\n\n\ntree = jax.tree_map(abs, [1])\n"
+    findings = fixed_together({f"{folder}/steps.py": text, "train.py": "import jax\n"})
+    assert {finding.code: finding.fix is not None for finding in findings} == {"JAX703": is_offered, "JAX801": True}
