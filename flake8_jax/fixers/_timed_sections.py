@@ -36,6 +36,8 @@ _READS = re.compile(
     r"block_until_ready|device_get|effects_barrier|\.item\(|\.tolist\(|\b(?:float|int|print)\(|\bnp\.(?:as)?array\("
 )
 """What waits for results, or shows them."""
+_OTHER_TIMES = re.compile(r"compil|dispatch|async|enqueue|launch|submit", re.IGNORECASE)
+"""Names of times that end before the device is ready."""
 _USES_JAX = re.compile(r"\b(?:jnp|jax|lax|random|jit|vmap|grad)\b")
 _NO_ARRAY = re.compile(
     r"_|(?:n|num)_\w+|(?:num|count|steps?|epoch|name|path)|(?:\w+_)?(?:time|seconds|elapsed|duration)(?:_\w+)?"
@@ -49,19 +51,43 @@ class Section:
     stop: ir.Stmt
 
 
-def unwaited_sections(source: FixSource, stop: ir.Stmt) -> list[tuple[Section, list[ir.Expr]]]:
-    """The other sections in the function of a stop that dispatch work and do not wait for it, with the results of each.
+def unwaited_sections(source: FixSource, work: ir.Node, stop: ir.Stmt) -> list[tuple[Section, list[ir.Expr]]]:
+    """The other sections in the function of a stop that dispatch work and do not wait for it, with the results of each. work:
+    in the section of ``stop``; other calls of the same function dispatch work, too.
 
     Raises:
         Refused: the results of one of them are not known.
     """
     found = []
     for section in _sections(source, stop):
-        if section.stop is stop or any(_READS.search(source.slice(one)) for one in section.body):
+        if (
+            section.stop is stop
+            or _OTHER_TIMES.search(source.slice(section.stop))
+            or any(_READS.search(source.slice(one)) for one in section.body)
+        ):
             continue
-        if computing(source, section.body):
+        calls = (node for one in section.body for node in walk(one) if isinstance(node, ir.Call))
+        is_alike = isinstance(work, ir.Call) and any(source.slice(c.func) == source.slice(work.func) for c in calls)
+        if is_alike and not computing(source, section.body):
+            found.append((section, _results_alike(source, section.body, work)))
+        elif computing(source, section.body):
             found.append((section, open_results(source, section.body)))
     return found
+
+
+def _results_alike(source: FixSource, body: Sequence[ir.Stmt], work: ir.Call) -> list[ir.Expr]:
+    """What the last statement of a body keeps that calls the function of the work.
+
+    Raises:
+        Refused: it is not known.
+    """
+    for statement in reversed(body):
+        calls = (node for node in walk(statement) if isinstance(node, ir.Call))
+        if any(source.slice(call.func) == source.slice(work.func) for call in calls):
+            if targets := _results(source, statement):
+                return targets
+            break
+    raise Refused
 
 
 def before(source: FixSource, statement: ir.Stmt, stop: ir.Stmt) -> Sequence[ir.Stmt]:
@@ -96,6 +122,9 @@ def _results(source: FixSource, statement: ir.Stmt) -> list[ir.Expr]:
         parts = _parts(statement.targets[0])
         plain = all(isinstance(part, ir.Name) for part in parts)
         return [p for p in parts if isinstance(p, ir.Name) and not _NO_ARRAY.fullmatch(p.id)] if plain else []
+    if isinstance(statement, (ir.For, ir.While, ir.With)):
+        last = statement.body[-1]
+        return _results(source, last) if isinstance(last, ir.Assign) else []
     if not isinstance(statement, ir.If):
         return []
     ends = [block[-1] if block else None for block in (statement.body, statement.orelse)]

@@ -76,7 +76,7 @@ def fix(event: Timed, source: FixSource) -> Fix | None:
             else:
                 kept = _with_others(source, kept, statement, stop)
                 edit = source.insert_before(stop, [_waiting(source, kept, imports)])
-            return _for_all_timers(source, stop, edit, imports)
+            return _for_all_timers(source, work, stop, edit, imports)
     if _is_in_other_branch(source, statement, stop):
         return None
     if kept and statement is not stop and "\n" in source.text[statement.start : statement.end]:
@@ -89,13 +89,13 @@ def fix(event: Timed, source: FixSource) -> Fix | None:
     return unsafe("Wait for the result", WAITS, (*imports.edits, before, Edit(work.end, work.end, ")")))
 
 
-def _for_all_timers(source: FixSource, stop: ir.Stmt, edit: Edit, imports: Imports) -> Fix:
+def _for_all_timers(source: FixSource, work: ir.Node, stop: ir.Stmt, edit: Edit, imports: Imports) -> Fix:
     """The wait, with those of the other timers of the function that stop too early as well: their times are compared.
 
     Raises:
         Refused: one of them cannot get a wait.
     """
-    others = unwaited_sections(source, stop)
+    others = unwaited_sections(source, work, stop)
     edits = [source.insert_before(other.stop, [_waiting(source, kept, imports)]) for other, kept in others]
     where = f" in {len(edits) + 1} places" if edits else ""
     what = f"Wait for the result before the timer stops{where}"
