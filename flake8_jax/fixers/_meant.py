@@ -163,7 +163,8 @@ def _is_copied(source: FixSource, first: ir.Expr, second: ir.Expr) -> bool:
 
 
 def _is_overwritten(source: FixSource, call: ir.Call) -> bool:
-    """``model = load_weights(path, model)`` is all that reads what a call initializes: the draws do not matter."""
+    """``model = load_weights(path, model)`` is all that reads what a call initializes, or ``new = load_weights(path, model)``: the
+    draws do not matter."""
     statement = source.statement(call)
     bound = _bound(statement)
     around = source.functions(call)
@@ -177,7 +178,8 @@ def _is_overwritten(source: FixSource, call: ir.Call) -> bool:
     if first is None or source.statement(first).start <= statement.start:
         return False
     loading = [n for n in walk(source.statement(first)) if isinstance(n, ir.Call) and _LOADING.search(_name(n.func))]
-    return first.id in _bound(source.statement(first)) and bool(loading)
+    is_only_read = len(reads) == 1
+    return (is_only_read or first.id in _bound(source.statement(first))) and bool(loading)
 
 
 def _is_repeated(source: FixSource, first: ir.Expr, second: ir.Expr) -> bool:
