@@ -24,6 +24,7 @@ from flake8_jax.fixers._names import binder_before, fresh, is_target
 from flake8_jax.fixers._source import FixSource, Refused
 from flake8_jax.fixers._spare_keys import (
     SPLIT,
+    another_name,
     extended_split,
     is_bound_between,
     is_spare,
@@ -40,6 +41,7 @@ from flake8_jax.semantics.domain.values import Array, Opaque, canonical_key
 from flake8_jax.semantics.events.events import KeyUse
 
 SUBKEY = "subkey"
+_THREE = 3
 _ONE_LINE = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt)
 _ONCE = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt, ir.Return, ir.If, ir.For, ir.With, ir.Assert, ir.Raise)
 
@@ -140,6 +142,33 @@ def split_before(source: FixSource, use: ir.Expr, again: ir.Expr | None = None) 
     return [source.insert_before(statement, [line]), Edit(use.start, use.end, subkey), *imports.edits]
 
 
+def split_for_statement(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Edit] | None:
+    """One split in front of a statement that draws three times or more with a key: ``key, a, b, c = split(key, 4)``. None where
+    the code is another."""
+    statement = source.statement(first)
+    if (
+        not isinstance(first, ir.Name)
+        or source.statement(second) is not statement
+        or not is_local(source, first, first.id)
+    ):
+        return None
+    reads = [node for node in walk(statement) if isinstance(node, ir.Name) and node.id == first.id]
+    if len(reads) < _THREE or not isinstance(statement, (*_ONE_LINE, ir.Return)):
+        return None
+    if not all(isinstance(source.parent(node), ir.Argument) for node in reads):
+        return None
+    known = [first.id]
+    for node in sorted(reads, key=lambda node: node.start):
+        if evaluated_once(source, node) is not statement:
+            return None
+        known.append(another_name(source, node, known))
+    imports = Imports(source, first)
+    line = f"{', '.join(known)} = {_spelled_split(source, first, imports)}({first.id}, {len(known)})"
+    uses = sorted(reads, key=lambda node: node.start)
+    edits = [Edit(node.start, node.end, name) for node, name in zip(uses, known[1:], strict=True)]
+    return [source.insert_before(statement, [line]), *edits, *imports.edits]
+
+
 def spare_for(source: FixSource, use: ir.Expr, again: ir.Expr | None = None) -> list[Edit] | None:
     """A use takes the key that a split in front makes and nothing reads; ``_`` gets a name. again: a second use of the key,
     which takes the key of a split between the two.
@@ -227,11 +256,27 @@ def _spelled_split(source: FixSource, use: ir.Expr, imports: Imports) -> str:
 
 
 def _is_something_else(source: FixSource, use: ir.Name) -> bool:
-    """A loop binds the name to what it iterates over: ``for key, value in metrics.items()``."""
+    """A loop binds the name to what it iterates over: ``for key, value in metrics.items()``; or the project has a function
+    of its own that splits it, whose keys nothing here knows."""
     around = source.functions(use)
     owner = around[0] if around else source.module
-    loops = [s for s in binders(source, owner, use.id) if isinstance(s, ir.For)]
-    return any(not _makes_keys(source, loop) for loop in loops)
+    bound = binders(source, owner, use.id)
+    if any(_has_own_split(source, statement) for statement in bound):
+        return True
+    return any(not _makes_keys(source, loop) for loop in bound if isinstance(loop, ir.For))
+
+
+def _has_own_split(source: FixSource, statement: ir.Stmt) -> bool:
+    """``a, key = splitkey(key)``: the project splits keys in its own way."""
+    value = statement.value if isinstance(statement, ir.Assign) else None
+    if (
+        not isinstance(value, ir.Call)
+        or not isinstance(statement, ir.Assign)
+        or not isinstance(statement.targets[0], ir.Tuple)
+    ):
+        return False
+    name = source.slice(value.func).rpartition(".")[2]
+    return "split" in name and not (Imports(source, value).resolve(value.func) or "").startswith("jax.")
 
 
 def _makes_keys(source: FixSource, loop: ir.For) -> bool:

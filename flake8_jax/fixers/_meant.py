@@ -163,8 +163,8 @@ def _is_copied(source: FixSource, first: ir.Expr, second: ir.Expr) -> bool:
 
 
 def _is_overwritten(source: FixSource, call: ir.Call) -> bool:
-    """``model = load_weights(path, model)`` is all that reads what a call initializes, or ``new = load_weights(path, model)``: the
-    draws do not matter."""
+    """``model = load_weights(path, model)``, or ``new = load_weights(path, model)``, is all that reads what a call initializes:
+    the draws do not matter."""
     statement = source.statement(call)
     bound = _bound(statement)
     around = source.functions(call)

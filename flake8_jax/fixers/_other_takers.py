@@ -32,11 +32,18 @@ def other_takers(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[ir.
     for node in names(source, second.id):
         if node is first or node is second or is_target(source, node) or source.functions(node) != around:
             continue
+        if made is not None and _is_bound_between(source, made, node):
+            continue
         if not _is_taken(source, node) or binder_before(source, source.statement(node), node.id) is not made:
             continue
         if not (_excludes(source, node, first) and _excludes(source, node, second)):
             found.append(node)
     return sorted(found, key=lambda node: node.start)
+
+
+def _is_bound_between(source: FixSource, made: ir.Stmt, node: ir.Name) -> bool:
+    """Some code between a split and a use binds the name, maybe not in every run."""
+    return any(made.end <= one.start < node.start and is_target(source, one) for one in names(source, node.id))
 
 
 def check_alone(source: FixSource, use: ir.Expr) -> None:

@@ -270,7 +270,7 @@ def extended_split(
     comma = source.text[names[-2].end : names[-1].start]
     more, edits = "", []
     for one in sorted((use, *others), key=lambda node: node.start):
-        name = another_name(source, one, known)
+        name = another_name(source, one, known, plain=bool(others) and _NUMBERED.fullmatch(one.id) is not None)
         known.append(name)
         more += f"{comma}{name}"
         edits.append(Edit(one.start, one.end, name))
@@ -315,15 +315,16 @@ def one_more(split: ir.Assign, names: int, more: int = 1) -> Edit | None:
     return Edit(count.start, count.end, str(names + more))
 
 
-def another_name(source: FixSource, use: ir.Name, names: list[str]) -> str:
-    """A new name for the key of a use, beside others: ``k3`` beside ``k1`` and ``k2``, or after what the key is for."""
+def another_name(source: FixSource, use: ir.Name, names: list[str], *, plain: bool = False) -> str:
+    """A new name for the key of a use, beside others: ``k3`` beside ``k1`` and ``k2``, or after what the key is for. plain: by
+    a number alone, as that of the use."""
     numbered = [found for found in map(_NUMBERED.fullmatch, names) if found is not None]
     own = _NUMBERED.fullmatch(use.id)
     beside = [int(found[2]) for found in numbered if own is not None and found[1] == own[1]]
     if own is not None and len(beside) > 1:
         return _numbered(source, use, own[1], max(beside) + 1, names)
     purpose = purpose_of(source, use)
-    if purpose:
+    if purpose and not plain:
         wanted = _named_alike(use.id, purpose)
         [name] = fresh(source, use, wanted)
         if name == wanted and not any(_stem(wanted) == _stem(other) for other in names):

@@ -59,35 +59,53 @@ def unwaited_sections(source: FixSource, work: ir.Node, stop: ir.Stmt) -> list[t
         Refused: the results of one of them are not known.
     """
     found = []
-    for section in _sections(source, stop):
+    sections = _sections(source, stop)
+    known = _callees(source, next((one for one in sections if one.stop is stop), None), work)
+    for section in sections:
         if (
             section.stop is stop
             or _OTHER_TIMES.search(source.slice(section.stop))
             or any(_READS.search(source.slice(one)) for one in section.body)
         ):
             continue
-        calls = (node for one in section.body for node in walk(one) if isinstance(node, ir.Call))
-        is_alike = isinstance(work, ir.Call) and any(source.slice(c.func) == source.slice(work.func) for c in calls)
+        is_alike = any(_calls_alike(source, one, known) for one in section.body)
         if is_alike and not computing(source, section.body):
-            found.append((section, _results_alike(source, section.body, work)))
+            found.append((section, _results_alike(source, section.body, known)))
         elif computing(source, section.body):
             found.append((section, open_results(source, section.body)))
     return found
 
 
-def _results_alike(source: FixSource, body: Sequence[ir.Stmt], work: ir.Call) -> list[ir.Expr]:
-    """What the last statement of a body keeps that calls the function of the work.
+def _callees(source: FixSource, own: Section | None, work: ir.Node) -> set[str]:
+    """The function that the work calls, and the objects whose methods its section calls."""
+    found = {source.slice(work.func)} if isinstance(work, ir.Call) else set[str]()
+    for call in (
+        node for one in (own.body if own is not None else ()) for node in walk(one) if isinstance(node, ir.Call)
+    ):
+        owner = call.func.value if isinstance(call.func, ir.Attribute) else None
+        if isinstance(owner, ir.Name) and Imports(source, owner).resolve(owner) is None:
+            found.add(owner.id + ".")
+    return found
+
+
+def _calls_alike(source: FixSource, statement: ir.Stmt, known: set[str]) -> bool:
+    texts = [source.slice(node.func) for node in walk(statement) if isinstance(node, ir.Call)]
+    return not isinstance(statement, ir.ExprStmt) and any(
+        text in known or text.rpartition(".")[0] + "." in known for text in texts
+    )
+
+
+def _results_alike(source: FixSource, body: Sequence[ir.Stmt], known: set[str]) -> list[ir.Expr]:
+    """What the last statement of a body keeps that calls one of the known functions.
 
     Raises:
         Refused: it is not known.
     """
-    for statement in reversed(body):
-        calls = (node for node in walk(statement) if isinstance(node, ir.Call))
-        if any(source.slice(call.func) == source.slice(work.func) for call in calls):
-            if targets := _results(source, statement):
-                return targets
-            break
-    raise Refused
+    last = next(statement for statement in reversed(body) if _calls_alike(source, statement, known))
+    targets = _results(source, last)
+    if not targets:
+        raise Refused
+    return targets
 
 
 def before(source: FixSource, statement: ir.Stmt, stop: ir.Stmt) -> Sequence[ir.Stmt]:

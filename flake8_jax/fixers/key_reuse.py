@@ -24,6 +24,7 @@ from flake8_jax.fixers._keys import (
     split_before,
     split_earlier,
     split_for_both,
+    split_for_statement,
     split_of_the_rest,
 )
 from flake8_jax.fixers._missing_keys import check_key
@@ -67,6 +68,14 @@ def fix(event: KeyUse, source: FixSource) -> Fix | None:
         return unsafe(_MESSAGE, OTHER_DRAWS, _split_for_all(source, first, second, others, spare))
     if spare is not None:
         return unsafe(_SPARE, OTHER_DRAWS, spare)
+    return _split(source, first, second)
+
+
+def _split(source: FixSource, first: ir.Expr, second: ir.Expr) -> Fix | None:
+    """A split for two uses of a key, of which no split is there that could make one more: a new one, or one that moves up."""
+    whole = split_for_statement(source, first, second)
+    if whole is not None:
+        return unsafe(_MESSAGE, OTHER_DRAWS, whole)
     rest = split_of_the_rest(source, first, second)
     if rest is not None:
         return unsafe(_OTHER_HALF, OTHER_DRAWS, rest)
