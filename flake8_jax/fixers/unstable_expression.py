@@ -118,9 +118,24 @@ def fix(event: Computation, source: FixSource) -> Fix | None:
         return None
     others = _counterparts(formula) if rewrite is _log1p else []
     places = f" in {len(others) + 1} places" if others else ""
-    return unsafe(
-        f"Use `{found.better}`{places}", STABLE, (Edit(whole.start, whole.end, text), *others, *imports.edits)
-    )
+    edit = _instead_of_lambda(formula, text) or Edit(whole.start, whole.end, text)
+    edits = (edit, *others, *imports.edits)
+    return unsafe(f"Use `{found.better}`{places}", STABLE, edits)
+
+
+def _instead_of_lambda(f: Formula, text: str) -> Edit | None:
+    """``jnp.expm1`` for ``lambda x: jnp.expm1(x)``."""
+    returned = f.source.parent(f.whole)
+    function = f.source.parent(returned) if isinstance(returned, ir.Return) else returned
+    above = f.source.parent(function) if isinstance(function, ir.Function) else None
+    if not isinstance(function, ir.Function) or not isinstance(above, ir.Lambda) or len(function.params) != 1:
+        return None
+    only = function.params[0]
+    name, _, rest = text.partition("(")
+    is_plain = only.default is None and only.kind in ("positional", "posonly")
+    if not is_plain or rest != f"{only.name})" or f.source.comments(above.start, above.end):
+        return None
+    return Edit(above.start, above.end, name)
 
 
 def _drawn(event: Computation) -> dict[int, str]:
