@@ -47,6 +47,7 @@ _NO_ARRAY = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Section:
+    start: ir.Stmt
     body: Sequence[ir.Stmt]
     stop: ir.Stmt
 
@@ -112,6 +113,34 @@ def before(source: FixSource, statement: ir.Stmt, stop: ir.Stmt) -> Sequence[ir.
     """The statements of the section that ``stop`` ends, as far as the one with the work that is waited for."""
     own = next((section for section in _sections(source, stop) if section.stop is stop), None)
     return [one for one in own.body if one.end <= statement.start] if own is not None else []
+
+
+def left_over(source: FixSource, stop: ir.Stmt) -> tuple[ir.Stmt, list[ir.Expr]] | None:
+    """The start of the section that ``stop`` ends, and the results of the section before it if that is of another kind, such
+    as a compilation: the device still computes them when the clock starts. None where nothing is left over."""
+    sections = _sections(source, stop)
+    own = next((section for section in sections if section.stop is stop), None)
+    if own is None:
+        return None
+    place = source.place(own.start)
+    for section in sections:
+        if not _OTHER_TIMES.search(source.slice(section.stop)) or section.stop.start >= own.start.start:
+            continue
+        if source.place(section.stop).block is not place.block:
+            continue
+        since = place.block[source.place(section.stop).index + 1 : place.index]
+        if any(_READS.search(source.slice(one)) and not _shows_time(source, one) for one in (*section.body, *since)):
+            continue
+        last = next((one for one in reversed(section.body) if isinstance(one, ir.Assign)), None)
+        results = _results(source, last) if last is not None else []
+        if results and not any(uses(one).binds for one in since):
+            return own.start, results
+    return None
+
+
+def _shows_time(source: FixSource, statement: ir.Stmt) -> bool:
+    """``print(f"compiled in {compile_time}")``"""
+    return isinstance(statement, ir.ExprStmt) and _OTHER_TIMES.search(source.slice(statement)) is not None
 
 
 def open_results(source: FixSource, body: Sequence[ir.Stmt], kept: Sequence[ir.Expr] = ()) -> list[ir.Expr]:
@@ -198,7 +227,8 @@ def _sections(source: FixSource, stop: ir.Stmt) -> list[Section]:
     for place in places.values():
         earlier = [p.index for p in places.values() if p.block is place.block and p.index < place.index]
         if earlier and _is_stop(source, place.statement, ends):
-            found.append(Section(place.block[max(earlier) + 1 : place.index], place.statement))
+            start = max(earlier)
+            found.append(Section(place.block[start], place.block[start + 1 : place.index], place.statement))
     return sorted(found, key=lambda section: section.stop.start)
 
 

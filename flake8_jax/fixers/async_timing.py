@@ -24,7 +24,7 @@ from flake8_jax.fixers._announced import WAITS, unsafe
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import binder_before, target_names, uses
 from flake8_jax.fixers._source import FixSource, Refused, fixer
-from flake8_jax.fixers._timed_sections import before, computing, open_results, unwaited_sections
+from flake8_jax.fixers._timed_sections import before, computing, left_over, open_results, unwaited_sections
 from flake8_jax.semantics.events.events import Timed
 
 _WAIT = "jax.block_until_ready"
@@ -97,6 +97,10 @@ def _for_all_timers(source: FixSource, work: ir.Node, stop: ir.Stmt, edit: Edit,
     """
     others = unwaited_sections(source, work, stop)
     edits = [source.insert_before(other.stop, [_waiting(source, kept, imports)]) for other, kept in others]
+    remainder = left_over(source, stop)
+    if remainder is not None:
+        start, kept = remainder
+        edits.append(source.insert_before(start, [_waiting(source, kept, imports)]))
     where = f" in {len(edits) + 1} places" if edits else ""
     what = f"Wait for the result before the timer stops{where}"
     return unsafe(what, WAITS, (*imports.edits, *sorted([edit, *edits])))

@@ -129,7 +129,21 @@ def _is_set_by_package(event: Setting, source: FixSource) -> bool:
         names = [name.name for name in statement.names] if isinstance(statement, ir.Import) else []
         names += [statement.module] if isinstance(statement, ir.ImportFrom) and not statement.level else []
         starts += [start for name in names for start in source.program.starts_of(name.partition(".")[0])]
-    return any(event.name.lower() in start.text.lower() for start in starts)
+    variables = {event.name, *_names_beside(source, source.statement(event.at))}
+    return any(name.lower() in start.text.lower() for start in starts for name in variables)
+
+
+def _names_beside(source: FixSource, statement: ir.Stmt) -> set[str]:
+    """The variables that the lines directly around a statement set: the lines belong together."""
+    place = source.place(statement)
+    around = place.block[max(place.index - 1, 0) : place.index + 2]
+    adjoining = [
+        one
+        for one in around
+        if source.line_start(statement.start) in (source.next_line(one.end), source.line_start(one.start))
+        or source.line_start(one.start) == source.next_line(statement.end)
+    ]
+    return {found[1] for one in adjoining if (found := _VARIABLE.match(source.slice(one))) is not None}
 
 
 def _is_for_importers(source: FixSource) -> bool:
