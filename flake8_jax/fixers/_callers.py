@@ -102,7 +102,7 @@ class Program:
         return [self.source(path) for path in self._files if f"/{path}".replace(os.sep, "/").endswith(tail)]
 
     def is_retired(self, path: str) -> bool:
-        """A folder of the project says that nobody runs the file any more."""
+        """A folder of the project says that the file does not run any more."""
         return any(_RETIRED.fullmatch(folder) for folder in _folders(path)[self._common :])
 
     def uses(self, source: FixSource, definition: ir.FunctionDef) -> list[Use] | None:

@@ -12,6 +12,7 @@ Limitations: keys that are stored in containers between the uses, uses in differ
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import msgspec
 
@@ -42,6 +43,8 @@ from flake8_jax.semantics.events.events import KeyUse
 
 SUBKEY = "subkey"
 _THREE = 3
+_TOGETHER = 30
+"""At most so many lines are between the first and the last use for which one split makes keys."""
 _ONE_LINE = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt)
 _ONCE = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt, ir.Return, ir.If, ir.For, ir.With, ir.Assert, ir.Raise)
 
@@ -142,31 +145,42 @@ def split_before(source: FixSource, use: ir.Expr, again: ir.Expr | None = None) 
     return [source.insert_before(statement, [line]), Edit(use.start, use.end, subkey), *imports.edits]
 
 
-def split_for_statement(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Edit] | None:
-    """One split in front of a statement that draws three times or more with a key: ``key, a, b, c = split(key, 4)``. None where
-    the code is another."""
-    statement = source.statement(first)
-    if (
-        not isinstance(first, ir.Name)
-        or source.statement(second) is not statement
-        or not is_local(source, first, first.id)
+def split_for_all(source: FixSource, uses: Sequence[ir.Name]) -> list[Edit] | None:
+    """One split in front of three or more uses of a key: ``key, a, b, c = split(key, 4)``. None where the uses do not stand
+    together, some run more often than others, or something else reads the key as well.
+
+    uses: in the order of the text.
+    """
+    first, statement = uses[0], source.statement(uses[0])
+    if len(uses) < _THREE or not is_local(source, first, first.id) or _is_something_else(source, first):
+        return None
+    if source.text.count("\n", first.start, uses[-1].start) > _TOGETHER or not isinstance(
+        statement, (*_ONE_LINE, ir.Return)
     ):
         return None
-    reads = [node for node in walk(statement) if isinstance(node, ir.Name) and node.id == first.id]
-    if len(reads) < _THREE or not isinstance(statement, (*_ONE_LINE, ir.Return)):
-        return None
-    if not all(isinstance(source.parent(node), ir.Argument) for node in reads):
-        return None
-    known = [first.id]
-    for node in sorted(reads, key=lambda node: node.start):
-        if evaluated_once(source, node) is not statement:
+    block, known = source.place(statement).block, [first.id]
+    for use in uses:
+        try:
+            using = evaluated_once(source, use)
+        except Refused:
             return None
-        known.append(another_name(source, node, known))
+        if not any(one is using for one in block):
+            return None
+        known.append(another_name(source, use, known))
+    around = source.functions(first)
+    named = [node for node in walk(around[0] if around else source.module) if isinstance(node, ir.Name)]
+    if any(
+        node.id == first.id and first.start < node.start < uses[-1].start and not _is_in(node, uses) for node in named
+    ):
+        return None
     imports = Imports(source, first)
     line = f"{', '.join(known)} = {_spelled_split(source, first, imports)}({first.id}, {len(known)})"
-    uses = sorted(reads, key=lambda node: node.start)
     edits = [Edit(node.start, node.end, name) for node, name in zip(uses, known[1:], strict=True)]
     return [source.insert_before(statement, [line]), *edits, *imports.edits]
+
+
+def _is_in(node: ir.Node, nodes: Sequence[ir.Node]) -> bool:
+    return any(node is one for one in nodes)
 
 
 def spare_for(source: FixSource, use: ir.Expr, again: ir.Expr | None = None) -> list[Edit] | None:

@@ -18,12 +18,15 @@ from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import binder_before, is_target
 from flake8_jax.fixers._source import Declined, FixSource
 
+_NO_DRAWS = frozenset(
+    f"jax.random.{name}" for name in ("split", "fold_in", "key_data", "clone", "key_impl", "wrap_key_data")
+)
 TAKEN = "no automatic fix, because other calls get `{}`, too; split it once into a key for each of them"
 
 
-def other_takers(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[ir.Name]:
+def other_takers(source: FixSource, first: ir.Expr, second: ir.Expr, *, with_draws: bool = False) -> list[ir.Name]:
     """Other calls that take the very key of the two uses, in the order of the text: a fix of the two alone would leave them a
-    used key."""
+    used key. with_draws: those of ``jax.random``, too, but for splits and ``fold_in``."""
     if not isinstance(first, ir.Name) or not isinstance(second, ir.Name):
         return []
     around = source.functions(second)
@@ -34,7 +37,10 @@ def other_takers(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[ir.
             continue
         if made is not None and _is_bound_between(source, made, node):
             continue
-        if not _is_taken(source, node) or binder_before(source, source.statement(node), node.id) is not made:
+        if (
+            not _is_taken(source, node, with_draws=with_draws)
+            or binder_before(source, source.statement(node), node.id) is not made
+        ):
             continue
         if not (_excludes(source, node, first) and _excludes(source, node, second)):
             found.append(node)
@@ -56,7 +62,7 @@ def check_alone(source: FixSource, use: ir.Expr) -> None:
         raise Declined(TAKEN.format(source.slice(use)))
 
 
-def _is_taken(source: FixSource, node: ir.Name) -> bool:
+def _is_taken(source: FixSource, node: ir.Name, *, with_draws: bool = False) -> bool:
     above = source.parent(node)
     if isinstance(above, ir.Dict):
         above = source.parent(above)
@@ -65,7 +71,10 @@ def _is_taken(source: FixSource, node: ir.Name) -> bool:
         return False
     if isinstance(call.func, ir.Name) and call.func.id in dir(builtins):
         return False
-    return not (Imports(source, call).resolve(call.func) or "").startswith("jax.")
+    name = Imports(source, call).resolve(call.func) or ""
+    if with_draws and name.startswith("jax.random."):
+        return name not in _NO_DRAWS
+    return not name.startswith("jax.")
 
 
 def _excludes(source: FixSource, node: ir.Node, other: ir.Node) -> bool:

@@ -23,8 +23,8 @@ from flake8_jax.fixers._keys import (
     spare_for,
     split_before,
     split_earlier,
+    split_for_all,
     split_for_both,
-    split_for_statement,
     split_of_the_rest,
 )
 from flake8_jax.fixers._missing_keys import check_key
@@ -63,6 +63,9 @@ def fix(event: KeyUse, source: FixSource) -> Fix | None:
     evaluated_once(source, second)
     check_key(source, first)
     spare = spare_for(source, first, second) if _is_own_name(source, first, second) else None
+    together = _split_together(source, first, second) if spare is None else None
+    if together is not None:
+        return unsafe(_MESSAGE, OTHER_DRAWS, together)
     others = other_takers(source, first, second)
     if others:
         return unsafe(_MESSAGE, OTHER_DRAWS, _split_for_all(source, first, second, others, spare))
@@ -73,9 +76,6 @@ def fix(event: KeyUse, source: FixSource) -> Fix | None:
 
 def _split(source: FixSource, first: ir.Expr, second: ir.Expr) -> Fix | None:
     """A split for two uses of a key, of which no split is there that could make one more: a new one, or one that moves up."""
-    whole = split_for_statement(source, first, second)
-    if whole is not None:
-        return unsafe(_MESSAGE, OTHER_DRAWS, whole)
     rest = split_of_the_rest(source, first, second)
     if rest is not None:
         return unsafe(_OTHER_HALF, OTHER_DRAWS, rest)
@@ -93,6 +93,18 @@ def _split(source: FixSource, first: ir.Expr, second: ir.Expr) -> Fix | None:
     if moved is not None:
         return unsafe(_EARLIER, OTHER_DRAWS, moved)
     return unsafe(_MESSAGE, OTHER_DRAWS, split_for_both(source, first, second))
+
+
+def _split_together(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Edit] | None:
+    """A key for each of three or more uses, from the split that made the key or from a new one; None where there are two."""
+    if not isinstance(first, ir.Name) or not isinstance(second, ir.Name) or not _is_own_name(source, first, second):
+        return None
+    others = other_takers(source, first, second, with_draws=True)
+    takers = {id(node) for node in other_takers(source, second, second, with_draws=True)} | {id(second)}
+    if not others or not {id(first)} <= takers:
+        return None
+    edits = extended_split(source, first, second, others)
+    return edits or split_for_all(source, sorted([first, second, *others], key=lambda node: node.start))
 
 
 def _split_for_all(
