@@ -219,8 +219,8 @@ def key_reuse(event: KeyUse) -> Report | None:
     Unsafe. jaxlint splits the key before its first use and passes a new key to each use, so the draws change. If the
     code already makes a key that nothing uses, one of the two uses gets this key.
 
-    If other calls get the same key, the fix gives each of them a key of its own. It does so only if a split such as
-    `key, a = jax.random.split(key)` directly above can make more keys; otherwise there is no fix.
+    If three or more calls get the same key, the fix gives each of them a key of its own. The keys come from the split
+    that made the key, or from a new split above the first call. If neither is possible, there is no fix.
 
     jaxlint offers no fix if equal draws seem intended: if the code subtracts or compares two calls of one function, if
     the second draw is the first with the opposite sign, or if a name or comment says that the draws are equal. It also
