@@ -38,6 +38,10 @@ _READS = re.compile(
 """What waits for results, or shows them."""
 _OTHER_TIMES = re.compile(r"compil|dispatch|async|enqueue|launch|submit", re.IGNORECASE)
 """Names of times that end before the device is ready."""
+_QUICK = re.compile(
+    r"random\.(?:split|key|PRNGKey|fold_in)$|numpy\.(?:as)?array$|numpy\.(?:zeros|ones|full|empty|arange|linspace)"
+)
+"""Calls that take no time worth measuring."""
 _USES_JAX = re.compile(r"\b(?:jnp|jax|lax|random|jit|vmap|grad)\b")
 _NO_ARRAY = re.compile(
     r"_|(?:n|num)_\w+|(?:num|count|steps?|epoch|name|path)|(?:\w+_)?(?:time|seconds|elapsed|duration)(?:_\w+)?"
@@ -151,7 +155,8 @@ def open_results(source: FixSource, body: Sequence[ir.Stmt], kept: Sequence[ir.E
     """
     statements = computing(source, body, {source.slice(one) for one in kept})
     found = {source.slice(one): (0, one) for one in kept}
-    for statement in statements:
+    behind = [one for one in body if statements and one.start >= statements[-1].end and _calls_unknown(source, one)]
+    for statement in (*statements, *behind):
         targets = _results(source, statement)
         if not targets and statement is statements[-1]:
             raise Refused
@@ -186,6 +191,14 @@ def _parts(target: ir.Expr) -> list[ir.Expr]:
     return [target]
 
 
+def _calls_unknown(source: FixSource, statement: ir.Stmt) -> bool:
+    """``params = network.init(key)``: it keeps what a function gives that is not known, and may compute with JAX."""
+    value = statement.value if isinstance(statement, ir.Assign) else None
+    if not isinstance(value, ir.Call) or Imports(source, value).resolve(value.func) is not None:
+        return False
+    return isinstance(value.func, ir.Attribute) and isinstance(value.func.value, ir.Name)
+
+
 def computing(source: FixSource, body: Sequence[ir.Stmt], results: Collection[str] = ()) -> list[ir.Stmt]:
     """The statements of a body that dispatch, or compute something else from results. results: of statements before."""
     live, found = set(results), []
@@ -206,8 +219,9 @@ def _dispatches(source: FixSource, statement: ir.Stmt) -> bool:
 
 
 def _runs_jax(source: FixSource, call: ir.Call) -> bool:
-    if (Imports(source, call).resolve(call.func) or "").startswith("jax."):
-        return True
+    name = Imports(source, call).resolve(call.func) or ""
+    if name.startswith("jax."):
+        return _QUICK.search(name) is None
     if isinstance(call.func, ir.Name) and is_compiled(source, call.func):
         return True
     found = source.program.called(source, call) if source.program is not None else None
