@@ -78,6 +78,10 @@ def unwaited_sections(source: FixSource, work: ir.Node, stop: ir.Stmt) -> list[t
             found.append((section, _results_alike(source, section.body, known)))
         elif computing(source, section.body):
             found.append((section, open_results(source, section.body)))
+        else:
+            unknown = [one for one in section.body if _calls_unknown(source, one)]
+            if unknown and (targets := _results(source, unknown[-1])):
+                found.append((section, targets))
     return found
 
 
