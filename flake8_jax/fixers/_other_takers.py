@@ -11,6 +11,7 @@ Limitations: keys in attributes and items, takers in functions inside.
 from __future__ import annotations
 
 import builtins
+from collections.abc import Sequence
 
 from flake8_jax.core import ir
 from flake8_jax.fixers._callers import names
@@ -21,6 +22,7 @@ from flake8_jax.fixers._source import Declined, FixSource
 _NO_DRAWS = frozenset(
     f"jax.random.{name}" for name in ("split", "fold_in", "key_data", "clone", "key_impl", "wrap_key_data")
 )
+_THREE = 3
 TAKEN = "no automatic fix, because other calls get `{}`, too; split it once into a key for each of them"
 
 
@@ -50,6 +52,22 @@ def other_takers(source: FixSource, first: ir.Expr, second: ir.Expr, *, with_dra
 def _is_bound_between(source: FixSource, made: ir.Stmt, node: ir.Name) -> bool:
     """Some code between a split and a use binds the name, maybe not in every run."""
     return any(made.end <= one.start < node.start and is_target(source, one) for one in names(source, node.id))
+
+
+def are_compared(source: FixSource, uses: Sequence[ir.Expr]) -> bool:
+    """Three calls or more of one function of the project get a key: ``run(key, slow)``, ``run(key, fast)`` and so on compare
+    what they are given on the same draws."""
+    calls = [source.parent(source.parent(use)) for use in uses]
+    callees = {source.slice(call.func) for call in calls if isinstance(call, ir.Call)}
+    if len(uses) < _THREE or len(callees) != 1 or not all(isinstance(call, ir.Call) for call in calls):
+        return False
+    return all(
+        isinstance(call, ir.Call)
+        and isinstance(call.func, ir.Name)
+        and len(call.args) > 1
+        and not (Imports(source, call).resolve(call.func) or "").startswith("jax.")
+        for call in calls
+    )
 
 
 def check_alone(source: FixSource, use: ir.Expr) -> None:

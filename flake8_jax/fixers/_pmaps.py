@@ -538,7 +538,9 @@ def _check_subject(source: FixSource, node: ir.Node) -> None:
     for function in source.functions(node):
         if not function.name.startswith("test"):
             continue
-        said = source.comments(function.body[0].start, function.body[-1].end)
+        above = source.parent(function)
+        start = above.start if isinstance(above, ir.FunctionDef) else function.body[0].start
+        said = source.comments(start, function.body[-1].end)
         if "pmap" in function.name.lower() or any("pmap" in comment.text.lower() for comment in said):
             raise Declined(f"no automatic fix, because `{function.name}` is a test of pmap")
 

@@ -29,7 +29,7 @@ from flake8_jax.fixers._keys import (
 )
 from flake8_jax.fixers._missing_keys import check_key
 from flake8_jax.fixers._moved_splits import advanced_instead, attribute_split_earlier, split_moved_up
-from flake8_jax.fixers._other_takers import TAKEN, other_takers
+from flake8_jax.fixers._other_takers import TAKEN, are_compared, other_takers
 from flake8_jax.fixers._source import Declined, FixSource, Refused, fixer
 from flake8_jax.fixers._spare_keys import extended_split
 from flake8_jax.fixers._undrawn import is_in_vain
@@ -96,13 +96,19 @@ def _split(source: FixSource, first: ir.Expr, second: ir.Expr) -> Fix | None:
 
 
 def _split_together(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Edit] | None:
-    """A key for each of three or more uses, from the split that made the key or from a new one; None where there are two."""
+    """A key for each of three or more uses, from the split that made the key or from a new one; None where there are two.
+
+    Raises:
+        Refused: they are calls of one function, which may be compared on equal draws.
+    """
     if not isinstance(first, ir.Name) or not isinstance(second, ir.Name) or not _is_own_name(source, first, second):
         return None
     others = other_takers(source, first, second, with_draws=True)
     takers = {id(node) for node in other_takers(source, second, second, with_draws=True)} | {id(second)}
     if not others or not {id(first)} <= takers:
         return None
+    if are_compared(source, [first, second, *others]):
+        raise Refused
     edits = extended_split(source, first, second, others)
     return edits or split_for_all(source, sorted([first, second, *others], key=lambda node: node.start))
 
