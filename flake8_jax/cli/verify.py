@@ -9,6 +9,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -164,15 +165,23 @@ _DEFINING = ("def ", "async def ", "class ")
 
 def uses_of(item: Diagnostic, texts: Mapping[str, str], spot: Spot) -> tuple[Use, Use]:
     """The two uses of a key that a finding names. In a loop, both stand at the finding."""
-    steps = [step for step in item.finding.evidence if step.kind == "use" and step.path in texts]
-    first = [_place_of(step, texts[step.path]) for step in steps if step.text in (FIRST_USE, LEADS_TO_USE)]
-    again = [_place_of(step, texts[step.path]) for step in steps if step.text == USED_AGAIN]
+    steps = [step for step in item.finding.evidence if step.kind == "use"]
+    first = [place_of(step, texts) for step in steps if step.text in (FIRST_USE, LEADS_TO_USE)]
+    again = [place_of(step, texts) for step in steps if step.text == USED_AGAIN]
     if first and item.finding.name == "key-reuse-in-loop":
         first.append((spot.path, spot.first, frozenset(range(spot.first, spot.last + 1))))
     return Use(tuple(first)), Use(tuple(again[:1]))
 
 
-def _place_of(step: Step, text: str) -> tuple[str, int, frozenset[int]]:
+def place_of(step: Step, texts: Mapping[str, str]) -> tuple[str, int, frozenset[int]]:
+    """texts: of files with findings."""
+    text = texts.get(step.path)
+    if text is None:
+        try:
+            text = Path(step.path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            return step.path, step.row, frozenset({step.row})
+        return step.path, step.row, rows_around(text, step.row, step.row)
     row = text.count("\n", 0, step.start) + 1
     return step.path, row, rows_around(text, row, row)
 

@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from flake8_jax.core.findings import Verdict
+from flake8_jax.cli.verify import place_of
+from flake8_jax.core.findings import Step, Verdict
 from flake8_jax.runtime_checks.attribution import without_foreign
 from flake8_jax.runtime_checks.observations import Spot, Use, line_in_words
 from flake8_jax.runtime_checks.oracles import all_oracles
@@ -268,6 +269,14 @@ def test_the_first_use_of_a_key_is_the_one_that_the_finding_names(first: Use, sa
     uses = [("split", 2, "k"), ("normal", 9, "k"), ("uniform", 10, "k")]
     (found,) = key_verdicts(uses, Asked("key-reuse", Spot(FILE, 10, 10), first=first))
     assert found.reason.replace("line 2 of other.py", "line 8") == f"the same key was consumed {said}"
+
+
+def test_the_place_of_a_use_in_a_file_without_findings(tmp_path: Path) -> None:
+    path = tmp_path / "lib.py"
+    path.write_text("x = draw(\n    key\n)\ny = x\n")
+    step = Step(str(path), 0, 2, "use", "", "")
+    assert place_of(step, {}) == (str(path), 2, frozenset({1, 2, 3}))
+    assert place_of(step, {str(path): "y = x\n"}) == (str(path), 1, frozenset({1}))
 
 
 def test_a_use_that_only_another_finding_names() -> None:
