@@ -2,13 +2,14 @@
 
 They are those of every release that is asked.
 
-    python scripts/call_signatures.py [--check] PYTHON …
+    python scripts/call_signatures.py [--check] [--library LIBRARY …] PYTHON …
 
-Every PYTHON is an interpreter that can import JAX, Flax, optax and Equinox; together they are some releases of each, with the
-oldest and the newest that the tables are to cover. A function stands under the name that the knowledge tables give it, and
-with each signature that some release gives it under any of its names. Left out are functions that take any arguments, and
-classes whose constructor says nothing. Methods and attributes are those of the classes that the knowledge tables describe; a
-class that computes attributes (``__getattr__``) has no line for them. An attribute that ends in ``=`` is surely no method.
+Every PYTHON is an interpreter that can import the libraries of the tables, or those that ``--library`` names, whose tables
+alone are then written. Together they have some releases of each, with the oldest and the newest that the tables are to cover.
+A function stands under the name that the knowledge tables give it, and with each signature that some release gives it under any
+of its names. Left out are functions that take any arguments, and classes whose constructor says nothing. Methods and attributes
+are those of the classes that the knowledge tables describe; a class that computes attributes (``__getattr__``) has no line for
+them. An attribute that ends in ``=`` is surely no method.
 ``--check`` writes nothing and exits with 1 if a file would change.
 """
 
@@ -18,6 +19,7 @@ import argparse
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from flake8_jax.knowledge import Knowledge, load
@@ -25,14 +27,23 @@ from flake8_jax.knowledge.call_signatures import LIBRARIES
 from flake8_jax.knowledge.history import version_of
 
 FOLDER = Path(__file__).resolve().parent.parent / "flake8_jax" / "knowledge" / "signatures"
-TITLES = {"jax": "JAX", "flax": "Flax", "optax": "optax", "equinox": "Equinox"}
+TITLES = {"jax": "JAX", "flax": "Flax", "optax": "optax", "equinox": "Equinox", "haiku": "Haiku", "numpyro": "NumPyro"}
 MODULES = (
     "jax", "jax.lax", "jax.nn", "jax.nn.initializers", "jax.numpy", "jax.numpy.fft", "jax.numpy.linalg", "jax.random",
     "jax.scipy.linalg", "jax.scipy.signal", "jax.scipy.special", "jax.tree", "jax.tree_util", "jax.image", "jax.ops",
     "equinox", "equinox.nn", "flax.core", "flax.jax_utils", "flax.linen", "flax.nnx", "flax.serialization",
     "flax.training.checkpoints", "flax.training.common_utils", "flax.training.train_state", "flax.traverse_util",
+    "haiku", "haiku.data_structures", "haiku.initializers", "haiku.nets", "haiku.pad",
+    "numpyro", "numpyro.contrib.control_flow", "numpyro.diagnostics", "numpyro.distributions",
+    "numpyro.distributions.constraints", "numpyro.distributions.transforms", "numpyro.handlers", "numpyro.infer",
+    "numpyro.infer.autoguide", "numpyro.infer.initialization", "numpyro.infer.reparam", "numpyro.infer.util", "numpyro.optim",
+    "numpyro.util",
     "optax", "optax.contrib", "optax.losses", "optax.projections", "optax.schedules", "optax.tree", "optax.tree_utils",
 )  # fmt: skip
+WITHOUT_MEMBERS = ("haiku", "numpyro")
+"""Libraries whose objects get attributes in other ways as well."""
+WITHOUT_METHODS = ("numpyro",)
+"""Libraries whose objects pass through functions that make others of them."""
 HARMLESS = ("builtins.object", "builtins.tuple", "flax.linen.module.Module", "equinox._module._module.Module")
 """Classes whose ``__getattr__`` finds nothing that is not declared."""
 BASES = ("flax.linen.Module", "flax.nnx.Module", "equinox.Module")
@@ -160,9 +171,10 @@ Described = tuple[list[str], list[str], list[str], dict[str, str]]
 """Of a class: the classes that compute attributes, all attributes, those that are no methods, signatures of methods."""
 
 
-def probe(python: str) -> tuple[dict[str, str], dict[str, str], dict[str, Described]]:
+def probe(python: str, libraries: Sequence[str]) -> tuple[dict[str, str], dict[str, str], dict[str, Described]]:
     """The releases that an interpreter has, the signatures of their functions, and their classes."""
-    done = subprocess.run([python, "-c", PROBE], input=json.dumps(MODULES), capture_output=True, text=True, check=True)
+    modules = [module for module in MODULES if module.partition(".")[0] in libraries]
+    done = subprocess.run([python, "-c", PROBE], input=json.dumps(modules), capture_output=True, text=True, check=True)
     versions, found, classes = json.loads(done.stdout)
     return versions, found, classes
 
@@ -190,7 +202,7 @@ def methods_of(classes: dict[str, Described], knowledge: Knowledge) -> dict[str,
     of_bases = {base: classes[base][3] for base in BASES if base in classes}
     for name, (_, _, _, methods) in classes.items():
         cls = knowledge.canonical(name)
-        if knowledge.class_(cls) is None:
+        if knowledge.class_(cls) is None or cls.partition(".")[0] in WITHOUT_METHODS:
             continue
         for method, said in methods.items():
             if not any(base != cls and own.get(method) == said for base, own in of_bases.items()):
@@ -246,16 +258,20 @@ def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--library", action="append", choices=LIBRARIES)
     parser.add_argument("pythons", nargs="+", metavar="PYTHON")
     options = parser.parse_args()
-    probed = sorted(map(probe, options.pythons), key=lambda answer: version_of(answer[0]["jax"]), reverse=True)
+    libraries = options.library or LIBRARIES
+    answers = [probe(python, libraries) for python in options.pythons]
+    probed = sorted(answers, key=lambda answer: version_of(answer[0][libraries[0]]), reverse=True)
     knowledge = load()
     signatures = merged([found | methods_of(classes, knowledge) for _, found, classes in probed], knowledge)
     attributes = members([classes for _, _, classes in probed], knowledge)
     changed = False
-    for library in LIBRARIES:
+    for library in libraries:
         own = {name: known for name, known in signatures.items() if name.partition(".")[0] == library}
-        of_classes = {name: names for name, names in attributes.items() if name.partition(".")[0] == library}
+        wanted = () if library in WITHOUT_MEMBERS else (library,)
+        of_classes = {name: names for name, names in attributes.items() if name.partition(".")[0] in wanted}
         text = table(library, [versions[library] for versions, _, _ in probed], own, of_classes)
         path = FOLDER / f"{library}.toml"
         changed = changed or not path.exists() or path.read_text(encoding="utf-8") != text

@@ -21,6 +21,7 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from email import message_from_bytes
 from email.message import Message
+from functools import lru_cache
 from pathlib import Path
 
 from flake8_jax.knowledge.history import History, Version, show, version_of
@@ -56,6 +57,33 @@ class Release:
         module, _, last = name.rpartition(".")
         return last in self._names(module, ())
 
+    def modules(self, library: str) -> frozenset[str]:
+        """The qualified names of all modules in a package."""
+        files = (file for file in self._files if file.startswith(library + "/") and file.endswith(".py"))
+        return frozenset(file.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for file in files)
+
+    def defined(self, module: str) -> frozenset[str]:
+        """What a module binds at its top level, without what it imports from other libraries."""
+        file = self._file_of(module)
+        assert file is not None
+        package = module if file.endswith("/__init__.py") else module.rpartition(".")[0]
+        foreign: set[str] = set()
+        for statement in _top_level(_parsed(self._archive.read(file))):
+            if isinstance(statement, ast.Import):
+                foreign.update(map(_local, statement.names))
+            elif isinstance(statement, ast.ImportFrom):
+                source = _absolute(statement, package)
+                is_foreign = source.partition(".")[0] != module.partition(".")[0]
+                foreign |= {_local(one) for one in statement.names if is_foreign or self._is_aside(source, one, module)}
+        return self._names(module, ()) - foreign
+
+    def _is_aside(self, source: str, name: ast.alias, module: str) -> bool:
+        """A module, which another one imports for its own use."""
+        return (
+            self._file_of(f"{source}.{name.name}") is not None
+            and self._file_of(module) == f"{module.replace('.', '/')}.py"
+        )
+
     def _file_of(self, module: str) -> str | None:
         path = module.replace(".", "/")
         return next((file for file in (f"{path}/__init__.py", f"{path}.py") if file in self._files), None)
@@ -68,15 +96,26 @@ class Release:
         if module not in self._bound:
             package = module if file.endswith("/__init__.py") else module.rpartition(".")[0]
             found: set[str] = set()
-            for statement in _top_level(ast.parse(self._archive.read(file)).body):
+            for statement in _top_level(_parsed(self._archive.read(file))):
                 if isinstance(statement, ast.ImportFrom):
                     source = _absolute(statement, package)
                     for alias in statement.names:
                         found |= self._names(source, (*seen, module)) if alias.name == "*" else {_local(alias)}
+                elif isinstance(statement, ast.Delete):
+                    found -= {target.id for target in statement.targets if isinstance(target, ast.Name)}
                 else:
                     found |= set(_bound_by(statement))
             self._bound[module] = frozenset(found)
         return self._bound[module]
+
+
+@lru_cache(1024)
+def _parsed(text: bytes) -> list[ast.stmt]:
+    """The statements of a file; none if it is no Python of today."""
+    try:
+        return ast.parse(text).body
+    except SyntaxError:
+        return []
 
 
 def _top_level(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:

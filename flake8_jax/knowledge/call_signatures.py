@@ -1,5 +1,5 @@
-"""Which calls the functions, classes and methods of JAX, Flax, optax and Equinox take, and which attributes their objects have,
-in any release since mid-2024.
+"""Which calls the functions, classes and methods of JAX and the libraries around it take, and which attributes their objects
+have, in any release since mid-2024.
 
 Vocabulary
 ----------
@@ -25,7 +25,7 @@ import msgspec
 from flake8_jax.knowledge.history import Version, version_of
 
 ProblemKind = Literal["missing", "too-many", "unknown", "twice", "unset", "own", "uncallable", "no-lookup"]
-LIBRARIES = ("jax", "flax", "optax", "equinox")
+LIBRARIES = ("jax", "flax", "optax", "equinox", "haiku", "numpyro")
 """The libraries that have a table, by import name."""
 
 

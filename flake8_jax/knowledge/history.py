@@ -89,11 +89,26 @@ def _read(text: str) -> dict[str, dict[str, str]]:
     return sections
 
 
-class History:
-    """The table, read as text; entries are parsed when they are asked for."""
+def _gone_names(modules: Mapping[str, str]) -> dict[str, str]:
+    """By qualified name, the first release that lacks it; ``modules``: by module, releases and what each lacks."""
+    found: dict[str, str] = {}
+    for module, line in modules.items():
+        for part in line.split(" | "):
+            release, *names = part.split(" ")
+            found.update((f"{module}.{name}", release) for name in names)
+    return found
 
-    def __init__(self, text: str) -> None:
+
+class History:
+    """The table, read as text; entries are parsed when they are asked for. gone: what releases had and the newest lack, beside
+    that; instead: what replaces some of it."""
+
+    def __init__(
+        self, text: str, gone: Mapping[str, str] | None = None, instead: Mapping[str, str] | None = None
+    ) -> None:
         sections = _read(text)
+        self._gone = _gone_names(gone or {})
+        self._instead = instead or {}
         self._changes: dict[str, str] = {**sections["changes"], **sections.get("arguments", {})}
         self._introduced: dict[str, str] = sections.get("introduced", {})
         self._modules: dict[str, str] = sections["modules"]
@@ -116,7 +131,7 @@ class History:
         self.parts = frozenset(
             [
                 name.rpartition(".")[2]
-                for table in (self._changes, self._introduced)
+                for table in (self._changes, self._introduced, self._gone)
                 for name in table
                 if name[-1] != ")"
             ]
@@ -133,11 +148,16 @@ class History:
         """What became of ``jax.tree_map`` or of ``jax.numpy.clip(a_min=)``."""
         line = self._changes.get(name) or self._methods.get(name)
         if line is None:
-            return None
+            release, new = self._gone.get(name), self._instead.get(name, "")
+            return Change(None, _when(release), None, rename=False, replacement=new) if release is not None else None
         deprecated, removed, since, how, *replacement = line.split(" ", 4)
         renames = how in ("rename", "positional")
         when = _when(deprecated), _when(removed), _when(since)
         return Change(*when, renames, "".join(replacement), how == "positional")
+
+    def is_unexplained(self, name: str) -> bool:
+        """Of the name it is known that it is gone, and perhaps what replaces it, but not what became of its parts."""
+        return name in self._gone and name not in self._changes
 
     def replacement_of_member(self, name: str) -> str:
         """What replaces a member of a module that is gone; empty if that is not known."""
@@ -368,4 +388,6 @@ def load_histories() -> Histories:
         library: folder.joinpath(f"{library}.toml").read_text(encoding="utf-8") for library in (*LIBRARIES, *_JAX[1:])
     }
     names = _read(folder.joinpath("names.toml").read_text(encoding="utf-8"))["names"]
-    return Histories({library: History(text) for library, text in tables.items()}, names)
+    gone = _read(folder.joinpath("gone.toml").read_text(encoding="utf-8"))
+    histories = {library: History(text, gone.get(library), gone["instead"]) for library, text in tables.items()}
+    return Histories(histories, names)

@@ -14,6 +14,8 @@ def subject(event: ApiUse) -> str:
     callee, paren, rest = event.name.partition("(")
     if not paren:
         return f"`{event.name}{member_of(event)}`"
+    if rest == ").pop":
+        return f"the pair that the method `pop` of the variables from `{callee}` returned"
     if rest.startswith(")."):
         return f"the method `{rest[2:]}` of the dict that `{callee}` returns"
     if rest == ")":

@@ -18,7 +18,9 @@ from flake8_jax.semantics.events.refused import MissingMember
 
 @rule("JAX804", "error", raises="another error", settle=report_wrong_argument)
 def library_call_mismatch(event: CallMismatch | FloatSize | MissingMember) -> Report | None:
-    """A call does not fit a function or method of JAX, Flax, optax or Equinox, or their object lacks an attribute.
+    """A call does not fit a function or method of JAX or a library around it, or their object lacks an attribute.
+
+    The libraries are Flax, optax, Equinox, Haiku and NumPyro.
 
     The finding is a warning if only the name of a keyword argument is unknown, or an attribute of an object that is
     not an array, because a release of the library that is newer than jaxlint may have this name. jaxlint reports an
@@ -257,7 +259,8 @@ def library_call_mismatch(event: CallMismatch | FloatSize | MissingMember) -> Re
     does not make the class certain, because the object may be of a subclass. The rule misses attributes of arrays
     if a class of the project has an attribute of the same name, or if an operator computes the array with a value
     that jaxlint does not know. It does not check attributes of classes of the project, releases of JAX before
-    0.4.30, or libraries other than JAX, Flax, optax and Equinox.
+    0.4.30, or libraries other than JAX, Flax, optax, Equinox, Haiku and NumPyro. Of NumPyro, it checks functions and
+    constructors only. It does not check attributes of the objects of Haiku and NumPyro.
 
     ## Fix safety
 

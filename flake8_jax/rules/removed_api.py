@@ -68,6 +68,21 @@ def removed_api(event: ApiUse) -> Report | None:
         gate(jnp.ones(3))
     ```
 
+    ```python
+    import jax
+
+
+    def devices():
+        from jax.tools import colab_tpu  # expect: removed-api
+
+        colab_tpu.setup_tpu()
+        return jax.devices()
+
+
+    def demonstrate():  # raises: ImportError
+        devices()
+    ```
+
     ## Use instead
 
     ```python
@@ -102,8 +117,8 @@ def removed_api(event: ApiUse) -> Report | None:
     ## Limitations
 
     The rule misses removed attributes of arrays (`x.device_buffer`), and names that the program builds at run time
-    (`getattr(jax, name)`). For every project, it also misses most of the names that JAX removed
-    before 0.4.20: it knows only 13 of them, such as `jax.ops.index_update`.
+    (`getattr(jax, name)`). For a project that supports only releases of JAX before 0.4.20, it also misses most of the
+    names that these releases removed, because it does not know when JAX removed them.
 
     ## Fix safety
 

@@ -73,6 +73,44 @@ def test_the_file_is_toml_that_reads_as_it_is_read(library: str) -> None:
         assert first is None or first > lacking
 
 
+def test_names_that_are_gone_are_read_as_the_file_has_them() -> None:
+    text = FOLDER.joinpath("gone.toml").read_text(encoding="utf-8")
+    table, histories = tomllib.loads(text), load_histories()
+    for library, modules in table.items():
+        if library == "instead":
+            continue
+        history = histories.of(library)
+        assert history is not None
+        for module, line in modules.items():
+            for part in line.split(" | "):
+                release, *names = part.split(" ")
+                assert names == sorted(set(names)), module
+                for name in names:
+                    change = history.change(f"{module}.{name}")
+                    assert change is not None, f"{module}.{name}"
+                    assert change.removed == (() if release == "0" else version_of(release)), f"{module}.{name}"
+                    assert change.removed <= history.newest
+    for name, new in table["instead"].items():
+        history = histories.of(name)
+        assert history is not None
+        change = history.change(name)
+        assert change is not None
+        assert change.replacement == new
+
+
+@pytest.mark.jax
+@pytest.mark.xdist_group("JAX in the process of the tests")
+def test_the_installed_jax_lacks_what_is_gone() -> None:
+    installed, history = version_of(metadata.version("jax")), load_histories().of("jax")
+    modules = tomllib.loads(FOLDER.joinpath("gone.toml").read_text(encoding="utf-8"))["jax"]
+    assert history is not None
+    for module, line in modules.items():
+        for name in line.replace(" | ", " ").split(" "):
+            change = history.change(f"{module}.{name}")
+            if change is not None and change.removed is not None and change.removed <= installed:
+                assert not exists(f"{module}.{name}"), f"{module}.{name}"
+
+
 def test_of_releases_older_than_the_table_only_dated_changes_are_known() -> None:
     multimap, partial = HISTORY.change("jax.tree_multimap"), HISTORY.change("jax.partial")
     assert multimap is not None and partial is not None

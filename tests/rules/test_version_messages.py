@@ -48,7 +48,7 @@ def test_every_message_of_a_change_is_complete(library: str, asked: str | None) 
     history = load_histories().of(f"{library}.x")
     assert history is not None
     wrong = {}
-    for name in (*history._changes, *history._methods):
+    for name in (*history._changes, *history._methods, *history._gone):
         for message, support, change in _messages(history, name, asked):
             problems = private_words(message)
             if not _ADVICE.search(message) or _CUT_OFF.search(message) or message.count("(") != message.count(")"):

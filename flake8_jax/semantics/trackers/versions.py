@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from flake8_jax.core import ir
-from flake8_jax.knowledge.history import Change, Histories, Support, Version
+from flake8_jax.knowledge.history import Change, Histories, History, Support, Version
 from flake8_jax.knowledge.requirement import required_in_file
 from flake8_jax.semantics.domain.values import (
     BuiltinValue,
@@ -109,8 +109,26 @@ def track_method(m: Machine, scope: ModuleScope, node: ir.Call, method: Value) -
         return
     while isinstance(owner, Opaque) and canonical_key(owner) not in uses.variables:
         owner = owner.parent
-    if uses.versions is not None and isinstance(owner, Opaque) and (node.args or name != ".copy"):
+    changed = _CHANGED.get(name)
+    if uses.versions is not None and isinstance(owner, Opaque) and (changed is None or changed(scope, node)):
         uses.versions.method(m, scope, node, f"flax.linen.Module.init(){name}")
+
+
+def _has_arguments(scope: ModuleScope, node: ir.Call) -> bool:
+    return bool(node.args)
+
+
+def _is_unpacked(scope: ModuleScope, node: ir.Call) -> bool:
+    """``rest, value = node``"""
+    text = scope.text
+    is_pair = _PAIR.search(text, max(0, node.start - _LONGEST), node.start) is not None
+    return is_pair and not text[node.end : node.end + _LONGEST].lstrip(" \t").startswith(",")
+
+
+_LONGEST = 200
+_PAIR = re.compile(r"^[ \t]*\(?[\w.]+[ \t]*,[ \t]*[\w.]+\)?[ \t]*=[ \t]*\Z", re.MULTILINE)
+_CHANGED: dict[str, Callable[[ModuleScope, ir.Call], bool]] = {".copy": _has_arguments, ".pop": _is_unpacked}
+"""Methods that a dict has as well, and which calls of them it refuses."""
 
 
 def track_member(m: Machine, scope: ModuleScope, node: ir.Attribute, owner: Value) -> None:
@@ -205,7 +223,9 @@ class Versions:
         history = self.histories.of(raw) if raw is not None else None
         if raw is None or history is None:
             return
-        if self._owner_stands(scope, raw) and not history.is_new_module(raw):
+        explained = history.change(raw) is not None
+        told = _is_told_by_member(history, raw, _MEMBER.match(scope.text, node.end))
+        if not told and self._owner_stands(scope, raw, is_explained=explained) and not history.is_new_module(raw):
             self._use(m, scope, _Use(node, raw, span_of(node), postponed=postponed))
 
     def missing_attribute(self, m: Machine, scope: ModuleScope, node: ir.Attribute, owner: External) -> None:
@@ -225,11 +245,15 @@ class Versions:
         """``from module import …``."""
         if not self.is_wanted(scope) or m.program.is_project(module.partition(".")[0]):
             return
-        if not self._owner_stands(scope, f"{module}.?"):
+        history = self.histories.of(module)
+        explained = history is not None and all(history.change(f"{module}.{name.name}") for name in node.names)
+        if not self._owner_stands(scope, f"{module}.?", is_explained=explained):
             self._module_use(m, scope, node, module)
             return
         for name in node.names:
             if name.name in self.parts or self.histories.never_had(module, name.name):
+                if history is not None and _are_members_told(history, scope, f"{module}.{name.name}", name.alias):
+                    continue
                 self._use(m, scope, _Use(name, f"{module}.{name.name}", span_of(name), is_import=True))
 
     def imported(self, m: Machine, scope: ModuleScope, name: ir.ImportedName) -> None:
@@ -360,15 +384,20 @@ class Versions:
         for i in range(2, len(parts) + 1):
             prefix = ".".join(parts[:i])
             if parts[i - 1] in self.parts and self._judge(scope, prefix)[3]:
+                history = self.histories.of(prefix)
+                if history is not None and _are_members_told(history, scope, prefix, prefix):
+                    return
                 self._use(m, scope, _Use(node, prefix, span_of(node), is_import=True))
                 return
 
-    def _owner_stands(self, scope: ModuleScope, raw: str) -> bool:
-        """No module around the name is gone itself: that was said where it was imported."""
-        owner = raw.rpartition(".")[0]
+    def _owner_stands(self, scope: ModuleScope, raw: str, *, is_explained: bool = False) -> bool:
+        """No module around the name is gone itself: that was said where it was imported. is_explained: the tables know what
+        became of the name. This is said even if they know nothing better of a module around it than that it is gone."""
+        owner, history = raw.rpartition(".")[0], self.histories.of(raw)
         while "." in owner:
             if owner.rpartition(".")[2] in self.parts and self._judge(scope, owner)[3] not in ("", "too-new"):
-                return False
+                if not is_explained or history is None or not history.is_unexplained(owner):
+                    return False
             owner = owner.rpartition(".")[0]
         return True
 
@@ -436,6 +465,23 @@ class Versions:
                 else:
                     todo += _statements_in(node)
         return known
+
+
+_MEMBER = re.compile(r"\.(\w+)")
+
+
+def _is_told_by_member(history: History, raw: str, member: re.Match[str] | None) -> bool:
+    """Of a module it is only known that it is gone, but of the member that the code uses, what became of it."""
+    return member is not None and history.is_unexplained(raw) and history.change(f"{raw}.{member[1]}") is not None
+
+
+def _are_members_told(history: History, scope: ModuleScope, raw: str, alias: str | None) -> bool:
+    """The file uses a member of such a module. alias: what the file calls the module, if not by its last name."""
+    if not history.is_unexplained(raw):
+        return False
+    called = re.escape(alias or raw.rpartition(".")[2])
+    uses = re.finditer(rf"\b{called}\.(\w+)", scope.text)
+    return any(history.change(f"{raw}.{use[1]}") is not None for use in uses)
 
 
 def _statements_in(node: Any) -> list[Any]:
