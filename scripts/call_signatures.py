@@ -42,8 +42,8 @@ MODULES = (
 )  # fmt: skip
 WITHOUT_MEMBERS = ("haiku", "numpyro")
 """Libraries whose objects get attributes in other ways as well."""
-WITHOUT_METHODS = ("numpyro",)
-"""Libraries whose objects pass through functions that make others of them."""
+WITHOUT_METHODS = ("haiku", "numpyro")
+"""Libraries whose objects stand where a subclass takes other arguments, or pass through functions that make others of them."""
 HARMLESS = ("builtins.object", "builtins.tuple", "flax.linen.module.Module", "equinox._module._module.Module")
 """Classes whose ``__getattr__`` finds nothing that is not declared."""
 BASES = ("flax.linen.Module", "flax.nnx.Module", "equinox.Module")

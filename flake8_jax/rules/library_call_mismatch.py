@@ -259,8 +259,8 @@ def library_call_mismatch(event: CallMismatch | FloatSize | MissingMember) -> Re
     does not make the class certain, because the object may be of a subclass. The rule misses attributes of arrays
     if a class of the project has an attribute of the same name, or if an operator computes the array with a value
     that jaxlint does not know. It does not check attributes of classes of the project, releases of JAX before
-    0.4.30, or libraries other than JAX, Flax, optax, Equinox, Haiku and NumPyro. Of NumPyro, it checks functions and
-    constructors only. It does not check attributes of the objects of Haiku and NumPyro.
+    0.4.30, or libraries other than JAX, Flax, optax, Equinox, Haiku and NumPyro. Of Haiku and NumPyro, it checks
+    functions and constructors only.
 
     ## Fix safety
 
