@@ -32,10 +32,11 @@ def tails(parts: Folder) -> Iterator[tuple[Folder, str]]:
 def nearest(folder: Folder, above: Mapping[Folder, T], *, dotted: bool, edits: bool) -> T | None:
     """What an import in ``folder`` finds, of all that has the tail. above: by the folder in which the tail starts.
 
-    Python looks into the folder of the script. Projects are run from the folders above it, or add them to ``sys.path`` (edits):
-    a name of one part is looked for there only if they do. A name of several parts may start anywhere if one file has it.
+    Python looks into the folder of the script. Projects are run from the folders above it, or have them in ``PYTHONPATH``. A
+    name of several parts may start anywhere if one file has it; so may one of one part if the importing file changes
+    ``sys.path`` (edits), as notebooks do that import from ``../src``. Otherwise it may be that of a library.
     """
-    for depth in range(len(folder), -1 if dotted or edits else len(folder) - 1, -1):
+    for depth in range(len(folder), -1, -1):
         if folder[:depth] in above:
             return above[folder[:depth]]
-    return next(iter(above.values())) if dotted and len(above) == 1 else None
+    return next(iter(above.values())) if (dotted or edits) and len(above) == 1 else None

@@ -12,16 +12,24 @@ from flake8_jax.core.registry import TRACED_BY
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import contains_tracer
 from flake8_jax.semantics.domain.code import statement_at
-from flake8_jax.semantics.domain.values import GRAD, Array
+from flake8_jax.semantics.domain.values import GRAD, Array, UnionValue, Value
 from flake8_jax.semantics.events.events import Context, Mutation
 
 
 def leaks(event: Mutation) -> bool:
     """A tracer is put where it outlives the trace that it belongs to."""
-    value = event.value
+    return event.value is not None and _leaks(event, event.value)
+
+
+def may_leak(event: Mutation) -> bool:
+    """The same on one of the paths that lead here: ``if height <= 0: height = 0`` leaves a tracer, or zero."""
+    return isinstance(event.value, UnionValue) and any(_leaks(event, member) for member in event.value.members)
+
+
+def _leaks(event: Mutation, value: Value) -> bool:
     if event.enclosed and isinstance(value, Array) and value.dtype == "key":
         return False  # no code differentiates a key: it is the compiled trace's, as the object is
-    return value is not None and contains_tracer(value, GRAD)
+    return contains_tracer(value, GRAD)
 
 
 def counts(event: Mutation) -> bool:
@@ -47,7 +55,7 @@ def _is_number(node: ir.Expr) -> bool:
     return isinstance(node, ir.Constant) and node.kind in ("int", "float")
 
 
-def leak(context: Context, kept: str) -> str:
+def leak(context: Context, kept: str, *, surely: bool = True) -> str:
     """What is wrong with a stored tracer, and what to do. kept: in what the code keeps it.
 
     A constructor and a setter return nothing: what they store is passed to its readers instead.
@@ -56,7 +64,8 @@ def leak(context: Context, kept: str) -> str:
     returns = any(isinstance(n, ir.Return) and n.value is not None for statement in body for n in walk(statement))
     otherwise = f"return the value, or pass it to the functions that read {kept}"
     advice = "return the value instead" if returns or "(" in kept else otherwise  # ``setattr(self, name, value)``
-    return f"stores a tracer{TRACED_BY}, which is invalid after tracing; {advice}"
+    stores = "stores" if surely else "stores, on some paths,"
+    return f"{stores} a tracer{TRACED_BY}, which is invalid after tracing; {advice}"
 
 
 ONCE = f"runs at trace time only{TRACED_BY}, not on every call; pass the value in and return it"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Level
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._changes import ONCE, counts, leak, leaks, level_of_count
+from flake8_jax.rules._changes import ONCE, counts, leak, leaks, level_of_count, may_leak
 from flake8_jax.rules._reads import reach
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.values import DictValue, ListValue, Static, UnionValue, Value
@@ -23,6 +23,9 @@ def captured_mutation(event: Mutation) -> Report | None:
     - The traced code passes the list, dict or set to a function that changes it: jaxlint does not know whether other
       code reads it after the trace.
     - The code adds a number to an item (`stats["traces"] += 1`): programs count their traces like this on purpose.
+
+    With `--preview`, the rule also reports a change that stores a tracer only if a condition has a certain outcome, such as
+    `self.heights.append(self.height)` in the second example.
 
     ## Why is this bad?
 
@@ -57,6 +60,36 @@ def captured_mutation(event: Mutation) -> Report | None:
         assert len(history) == 1 and stats["calls"] == 1
         try:
             jnp.stack(history)
+        except jax.errors.UnexpectedTracerError:
+            return
+        raise AssertionError
+    ```
+
+    ```python
+    import jax
+
+
+    class Tank:
+        def __init__(self):
+            self.height = 1.0
+            self.heights = []
+
+        def fill(self, inflow):
+            self.height = self.height + inflow
+            if self.height <= 0.0:
+                self.height = 0.0
+            self.heights.append(self.height)  # expect: captured-mutation
+            return self.height
+
+
+    def slope(inflow):
+        tank = Tank()
+        return jax.grad(lambda inflow: tank.fill(inflow) ** 2)(inflow), tank.heights[0]
+
+
+    def demonstrate():
+        try:
+            jax.grad(slope(1.0)[1].__add__)(1.0)
         except jax.errors.UnexpectedTracerError:
             return
         raise AssertionError
@@ -161,15 +194,17 @@ def captured_mutation(event: Mutation) -> Report | None:
     if event.how not in ("item", "item-augmented", "method") or not _is_container(event.target):
         return None
     container = _container_node(event.at)
-    found = reach(event, container) if leaks(event) or counts(event) else "gone"
+    surely, counted = leaks(event), counts(event)
+    found = reach(event, container) if surely or counted or may_leak(event) else "gone"
     if found == "gone":
         return None
     kept = quote(event.context, container, "the container")
     subject = f"This change of {kept}"
     level: Level | None = None if found == "read" else "info" if found == "passed" else "warning"
     count_level = level_of_count(event) or level
-    if leaks(event):
-        return Report(event.at, f"{subject} {leak(event.context, kept)}", level, unless=UNDONE)
+    if surely or not counted:
+        message = f"{subject} {leak(event.context, kept, surely=surely)}"
+        return Report(event.at, message, level, unless=UNDONE, preview=not surely)
     return Report(event.at, f"{subject} {ONCE}", count_level, unless=UNDONE)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._changes import leak, leaks
+from flake8_jax.rules._changes import leak, leaks, may_leak
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.values import ClassValue, ExternalInstance, Instance, UnionValue, Value
@@ -17,6 +17,8 @@ def self_write(event: Mutation) -> Report | None:
 
     The finding is an error if the code computes the new value of the attribute from the old one, or reads the attribute
     after the trace. Otherwise, it is a note: while the trace runs, the tracer is still valid.
+
+    With `--preview`, the rule also reports an assignment that stores a tracer only if a condition has a certain outcome.
 
     ## Why is this bad?
 
@@ -163,11 +165,13 @@ def self_write(event: Mutation) -> Report | None:
 
     <https://docs.jax.dev/en/latest/errors.html#jax.errors.UnexpectedTracerError>
     """
-    if event.how != "attribute" or event.target is None or not leaks(event) or not _keeps(event.target):
+    surely = leaks(event)
+    if event.how != "attribute" or event.target is None or not (surely or may_leak(event)) or not _keeps(event.target):
         return None
     subject = quote(event.context, event.at, event.name)
-    message = f"This assignment to {subject} {leak(event.context, subject)}"
-    return Report(event.at, message, unless=UNDONE, sure_given="" if event.itself else READ_LATER)
+    message = f"This assignment to {subject} {leak(event.context, subject, surely=surely)}"
+    sure_given = "" if event.itself else READ_LATER
+    return Report(event.at, message, unless=UNDONE, sure_given=sure_given, preview=not surely)
 
 
 def _keeps(value: Value) -> bool:
