@@ -9,7 +9,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.cells import SUFFIX
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.domain.code import nodes_around
+from flake8_jax.semantics.domain.code import block_before, bound_paths, nodes_around, path_of, paths_read
 from flake8_jax.semantics.events.events import Timed
 from flake8_jax.semantics.events.facts import NO_MEASURE
 
@@ -33,6 +33,10 @@ def async_timing(event: Timed) -> Report | None:
     With `--preview`, the rule also reports a timer around a training loop in which the host also waits for data
     (`for x in loader`). Only a small part of the device's work is unfinished when such a loop ends, so this finding is
     a note.
+
+    With `--preview`, the rule also reports a timer that starts while a call for warming up is still running: `step(x)` just
+    before the timer starts, without a wait for its result, as in `measure` below. The timer then measures the rest of
+    that call, too.
 
     With `--preview`, the rule also reports `%timeit f(x)` and `%time f(x)` in a notebook if nothing waits for the
     result. For `%timeit`, the finding is a note, because `%timeit` calls the function many times.
@@ -80,6 +84,39 @@ def async_timing(event: Timed) -> Report | None:
             jax.block_until_ready(y)
             waited.append(time.perf_counter() - start)
         assert min(dispatched) < 0.5 * min(waited)
+    ```
+
+    ```python
+    import time
+
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def chain(x):
+        for _ in range(6):
+            x = x @ x
+            x = x / jnp.max(jnp.abs(x))
+        return x
+
+
+    def measure(x):
+        chain(x)
+        start = time.perf_counter()  # expect: async-timing
+        jax.block_until_ready(chain(x))
+        return time.perf_counter() - start
+
+
+    def demonstrate():
+        x = jnp.eye(1000) + 0.01
+        measure(x)
+        alone = []
+        for _ in range(3):
+            start = time.perf_counter()
+            jax.block_until_ready(chain(x))
+            alone.append(time.perf_counter() - start)
+        assert max(measure(x) for _ in range(3)) > 1.2 * min(alone)
     ```
 
     ## Use instead
@@ -166,8 +203,10 @@ def async_timing(event: Timed) -> Report | None:
     <https://docs.jax.dev/en/latest/async_dispatch.html>
     """
     context = event.context
-    if context.staged or context.presumed or event.pending is None:
+    if context.staged or context.presumed:
         return None
+    if event.pending is None:
+        return _of_warm_up(event)
     if event.magic:
         return _of_magic(event, event.pending)
     subject = quote(context, event.pending, f"`{event.what}`" if event.what else "the result")
@@ -190,6 +229,35 @@ def async_timing(event: Timed) -> Report | None:
         preview=event.fed,
         unless=NO_MEASURE,
     )
+
+
+def _of_warm_up(event: Timed) -> Report | None:
+    """``step(x)`` just before the timer starts, which then waits for it as well."""
+    context, timed, started = event.context, event.settled, event.started
+    if not isinstance(timed, ir.Call) or started is None or started.scope is not context.scope:
+        return None
+    body = context.inner.body if context.inner is not None else context.scope.tree.body
+    read: set[str] = set()
+    for statement in reversed(block_before(body, started)):
+        call = statement.value if isinstance(statement, (ir.Assign, ir.ExprStmt)) else None
+        if isinstance(call, ir.Call) and path_of(call.func) == path_of(timed.func) != "":
+            if bound_paths(statement) & read:
+                return None
+            quoted = quote(context, call)
+            clock = context.scope.text[started.start : started.end]
+            message = (
+                f"`{clock}` starts the timer before {quoted}{_row_of(event, call)} is ready, because JAX is asynchronous, so "
+                "it measures the rest of that call, too; call jax.block_until_ready first"
+            )
+            return Report(started, message, preview=True)
+        if not isinstance(call, ir.Call) or path_of(call.func) != "print":
+            return None
+        read |= paths_read(statement)
+    return None
+
+
+def _row_of(event: Timed, node: ir.Node) -> str:
+    return f" (line {bisect_right(event.context.scope.tree.line_starts, node.start)})"
 
 
 def _of_magic(event: Timed, pending: ir.Node) -> Report:

@@ -83,8 +83,8 @@ def timing_compile(event: Timed) -> list[Report] | None:
     so (`compile_time`), or the timer stops after the first call and the program also times later calls, as in `compare`
     below.
 
-    jaxlint does not report a timer around a long training run, because compiling once is a small part of it. It does
-    not report a timer at the top level of a script or notebook, because such code often runs only once.
+    jaxlint does not report a timer around a long training run, because compiling once is a small part of it. It reports
+    a timer at the top level of a script or notebook only with `--preview`, because such code often runs only once.
 
     jaxlint does not report a timer that stops before the work is done, because JAX901 (`async-timing`) reports it.
 
@@ -150,8 +150,9 @@ def timing_compile(event: Timed) -> list[Report] | None:
     <https://docs.jax.dev/en/latest/benchmarking.html>
     """
     context = event.context
-    if context.staged or context.presumed or (context.inner is None and not context.loop):
+    if context.staged or context.presumed:
         return None
+    is_top = context.inner is None and not context.loop
     if event.pending is not None and not event.fed:
         return None
     return [
@@ -159,6 +160,7 @@ def timing_compile(event: Timed) -> list[Report] | None:
             cold.at,
             f"Timing {quote(context, cold.at)} includes compiling {_subject(context, cold)} "
             f"once before the timer starts{_start(event)}",
+            preview=is_top,
             unless="" if cold.always else WARM,
         )
         for cold in event.cold

@@ -256,6 +256,14 @@ def rest_of_block(body: list[ir.Stmt], node: ir.Stmt) -> tuple[int, int]:
     return span
 
 
+def block_before(body: list[ir.Stmt], node: Any) -> list[ir.Stmt]:
+    """The statements in front of the one that holds a node, in the innermost block around it."""
+    found: list[ir.Stmt] = []
+    for block, i in _blocks_around(body, node):
+        found = block[:i]
+    return found
+
+
 def _blocks_around(body: list[ir.Stmt], node: Any) -> Iterator[tuple[list[ir.Stmt], int]]:
     """The blocks around a node, outermost first, each with the index of the statement that holds it."""
     while body:

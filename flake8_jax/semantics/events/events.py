@@ -648,7 +648,7 @@ class Timed(msgspec.Struct, frozen=True, eq=False):
     started: the earlier reading, or the call that makes it, if it is one. stepwise: the pending expression calls a function
     that computes step by step in a loop, and nothing in between is compiled. fed: a loop made it that waits for its data as
     well, so that little is in flight when it ends. magic: in place of the clock, this magic of IPython times the pending
-    expression.
+    expression. settled: where nothing is pending, the first compiled call in between.
     """
 
     context: Context
@@ -662,6 +662,7 @@ class Timed(msgspec.Struct, frozen=True, eq=False):
     stepwise: bool = False
     fed: bool = False
     magic: str = ""
+    settled: ir.Node | None = None
 
 
 class TransformMismatch(msgspec.Struct, frozen=True, eq=False):

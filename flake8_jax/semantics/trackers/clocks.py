@@ -528,7 +528,8 @@ def emit_difference(m: Machine, frame: Frame, node: Any, stop: HostArray, start:
     if len(end.chain) > len(common):
         scope, at = end.chain[len(common)].scope, end.chain[len(common)].node
         cold = () if _says_compiling(scope, at) else cold
-    if pending is None and not cold:
+    settled = _first_compiled(start.readings, end, common) if pending is None else None
+    if pending is None and not cold and settled is None:
         return
     where, what = (_placed(pending, common), pending.what) if pending is not None else (None, "")
     dispatches = _times_run(pending, end) if pending is not None else 1
@@ -538,7 +539,7 @@ def emit_difference(m: Machine, frame: Frame, node: Any, stop: HostArray, start:
     m.bus.emit(
         Timed(
             m.path.context(scope), at, where, what, cold, dispatches=dispatches, started=started, stepwise=stepwise,
-            fed=fed,
+            fed=fed, settled=settled,
         )
     )  # fmt: skip
     m.trackers[DeviceWork].log.last_difference = frame.scope, node, scope, at
@@ -551,6 +552,14 @@ def _is_stepwise(pending: Work, begins: tuple[Reading, ...], end: Reading, commo
     works = end.log.lines[min(begin.position for begin in begins) : end.position]
     compiled = any(work.kind == COMPILED for work in works)
     return not compiled and all(len(pending.loops) > len(begin.loops) for begin in begins)
+
+
+def _first_compiled(begins: tuple[Reading, ...], end: Reading, common: tuple[Link, ...]) -> Any:
+    """The first compiled call between two readings in one function."""
+    if len(begins) > 1 or len(begins[0].chain) != len(common):
+        return None
+    works = end.log.lines[begins[0].position : end.position]
+    return next((_placed(work, common) for work in works if work.kind == COMPILED), None)
 
 
 def _times_run(work: Work, end: Reading) -> int:

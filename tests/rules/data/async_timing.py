@@ -198,7 +198,7 @@ def waits_for_the_result(x):
 
 
 def waits_afterwards(x):
-    chain(x)
+    chain(x).block_until_ready()
     start = time.perf_counter()
     ys = [chain(x) for _ in range(3)]
     jax.block_until_ready(ys)
@@ -209,14 +209,14 @@ def waits_in_the_function(x):
     def run(x):
         return jax.block_until_ready(chain(x))
 
-    run(x)
+    run(x).block_until_ready()
     start = time.perf_counter()
     y = run(x)
     return y, time.perf_counter() - start
 
 
 def converts(x):
-    chain(x)
+    chain(x).block_until_ready()
     start = time.perf_counter()
     y = np.asarray(chain(x))
     return y, time.perf_counter() - start
@@ -224,7 +224,7 @@ def converts(x):
 
 def converts_one(w, batches):
     for x in batches:
-        w, _ = train_step(w, x)
+        w, _ = jax.block_until_ready(train_step(w, x))
         start = time.perf_counter()
         w, loss = train_step(w, x)
         log.info("loss %s", loss)  # expect: sync-in-loop
@@ -233,7 +233,7 @@ def converts_one(w, batches):
 
 
 def shows(x):
-    chain(x)
+    chain(x).block_until_ready()
     start = time.perf_counter()
     y = chain(x)
     text = f"{y}"
@@ -241,7 +241,7 @@ def shows(x):
 
 
 def tests(x):
-    chain(x)
+    chain(x).block_until_ready()
     start = time.perf_counter()
     y = chain(x)
     if y.sum() > 3:
@@ -250,14 +250,14 @@ def tests(x):
 
 
 def copies(x):
-    chain(x)
+    chain(x).block_until_ready()
     start = time.perf_counter()
     y = jax.device_get(chain(x))
     return y, time.perf_counter() - start
 
 
 def waits_for_effects(x):
-    chain(x)
+    chain(x).block_until_ready()
     start = time.perf_counter()
     y = chain(x)
     jax.effects_barrier()
@@ -338,7 +338,7 @@ def seed(x):
 
 
 def dispatch_and_device(x):
-    chain(x)
+    chain(x).block_until_ready()
     start = time.perf_counter()
     y = chain(x)
     dispatched = time.perf_counter()
