@@ -39,7 +39,8 @@ def async_timing(event: Timed) -> Report | None:
     that call, too.
 
     With `--preview`, the rule also reports `%timeit f(x)` and `%time f(x)` in a notebook if nothing waits for the
-    result. For `%timeit`, the finding is a note, because `%timeit` calls the function many times.
+    result, and cells that begin with `%%timeit` or `%%time`. For `%timeit`, the finding is a note, because `%timeit`
+    calls the function many times.
 
     ## Why is this bad?
 
@@ -267,7 +268,7 @@ def _of_magic(event: Timed, pending: ir.Node) -> Report:
         event.at,
         f"`{event.magic}` may stop before {work} is ready, because JAX is asynchronous; "
         "call jax.block_until_ready on the result",
-        "info" if event.magic == "%timeit" or _is_shown(event) else None,
+        "info" if event.magic.endswith("timeit") or _is_shown(event) else None,
         preview=True,
     )
 

@@ -332,6 +332,22 @@ def test_magics_time_what_is_not_ready(folder: Path, capsys: pytest.CaptureFixtu
     assert (folder / "a.ipynb").read_text(encoding="utf-8") == before
 
 
+def test_magics_time_whole_cells(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cells = (
+        "%%timeit\nf(x)",
+        "%%time\ny = f(x)\nz = f(y)",
+        "%%timeit\nf(x).block_until_ready()",
+        "%%time\nprint(f(x))",
+    )
+    write(folder / "a.ipynb", notebook(SETUP, TIMED.partition("%")[0], *cells))
+    lines = lint(capsys, ".", "--preview", "--output-format", "concise")[1].splitlines()
+    until = "is ready, because JAX is asynchronous; call jax.block_until_ready on the result"
+    assert [line for line in lines if "JAX" in line] == [
+        f"a.ipynb:cell 4:1:1: JAX901 `%%timeit` may stop before `f(x)` {until}",
+        f"a.ipynb:cell 5:1:1: JAX901 `%%time` may stop before `f(y)` {until}",
+    ]
+
+
 def test_line_ends_of_windows_stay(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = write(folder / "a.ipynb", notebook(SETUP, BRANCH)).replace("\n", "\r\n")
     (folder / "a.ipynb").write_bytes(text.encode())

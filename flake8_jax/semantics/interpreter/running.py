@@ -49,6 +49,7 @@ from flake8_jax.semantics.events.facts import bound_axis_fact
 from flake8_jax.semantics.interpreter.binding import bind
 from flake8_jax.semantics.interpreter.closures import functions_behind, held_of_arguments, held_of_captures
 from flake8_jax.semantics.interpreter.operations import describes_shapes
+from flake8_jax.semantics.interpreter.stopwatches import start_timed_cell
 from flake8_jax.semantics.interpreter.summaries import (
     Inputs,
     call_text,
@@ -104,7 +105,11 @@ def _run_cells(m: Machine, frame: Frame) -> None:
         raises = cell > 0 and is_raising(scope.text, scope.cells[cell - 1])
         m.path.caught += raises
         m.path.failing_cell = raises
-        flow = run_block(m, frame, list(statements))
+        of_cell = list(statements)
+        stop_timing = start_timed_cell(m, frame, of_cell)
+        flow = run_block(m, frame, of_cell)
+        if stop_timing is not None:
+            stop_timing()
         m.path.failing_cell = False
         m.path.caught -= raises
         for name, value in scope.slots.items():

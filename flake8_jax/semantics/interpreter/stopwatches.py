@@ -5,7 +5,7 @@ Vocabulary
 stopwatch   a generator function of the project behind ``contextlib.contextmanager`` that reads a clock before its ``yield``
             and takes the difference after it, with no other call in between that may wait.
 
-timed magic ``%timeit f(x)`` on a line of a notebook.
+timed magic ``%timeit f(x)`` on a line of a notebook, or ``%%timeit`` on the first line of a cell.
 
 A class with ``__enter__`` and ``__exit__`` needs nothing of the kind: its methods run. Limitations: stopwatches that are
 methods, or are made of other stopwatches.
@@ -13,6 +13,7 @@ methods, or are made of other stopwatches.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -26,6 +27,7 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate
 from flake8_jax.semantics.trackers.clocks import CLOCKS, DeviceWork, begin_section, end_section
 
+_TIMED_CELL = re.compile(rf"[ \t]*{re.escape(MAGIC)}(%%time(?:it)?)\b")
 _PROFILING = "jax.profiler.trace"
 _REPORTING = frozenset({"print", "info", "debug", "log", "append", "format", "round"})
 """Calls that only pass on what was measured."""
@@ -65,6 +67,18 @@ def run_timed_magic(m: Machine, frame: Frame, node: ir.Assign) -> bool:
     ]  # fmt: skip
     end_section(m, frame, target, begin, magic=f"%{target.id[1:]}")
     return True
+
+
+def start_timed_cell(m: Machine, frame: Frame, statements: list[ir.Stmt]) -> Callable[[], None] | None:
+    """The statements of a cell begin: what to do where they end, if ``%%timeit`` or ``%%time`` times them."""
+    if not m.trackers[DeviceWork].times or not statements:
+        return None
+    text, first = frame.scope.text, statements[0]
+    magic = _TIMED_CELL.match(text, first.end, max(text.find("\n", first.end), first.end))
+    if magic is None:
+        return None
+    begin = begin_section(m, frame, first)
+    return lambda: end_section(m, frame, first, begin, magic=magic[1])
 
 
 def _is_stopwatch(m: Machine, frame: Frame, call: ir.Call) -> bool:
