@@ -6,7 +6,7 @@ from bisect import bisect_right
 
 from flake8_jax.core import ir
 from flake8_jax.rules._keys import place
-from flake8_jax.semantics.domain.code import names_read
+from flake8_jax.semantics.domain.code import all_statements, bound_paths, names_read
 from flake8_jax.semantics.domain.values import (
     BoundMethod,
     ExternalMethod,
@@ -54,6 +54,11 @@ def _where(event: Repetition) -> str:
 def short(name: str) -> str:
     """The last part of a canonical name."""
     return name.rpartition(".")[2]
+
+
+def stores(function: ir.Function) -> bool:
+    """The function assigns to attributes, so a jitted one would store tracers."""
+    return any("." in path for s in all_statements(function.body) for path in bound_paths(s))
 
 
 def is_method_of_element(event: Repetition) -> bool:

@@ -57,7 +57,9 @@ def _count(candidate: Candidate) -> int:
 
 def _is_other_work(event: object, leading: set[tuple[int, int]]) -> bool:
     """A function that the loop calls beside the one that differentiates. leading: loops, and the calls that lead there."""
-    return isinstance(event, EagerStep) and event.kind == "function" and (id(event.loop), event.at.start) not in leading
+    if not isinstance(event, EagerStep) or (event.kind != "function" and event.called is None):
+        return False
+    return (id(event.loop), (event.called or event.at).start) not in leading
 
 
 def _is_covered(event: object, differentiated: set[int], mapped: set[int], stepped: set[int]) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
-from flake8_jax.rules._keys import at_place, is_inside
+from flake8_jax.rules._fresh import stores
+from flake8_jax.rules._keys import at_place, is_inside, place
 from flake8_jax.rules._steps import report_gradients_first
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.domain.code import bound_paths, names_read
+from flake8_jax.semantics.domain.code import bound_paths, function_around, names_read
 from flake8_jax.semantics.domain.values import Site
 from flake8_jax.semantics.events.events import EagerStep
 
@@ -17,7 +19,18 @@ def eager_step(event: EagerStep) -> Report | None:
     """A loop outside tracing runs a model or an optimizer without `jit` in every iteration.
 
     The findings are notes: of 21 findings in public repositories, 14 were worth a change, and 7 were short
-    loops, layers of a model, or programs that raise an error before the loop.
+    loops, layers of a model, or programs that raise an error before the loop. If a function that the loop calls runs the
+    model or the optimizer, the finding is at that line of the function, and names one of the loops that call the function.
+
+    With `--preview`, the rule also reports these models and optimizers:
+
+    - Models and optimizers that only their names show: `model.apply(params, x)`, `state.apply_fn({"params": params}, x)`
+      and `state.apply_gradients(grads=grads)` of an object that jaxlint does not know.
+    - A model that a loop with 20 to 99 iterations runs, such as the sampling loop of a diffusion model.
+    - A second function that the same loop calls, if it runs a model or an optimizer, too.
+
+    With `--preview`, the rule also reports operations on what an environment returns
+    (`jnp.logical_or(terminated, truncated)` in the fourth example), because they copy values of the host to the device.
 
     With `--preview`, the rule also reports five kinds of loops that the top level of a script, its function `main` or a
     command of the program (`@hydra.main(…)`, `@click.command()`, `@app.command()`) runs:
@@ -156,6 +169,42 @@ def eager_step(event: EagerStep) -> Report | None:
         assert len(jax.make_jaxpr(predict)(params, jnp.ones((2, 5))).eqns) >= 5
     ```
 
+    With `--preview`, jaxlint also reports an operation on what an environment returns:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+
+    @jax.jit
+    def choose(weights, observation):
+        return jnp.argmax(observation @ weights)
+
+
+    def episode(weights, env):
+        observation, finished = env.reset(), False
+        while not finished:
+            action = np.asarray(choose(weights, observation))
+            observation, reward, terminated, truncated, info = env.step(action)
+            finished = jnp.logical_or(terminated, truncated)  # expect: eager-step
+        return reward
+
+
+    def demonstrate():
+        class Env:
+            def reset(self):
+                self.steps = 0
+                return np.ones(5)
+
+            def step(self, action):
+                self.steps += 1
+                return np.ones(5), 1.0, self.steps == 3, False, {}
+
+        assert episode(jnp.ones((5, 2)), Env()) == 1.0
+        assert isinstance(jnp.logical_or(True, False), jax.Array)
+    ```
+
     ## Use instead
 
     ```python
@@ -252,6 +301,13 @@ def eager_step(event: EagerStep) -> Report | None:
 
     ## Limitations
 
+    The rule does not know what an object is that a parameter or unknown code gives, so with `--preview` it trusts the
+    names `apply`, `apply_fn` and `apply_gradients`. If such a method is already jitted, the finding is wrong.
+
+    If no code of the project calls the function with the loop, the users of a library may jit the function. The rule then
+    takes the loop for code outside tracing if it goes over data, passes results of a jitted function on, shows a progress
+    bar (`tqdm`), or is known to have at least 100 iterations.
+
     The rule does not see functions behind decorators that it does not know, because such a decorator may jit them. It
     counts an operator such as `a * b` only if it knows that the result is a JAX array. It does not know how large the
     arrays are. It also reports loops over large arrays, although these gain less
@@ -283,38 +339,58 @@ def eager_step(event: EagerStep) -> Report | None:
     if context.staged or context.presumed or is_test(context):
         return None
     subject = quote(context, event.at, "this")
-    place = at_place(Site(event.loop_scope, event.loop.start, event.loop.start), context)
+    where = at_place(Site(event.loop_scope, event.loop.start, event.loop.start), context)
     if event.kind in ("model", "layer", "layers", "optimizer"):
-        message = (
-            f"The loop {place} runs {_work(event)} in {subject} outside jit, so JAX runs each operation separately"
-        )
-        return Report(event.at, f"{message}; {_advice(event)}")
+        return Report(event.at, _whole_message(event, subject, where), unless=event.unless, preview=event.presumed)
     if event.kind == "operation":
-        message = f"The loop {place} runs {subject} and its other operations one by one, because nothing is jitted"
+        message = f"The loop {where} runs {subject} and its other operations one by one, because nothing is jitted"
         return Report(event.at, f"{message}; jit its body or use jax.lax.scan", preview=True)
     if event.kind == "function":
         message = (
-            f"{subject} runs operation by operation in each iteration of the loop {place}, because it is not jitted"
+            f"{subject} runs operation by operation in each iteration of the loop {where}, because it is not jitted"
         )
         return Report(event.at, f"{message}; jit that function", unless=event.unless, preview=True)
     if event.kind == "glue":
         message = (
-            f"{subject} and other operations ({event.count} in all) run one by one in each iteration of the loop {place}, "
+            f"{subject} and other operations ({event.count} in all) run one by one in each iteration of the loop {where}, "
             "beside a jitted function"
         )
         return Report(event.at, f"{message}; move them into that function", preview=True)
     if event.kind == "some":
         message = (
-            f"{subject} and other operations ({event.count} in all) run one by one in each iteration of the loop {place}, "
+            f"{subject} and other operations ({event.count} in all) run one by one in each iteration of the loop {where}, "
             "because they are not jitted"
         )
         return Report(event.at, f"{message}; move them into a jitted function", unless=event.unless, preview=True)
+    if event.kind == "sent":
+        problem = f"{subject} sends what the environment returned to the device in each iteration of the loop {where}"
+        return Report(event.at, f"{problem}; use NumPy there", unless=event.unless, preview=True)
     if event.kind == "rows":
-        message = f"{subject} makes an array of each element in each iteration of the loop {place}, which is slow"
+        message = f"{subject} makes an array of each element in each iteration of the loop {where}, which is slow"
         return Report(event.at, f"{message}; convert the whole array with np.asarray first", preview=True)
-    message = f"{subject} takes one element from the device in each iteration of the loop {place}, which is slow"
+    message = f"{subject} takes one element from the device in each iteration of the loop {where}, which is slow"
     advice = "use array operations or jax.vmap, or convert the array with np.asarray first"
     return Report(event.at, f"{message}; {advice}", preview=True)
+
+
+_NOWHERE = ir.Node(-1, -1)
+
+
+def _whole_message(event: EagerStep, subject: str, where: str) -> str:
+    """Of a model or an optimizer: in the loop, or in a function that it calls."""
+    if event.called is None:
+        problem = (
+            f"The loop {where} runs {_work(event)} in {subject} outside jit, so JAX runs each operation separately"
+        )
+        return f"{problem}; {_advice(event)}"
+    scope = event.context.scope
+    apart = event.loop if event.loop_scope is scope else _NOWHERE
+    function = function_around(scope.tree.body, event.at, apart)
+    name = f"`{function.function.name}`" if function is not None else "this function"
+    called = place(event.called, event.context)
+    problem = f"{subject} runs outside jit in every iteration of a loop that calls {name} ({called})"
+    step = f"a function that returns what {name} stores" if function is not None and stores(function.function) else name
+    return f"{problem}, so JAX runs each operation separately; jit {step}"
 
 
 def _advice(event: EagerStep) -> str:

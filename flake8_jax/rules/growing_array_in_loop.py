@@ -123,8 +123,10 @@ def growing_array_in_loop(event: LoopCopy) -> Report | None:
 
     ## Limitations
 
-    The rule does not know how large the array is. It also reports arrays that are cheap to copy because they are
-    small.
+    If no code of the project calls the function with the loop, the users of a library may jit the function. The rule then
+    reports the loop only if it goes over data, or if a model gets the growing array in each iteration, as in a loop that
+    generates text. The rule does not know how large the array is. It also reports arrays that are cheap to copy because
+    they are small.
 
     ## Fix safety
 
@@ -162,8 +164,8 @@ def growing_array_in_loop(event: LoopCopy) -> Report | None:
             "convert it once after the loop"
         )
     else:
-        message = (
-            f"{subject} makes a longer array in every iteration, so JAX compiles for each length; collect the parts in a "
-            "list and join them after the loop"
-        )
-    return Report(event.at, message, preview=True)
+        advice = "collect the parts in a list and join them after the loop"
+        if event.fed:
+            advice = "pad the array to its final length before the loop"
+        message = f"{subject} makes a longer array in every iteration, so JAX compiles for each length; {advice}"
+    return Report(event.at, message, unless=event.unless, preview=True)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from flake8_jax.core import ir
-from flake8_jax.core.findings import Level
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
-from flake8_jax.rules._fresh import loop_of, made_of, of_loop, short, this_function
+from flake8_jax.rules._fresh import loop_of, made_of, of_loop, short, stores, this_function
 from flake8_jax.rules._steps import report_gradients_first
 from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._wording import callee
-from flake8_jax.semantics.domain.code import all_statements, bound_paths, names_read
+from flake8_jax.semantics.domain.code import bound_paths, names_read
 from flake8_jax.semantics.domain.values import BoundMethod, ExternalMethod, FunctionValue
 from flake8_jax.semantics.events.events import Repetition
 
@@ -23,7 +22,9 @@ def transform_in_loop(event: Repetition) -> Report | None:
     iterations. It is a note for a loop with `vmap`, or with a new body of `scan` or a similar function,
     because such loops are often short. With `--preview`, the rule also reports `grad` of a function that is jitted
     itself, such as `jax.grad(jitted_loss)(w, x)`. This finding is a note: JAX runs compiled code, but it differentiates
-    the compiled function again in every iteration.
+    the compiled function again in every iteration. With `--preview`, it also reports `grad` of a function that stores
+    values in an object or a list (`self.fake = …`). Jitted code would store them only once, so the function has to
+    return them first.
 
     ## Why is this bad?
 
@@ -142,8 +143,8 @@ def transform_in_loop(event: Repetition) -> Report | None:
 
     ## Limitations
 
-    The rule does not know how much work the function does. It does not report a function that stores values in an object
-    or a list, because jitted code would store them only once. If jaxlint cannot infer the number of iterations, the rule
+    The rule does not know how much work the function does. Without `--preview`, it does not report a function that stores
+    values in an object or a list. If jaxlint cannot infer the number of iterations, the rule
     may report a short loop.
 
     ## Fix safety
@@ -171,7 +172,10 @@ def transform_in_loop(event: Repetition) -> Report | None:
     if event.how == "compiled" or is_test(event.context):
         return None
     step = "the whole step" if event.own else this_function(event)
-    if not event.own and _stores(event):
+    inner = event.context.inner
+    if event.slight and isinstance(event.operand, FunctionValue):
+        step = f"a function that returns what `{event.operand.fn.name}` stores"
+    elif not event.own and inner is not None and stores(inner):
         step = f"a function that returns what {step} stores"
     if event.how == "body":
         problem = f"`{short(event.name)}` compiles {made_of(event.operand)}"
@@ -189,12 +193,13 @@ def transform_in_loop(event: Repetition) -> Report | None:
         made = "" if short(event.name) in function else f", made by `{short(event.name)}`,"
         problem = f"{function}{made} is not jitted, so JAX {repeated} again"
         advice = f"jit it once {'before the loop' if event.own else 'outside'}, or jit {step}"
-        if _reads_locals(event):  # it can only be compiled where its variables are
+        if event.slight or _reads_locals(event):  # it can only be compiled where its variables are
             advice = f"jit {step}"
     when = f"in every iteration{of_loop(event)}" if event.own else f"in every iteration of {loop_of(event)}"
-    level: Level | None = None if event.how == "traced" and short(event.name) in _GRADIENTS else "info"
+    trains = event.how == "traced" and not event.slight and short(event.name) in _GRADIENTS
+    preview = event.slight or event.how == "differentiated"
     return Report(
-        event.at, f"{problem} {when}; {advice}", level, unless=event.unless, preview=event.how == "differentiated"
+        event.at, f"{problem} {when}; {advice}", None if trains else "info", unless=event.unless, preview=preview
     )
 
 
@@ -208,12 +213,6 @@ def _reads_locals(event: Repetition) -> bool:
     around = set(inner.local_names) if not event.own else bound_paths(event.loop)
     is_inside = function.qualname.startswith(f"{inner.qualname}.<locals>.")
     return is_inside and not read.isdisjoint(around - {function.name})
-
-
-def _stores(event: Repetition) -> bool:
-    """The function around the call assigns to attributes, so a jitted one would store tracers."""
-    inner = event.context.inner
-    return inner is not None and any("." in path for s in all_statements(inner.body) for path in bound_paths(s))
 
 
 def _bound_method(event: Repetition) -> str:

@@ -381,7 +381,10 @@ pad([1, 2])
             "import jax.numpy as jnp\nimport optax\n\ntx = optax.sgd(0.1)\n\n\ndef step(p, s, g):\n"
             "    up, s = tx.update(g, s)\n    return optax.apply_updates(p, up), s\n\n\ndef main(p, batches):\n"
             "    s = tx.init(p)\n    for g in batches:\n        p, s = step(p, s, g)\n    return p\n",
-            ["The loop on line 14 runs an optimizer (called on line 8) in `step(p, s, g)` outside jit"],
+            [
+                "`tx.update(g, s)` runs outside jit in every iteration of a loop that calls `step` (line 15)",
+                "jit `step`",
+            ],
         ),
         (
             "JAX301",

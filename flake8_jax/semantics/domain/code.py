@@ -279,6 +279,13 @@ def _blocks_around(body: list[ir.Stmt], node: Any) -> Iterator[tuple[list[ir.Stm
         body = next((b for b in blocks if b and b[0].start <= node.start and node.end <= b[-1].end), [])
 
 
+def function_around(body: list[ir.Stmt], node: Any, apart: Any) -> ir.FunctionDef | None:
+    """The outermost function around ``node``, no constructor, that does not contain ``apart`` as well."""
+    around = nodes_around(body, node.start, node.end)
+    functions = (o for o in around if isinstance(o, ir.FunctionDef) and o.function.name != "__init__")
+    return next((f for f in functions if not (f.start <= apart.start and apart.end <= f.end)), None)
+
+
 def last_name(node: ir.Expr) -> str:
     """``c`` of ``c`` and of ``a.b.c``; empty for any other expression."""
     return node.attr if isinstance(node, ir.Attribute) else node.id if isinstance(node, ir.Name) else ""

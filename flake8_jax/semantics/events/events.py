@@ -609,7 +609,7 @@ class Repetition(msgspec.Struct, frozen=True, eq=False):
 
     name: canonical name of the transform; operand: the function. loop: the IR of the loop; own: it is one of the running
     function, else of a caller. given, unless: the facts on which a report hangs. slight: it costs little, or a test of the
-    iteration's number stands before it.
+    iteration's number stands before it, or the function cannot be jitted as it is.
     """
 
     context: Context
@@ -818,13 +818,15 @@ class MaskedIndex(msgspec.Struct, frozen=True, eq=False):
 
 class LoopCopy(msgspec.Struct, frozen=True, eq=False):
     """An eager loop copies an array in every iteration, to hand it on to the next (see ``growth``). loop: its IR, in the
-    file of ``loop_scope``."""
+    file of ``loop_scope``. unless: a fact that withdraws the report. fed: a model gets what the loop copies."""
 
     context: Context
     at: ir.Node
     how: CopyKind
     loop: ir.Node
     loop_scope: ModuleScope
+    unless: str = ""
+    fed: bool = False
 
 
 class EagerStep(msgspec.Struct, frozen=True, eq=False):
@@ -832,7 +834,8 @@ class EagerStep(msgspec.Struct, frozen=True, eq=False):
 
     ``at``: the first expression in the loop's body that does. loop: its IR, in the file of ``loop_scope``. optimizes: an
     optimizer is among what runs. kind: of what ``at`` runs. work: the call of the model or optimizer itself, None for other
-    operations. count: of the operations. unless: a fact that withdraws the report.
+    operations. count: of the operations. unless: a fact that withdraws the report. called: the expression in the loop's body,
+    where ``at`` stands in a function that the loop calls. presumed: only names say what ``at`` is, or it is a further one.
     """
 
     context: Context
@@ -844,6 +847,8 @@ class EagerStep(msgspec.Struct, frozen=True, eq=False):
     work: Site | None = None
     count: int = 0
     unless: str = ""
+    called: Site | None = None
+    presumed: bool = False
 
 
 class RepeatedSeed(msgspec.Struct, frozen=True, eq=False):

@@ -12,6 +12,7 @@ Limitations: relations between numbers, narrowing of items and of attributes of 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.code import last_name
 from flake8_jax.semantics.domain.conditions import (
     alternatives,
     either_key,
@@ -128,7 +130,16 @@ def _is_frequent(m: Machine, frame: Frame, node: ir.Expr) -> bool:
         return False
     right = node.left.right
     every = _constant_of(m, frame, right)
-    return isinstance(every, (ir.Constant, Const)) and type(every.value) is int and every.value <= _OFTEN
+    if isinstance(every, (ir.Constant, Const)):
+        return type(every.value) is int and every.value <= _OFTEN
+    return _EVERY_FEW.fullmatch(last_name(right).lower()) is not None
+
+
+_EVERY_FEW = re.compile(
+    r"(?!.*(?:target|log|eval|save|print|plot|test|checkpoint|ckpt|valid))"
+    r"(?:.*_)?(?:train|training|learn|learning|update|rollout|accumulation)_(?:freq|frequency|every|interval|period|steps)"
+)
+"""``step % config.train_freq``: what agents train by is a small number."""
 
 
 def _constant_of(m: Machine, frame: Frame, node: ir.Expr) -> Any:

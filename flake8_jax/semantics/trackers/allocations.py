@@ -172,7 +172,7 @@ def emit_change(m: Machine, change: Change) -> None:
     if not change.is_older(m, mode.trace) or _may_be_set_up(m, target):
         return
     if not (m.path.stack and is_model_code(m.path.stack[-1])):  # a module sets up its layers in each call
-        track_needs_python(m)
+        track_needs_python(m, stores=change.how == "attribute")
     changes.setdefault(place, []).append((mode.trace, scope.path, start, change.op))
     m.bus.record_fact(CHANGED_HERE, scope, start)
     if target is not None:

@@ -21,7 +21,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
-from flake8_jax.semantics.domain.code import all_statements, last_name, names_read, path_of
+from flake8_jax.semantics.domain.code import all_statements, function_around, last_name, names_read, path_of
 from flake8_jax.semantics.domain.values import (
     MAYBE,
     Array,
@@ -49,6 +49,7 @@ from flake8_jax.semantics.trackers.eagerness import (
     may_be_staged,
 )
 from flake8_jax.semantics.trackers.freshness import Freshness, bound_in, hands_on, loop_fact
+from flake8_jax.semantics.trackers.host_results import sent_result
 from flake8_jax.semantics.trackers.variation import shape_of
 
 if TYPE_CHECKING:
@@ -60,12 +61,26 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.machine.core import Machine
 
 WorkKind = Literal[
-    "model", "layer", "layers", "optimizer", "operation", "compiled", "element", "read", "draw", "access"
+    "model",
+    "layer",
+    "layers",
+    "optimizer",
+    "applied",
+    "updated",
+    "operation",
+    "compiled",
+    "element",
+    "read",
+    "draw",
+    "access",
 ]
-"""``compiled``: a call of a function that the program has jitted; beside it, operations and draws are glue. draw: a function
+"""applied, updated: a model and an optimizer by their names alone, ``state.apply_fn(params, x)``.
+``compiled``: a call of a function that the program has jitted; beside it, operations and draws are glue. draw: a function
 of ``jax.random``. access: an index of an array, or one of its methods, which counts only in a loop that does other work."""
 FEW = 100
 """So few iterations, of a loop that says so itself, are over before a user notices."""
+SEVERAL = 20
+"""So many runs of a whole model take a while."""
 MANY = 6
 """So many operations in one iteration are a computation of their own; fewer are bookkeeping beside one."""
 SOME = 5
@@ -95,11 +110,14 @@ class Work(msgspec.Struct, frozen=True, eq=False):
 
 class Doings(msgspec.Struct, eq=False):
     """What one iteration of a loop has done. places: the expressions in its body, by start, with the works. often: loops
-    inside of this one repeat them, so that there are many in all. outer: a loop inside of this one does work of its own."""
+    inside of this one repeat them, so that there are many in all. outer: a loop inside of this one does work of its own.
+    brief: it has a few iterations, which run a whole model each. feeding: a model gets an array of another size each time."""
 
     places: dict[int, tuple[ir.Node, list[Work]]]
     often: bool = False
     outer: bool = False
+    brief: bool = False
+    feeding: bool = False
 
 
 class EagerSteps(Tracker):
@@ -135,25 +153,34 @@ class EagerSteps(Tracker):
     def track(self, work: Work, at: Any) -> None:
         """The running iterations do a work, by the call ``at``."""
         self.log.append(work)
-        path, count = self.m.path, 1
+        path, count, brief = self.m.path, 1, None
         for loop in reversed(path.loops):
             if loop.guards > loop.frequent:
                 return  # it may be one iteration of many
             if loop.unrolled or _is_in_model(self.m, loop):
                 continue
             inner, count = count, count * (loop.trip_count or FEW)
-            if count < FEW:
-                continue
-            link = path.stack[loop.links] if len(path.stack) > loop.links else None
-            if link is not None and link.fn is not None and link.fn.name == "__init__" and work.kind not in _WHOLE:
-                return  # a constructor makes its object once
-            place = at if link is None else link.node
-            doings = loop.records.get(EagerSteps)
-            if place is not None and isinstance(doings, Doings):
-                doings.places.setdefault(place.start, (place, []))[1].append(work)
-                doings.often = doings.often or 1 < inner < count
-            _track_outer(path.loops, loop)
-            return
+            if count >= FEW:
+                self._track_in(loop, work, at, often=1 < inner < count)
+                return
+            if brief is None and count >= SEVERAL and work.kind in _MODELS:
+                brief = loop
+        if brief is not None:
+            self._track_in(brief, work, at, often=False)
+            brief.records[EagerSteps].brief = True
+
+    def _track_in(self, loop: LoopState, work: Work, at: Any, *, often: bool) -> None:
+        """An iteration of ``loop`` does a work."""
+        path = self.m.path
+        link = path.stack[loop.links] if len(path.stack) > loop.links else None
+        if link is not None and link.fn is not None and link.fn.name == "__init__" and work.kind not in _WHOLE:
+            return  # a constructor makes its object once
+        place = at if link is None else link.node
+        doings = loop.records.get(EagerSteps)
+        if place is not None and isinstance(doings, Doings):
+            doings.places.setdefault(place.start, (place, []))[1].append(work)
+            doings.often = doings.often or often
+        _track_outer(path.loops, loop)
 
     def iteration(self, loop: LoopState) -> None:
         if self.wanted:
@@ -163,9 +190,16 @@ class EagerSteps(Tracker):
         doings = loop.records.get(EagerSteps)
         # Beside the work of a loop of its own, or of a compiled loop, the operations take no time.
         if isinstance(doings, Doings) and doings.places and not self.m.path.mode.staged and not loop.steady:
-            if doings.often or not is_short(self.m, frame, loop, FEW):
+            self._emit_sent(frame, loop)
+            if doings.often or not is_short(self.m, frame, loop, SEVERAL if doings.brief else FEW):
                 self._emit(frame.scope, loop, doings)
         return False
+
+    def _emit_sent(self, frame: Frame, loop: LoopState) -> None:
+        """Tell of operations on what an environment of the host returned."""
+        node = sent_result(self.m, frame, loop.node)
+        if node is not None and not may_be_staged(self.m, loop):
+            self._emit_plain(frame.scope, loop, node, "sent", 1)
 
     def loop_leave(self, frame: Frame, loop: LoopState, at: ir.Expr, trips: int | None) -> None:
         """A comprehension has no state that goes from one iteration to the next, so only its elements matter."""
@@ -180,7 +214,7 @@ class EagerSteps(Tracker):
         if loop.coarse:  # in some iterations
             places = {}
         if places and _is_eager(self.m, loop, [place for place, _ in places.values()], reads=reads):
-            self._emit_whole(scope, loop, places)
+            self._emit_whole(scope, loop, doings, places)
             self._emit_functions(scope, loop, everything)
         elif not loop.coarse and (computing := _computing(self.m, loop, _without(doings, "draw"))) is not None:
             place, kind = computing
@@ -224,18 +258,53 @@ class EagerSteps(Tracker):
         node, context = loop.node, self.m.path.context(scope)
         self.m.bus.emit(EagerStep(context, place, node, scope, False, kind, None, count, loop_fact(node)))
 
-    def _emit_whole(self, scope: ModuleScope, loop: LoopState, places: dict[int, tuple[ir.Node, list[Work]]]) -> None:
-        """Tell of models and optimizers, at these places."""
-        works = [work for _, found in places.values() for work in found if work.kind in _WHOLE]
-        layers = {id(work.node): 2 if work.kind == "layers" else 1 for work in works if work.kind.startswith("layer")}
-        optimizes = any(work.kind == "optimizer" for work in works)
-        if optimizes or any(work.kind == "model" for work in works) or sum(layers.values()) > 1:
-            first = places[min(places)]
-            work = next(work for work in first[1] if work.kind in _WHOLE)
-            site = Site(work.scope, work.node.start, work.node.end)
-            self.m.bus.emit(
-                EagerStep(self.m.path.context(scope), first[0], loop.node, scope, optimizes, work.kind, site)
-            )
+    def _emit_whole(self, scope: ModuleScope, loop: LoopState, doings: Doings, places: Places) -> None:
+        """Tell of models and optimizers, at these places: of the first, and of those of other functions of the program."""
+        known = _certain(places)
+        if known is not None:
+            self._emit_work(scope, loop, *known, preview=doings.brief)
+        told = {_function_of(scope, loop, known[1])} if known is not None else set()
+        for place, works in places.values():
+            work = next((work for work in works if work.kind in _ALONE), None)
+            function = _function_of(scope, loop, work) if work is not None else None
+            if work is not None and function is not None and len(told) < _MAX_FUNCTIONS and function not in told:
+                told.add(function)
+                self._emit_work(scope, loop, place, work, preview=True)
+
+    def _emit_work(self, scope: ModuleScope, loop: LoopState, place: ir.Node, work: Work, *, preview: bool) -> None:
+        """Tell of one call of a model or an optimizer: where it stands, if that is in a function that the loop calls."""
+        kind = _NAMED.get(work.kind, work.kind)
+        site = Site(work.scope, work.node.start, work.node.end)
+        optimizes, unless = kind == "optimizer", loop_fact(loop.node) if preview else ""
+        inside = work.scope is scope and place.start <= work.node.start < place.end
+        if inside or work.kind.startswith("layer"):
+            context = self.m.path.context(scope)
+            event = EagerStep(context, place, loop.node, scope, optimizes, kind, site, 0, unless, None, preview)
+        else:
+            context, called = self.m.path.context(work.scope), Site(scope, place.start, place.end)
+            event = EagerStep(context, work.node, loop.node, scope, optimizes, kind, site, 0, unless, called, preview)
+        self.m.bus.emit(event)
+
+
+Places = dict[int, tuple[ir.Node, list[Work]]]
+
+
+def _certain(places: Places) -> tuple[ir.Node, Work] | None:
+    """The first place with a work that surely is one, and that work, if there are enough of them."""
+    found = [(place, work) for place, works in places.values() for work in works if work.kind in _WHOLE - _PRESUMED]
+    layers = {id(work.node): 2 if work.kind == "layers" else 1 for _, work in found if work.kind.startswith("layer")}
+    enough = sum(layers.values()) > 1 or any(work.kind in ("model", "optimizer") for _, work in found)
+    return min(found, key=lambda pair: pair[0].start) if enough else None
+
+
+def _function_of(scope: ModuleScope, loop: LoopState, work: Work) -> tuple[str, int]:
+    """In which function that the loop calls a work stands; the same of all that stands in the loop itself."""
+    apart = loop.node if work.scope is scope else _NOWHERE
+    function = function_around(work.scope.tree.body, work.node, apart)
+    return (work.scope.path, function.start) if function is not None else ("", 0)
+
+
+_NOWHERE = ir.Node(-1, -1)
 
 
 def _track_outer(loops: list[LoopState], inner: LoopState) -> None:
@@ -292,7 +361,7 @@ def _operations_of_call(found: tuple[ir.Node, list[Work]]) -> tuple[ir.Node, int
     inner = {id(work.node): work.kind for work in works if not place.start <= work.node.start < place.end}
     computing = sum(kind in ("operation", "draw") for kind in inner.values())
     accesses = sum(kind == "access" for kind in inner.values())
-    return place, computing + accesses if computing >= SOME or computing + accesses > SOME > accesses else 0
+    return place, computing + accesses if computing and computing + accesses > SOME else 0
 
 
 _MAKING = re.compile(
@@ -321,7 +390,7 @@ def _without(doings: Doings, *kinds: WorkKind) -> Doings:
         for start, (place, found) in doings.places.items()
         if (works := [work for work in found if work.kind not in kinds])
     }
-    return Doings(places, doings.often, doings.outer)
+    return Doings(places, doings.often, doings.outer, doings.brief, doings.feeding)
 
 
 def _glue(m: Machine, loop: LoopState, doings: Doings) -> tuple[ir.Node, int] | None:
@@ -405,6 +474,17 @@ def _is_eager(m: Machine, loop: LoopState, places: Iterable[ir.Node], *, reads: 
     return isinstance(loop.node, (ir.For, ir.While)) and any(hands_on(loop.node, place) for place in places)
 
 
+def feeds_model(loop: LoopState) -> bool:
+    """Each iteration runs a model on an array of another size."""
+    doings = loop.records.get(EagerSteps)
+    return isinstance(doings, Doings) and doings.feeding
+
+
+def decodes(m: Machine, loop: LoopState) -> bool:
+    """The same in a function of which no caller is known: hardly any user stages such a loop."""
+    return feeds_model(loop) and not (may_be_staged(m, loop) or has_known_caller(m) or may_be_library(m, loop))
+
+
 def track_operation(m: Machine, frame: Frame, node: Any, result: Value) -> None:
     """An operator on arrays gave ``result``."""
     if type(result) is Array and result.level <= MAYBE and node is not None and not m.path.mode.staged:
@@ -447,13 +527,18 @@ def _is_on_device(value: Value) -> bool:
 
 def track_call(m: Machine, func: Value, at: Call) -> None:
     """Eager code calls something, or code that an eager ``vmap`` or ``grad`` runs."""
-    kind = "read" if _reads(func, at) else _kind_of(m, func)
+    kind = "read" if _reads(func, at) else _kind_of(m, func) or _kind_by_name(func, at)
     if kind is None or at.node is None or m.trackers[Freshness].choosing:
         return
     if m.path.mode.staged and kind not in _WHOLE:
         return
-    if any(shape_of(m, value) is not None for value in (*at.args.values, *at.args.kwargs.values())):
-        return  # jit would compile it in every iteration
+    shapes = [shape_of(m, value) for value in (*at.args.values, *at.args.kwargs.values())]
+    if any(shape is not None for shape in shapes):  # jit would compile it in every iteration
+        for shape in shapes if kind in _FED else ():
+            doings = shape.loop.records.get(EagerSteps) if shape is not None else None
+            if isinstance(doings, Doings):
+                doings.feeding = True
+        return
     m.trackers[EagerSteps].track(Work(kind, at.node, at.frame.scope), at.node)
 
 
@@ -467,7 +552,13 @@ def _reads(func: Value, at: Call) -> bool:
 
 
 _CASTS = frozenset({"float", "int", "bool"})
-_WHOLE = frozenset({"model", "layer", "layers", "optimizer"})
+_PRESUMED = frozenset({"applied", "updated"})
+_MODELS = frozenset({"model", "layer", "layers", "applied"})
+_WHOLE = _MODELS | {"optimizer", "updated"}
+_ALONE = _WHOLE - {"layer", "layers"}
+_FED = _MODELS | {"compiled"}
+_NAMED = {"applied": "model", "updated": "optimizer"}
+"""What the names say."""
 _LOOPS = frozenset({"jax.lax.scan", "jax.lax.fori_loop", "jax.lax.while_loop", "jax.lax.map"})
 _MAKING_KEYS = frozenset({"jax.random.key", "jax.random.PRNGKey", "jax.random.key_data", "jax.random.wrap_key_data"})
 _OPERATIONS = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.")
@@ -486,6 +577,32 @@ def _is_access(func: BuiltinValue) -> bool:
     if isinstance(func.bound, AtValue):
         return func.name in _UPDATING
     return func.name in _COMPUTING and func.bound is not None and _is_on_device(func.bound)
+
+
+_TREES = re.compile(r"(?:.*_)?(?:params|parameters|variables|vars|weights|theta)(?:_.*)?|params|variables")
+
+
+def _kind_by_name(func: Value, at: Call) -> WorkKind | None:
+    """``model.apply(params, x)``, ``state.apply_fn({"params": params}, x)``, ``state.apply_gradients(grads=grads)`` of objects
+    that nothing is known of."""
+    if type(func) is not Unknown or not isinstance(at.node, ir.Call) or not isinstance(at.node.func, ir.Attribute):
+        return None
+    given, method = at.node.args, at.node.func.attr
+    if method == "apply_gradients":
+        return "updated" if any(argument.keyword == "grads" for argument in given) else None
+    if method not in ("apply", "apply_fn") or len(given) < _OF_MODEL or given[0].keyword is not None:
+        return None
+    return "applied" if _is_tree_of_parameters(given[0].value) else None
+
+
+_OF_MODEL = 2
+"""A model gets its parameters, and its input."""
+
+
+def _is_tree_of_parameters(node: ir.Expr) -> bool:
+    if isinstance(node, ir.Dict):
+        return any(isinstance(key, ir.Constant) and key.value == "params" for key in node.keys)
+    return _TREES.fullmatch(last_name(node)) is not None
 
 
 def _kind_of(m: Machine, func: Value) -> WorkKind | None:

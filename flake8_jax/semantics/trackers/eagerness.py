@@ -71,7 +71,23 @@ def is_surely_eager(m: Machine, loop: LoopState) -> bool:
         return False
     if has_known_caller(m):
         return True
-    return not may_be_library(m, loop) and (loop.carries or loop.coarse or _goes_over_data(m, loop))
+    if may_be_library(m, loop):
+        return False
+    return loop.carries or loop.coarse or _goes_over_data(m, loop) or _is_for_python(loop)
+
+
+_UNROLLABLE = 100
+"""No user stages a loop of so many iterations, each of which becomes code of its own."""
+_BARS = frozenset({"tqdm", "trange", "tqdm.tqdm", "tqdm.trange", "tqdm.auto.tqdm", "track", "progress_bar", "alive_it"})
+
+
+def _is_for_python(loop: LoopState) -> bool:
+    """The loop shows its progress, or has so many iterations that it would take minutes to compile."""
+    node = loop.node
+    if not isinstance(node, ir.For):
+        return False
+    shows = isinstance(node.iter, ir.Call) and path_of(node.iter.func) in _BARS
+    return shows or loop.trip_count >= _UNROLLABLE
 
 
 def fills_in_order(loop: LoopState) -> bool:

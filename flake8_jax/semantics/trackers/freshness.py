@@ -74,9 +74,9 @@ _MADE = (FunctionValue, BoundMethod, PartialValue, TransformedValue, ExternalMet
 
 class Freshness(Tracker):
     """clock: goes on with every iteration. caching_calls: so many calls around keep what they make. choosing: so many calls
-    around lead to one of several functions. disguised: functions that a decorator has replaced. started:
-    functions that a decorator makes a command of the program. needs_python: functions
-    that Python has to run for what they do besides. steady: what a call in a loop has made of nothing that the loop binds."""
+    around lead to one of several functions. disguised: functions that a decorator has replaced. started: functions that a
+    decorator makes a command of the program. needs_python: functions that Python has to run for what they do besides;
+    storing: those that assign to attributes. steady: what a call in a loop has made of nothing that the loop binds."""
 
     def __init__(self, m: Machine) -> None:
         self.path = m.path
@@ -86,6 +86,7 @@ class Freshness(Tracker):
         self.disguised: set[int] = set()
         self.started: set[int] = set()
         self.needs_python: set[int] = set()
+        self.storing: set[int] = set()
         self.steady: set[TransformedValue] = set()
 
     def enter(self) -> tuple[int, int]:
@@ -382,12 +383,15 @@ def _elements(value: Value) -> tuple[Value, ...]:
     return (value,)
 
 
-def track_needs_python(m: Machine) -> None:
-    """The functions that a transform runs here do what they could not do, or would do once only, if they were jitted."""
+def track_needs_python(m: Machine, *, stores: bool = False) -> None:
+    """The functions that a transform runs here do what they could not do, or would do once only, if they were jitted.
+    stores: they assign to an attribute of an object, and could return that instead."""
     for link in reversed(m.path.stack):
         if link.kind in ("root", "contract"):
             return
         m.trackers[Freshness].needs_python.add(id(link.fn))
+        if stores:
+            m.trackers[Freshness].storing.add(id(link.fn))
 
 
 def emit_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, reports: int) -> None:
@@ -399,9 +403,12 @@ def emit_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
     maps = fact.maps_axes is not None
     compiled = not maps and _is_compiled(m, made.operand)
     how: RepetitionKind = "differentiated" if compiled else "traced"
-    if not (compiled or _runs_python(m, made.operand)) or (maps and _is_short(m, made.operand)):
+    stores = not compiled and not maps and _stores(m, made.operand)
+    if not (compiled or stores or _runs_python(m, made.operand)) or (maps and _is_short(m, made.operand)):
         return
-    if any((e.report.level or e.rule.level) == "error" for e in m.bus.emissions[reports:]):
+    if any(
+        (e.report.level or e.rule.level) == "error" and e.rule.raises != "nothing" for e in m.bus.emissions[reports:]
+    ):
         return
     for depth in range(len(m.path.loops) - 1, m.path.loop_base - 1 if maps else -1, -1):
         loop = m.path.loops[depth]
@@ -419,10 +426,15 @@ def emit_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
             m.bus.emit(
                 Repetition(
                     m.path.context(frame.scope), node, how, made.name, made.operand, loop.node, own, "", against,
-                    _called_in(m, loop),
+                    _called_in(m, loop), stores,
                 )
             )  # fmt: skip
             return
+
+
+def _stores(m: Machine, operand: Value) -> bool:
+    """The function stores something besides, which it would have to return if it were jitted."""
+    return isinstance(operand, FunctionValue) and id(operand.fn) in m.trackers[Freshness].storing
 
 
 def _is_compiled(m: Machine, operand: Value) -> bool:

@@ -34,7 +34,9 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import CopyKind, LoopCopy
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
+from flake8_jax.semantics.trackers.eager_steps import decodes, feeds_model
 from flake8_jax.semantics.trackers.eagerness import fills_in_order, has_known_caller, is_short, is_surely_eager
+from flake8_jax.semantics.trackers.freshness import loop_fact
 from flake8_jax.semantics.trackers.variation import shape_of
 
 if TYPE_CHECKING:
@@ -129,7 +131,9 @@ class Growth(Tracker):
     # --- loops ----------------------------------------------------------------------------------------------
 
     def widen(self, frame: Frame, loop: LoopState, branches: list[Writes], written: list[Any]) -> bool:
-        if not self.made or is_short(self.m, frame, loop, FEW) or not is_surely_eager(self.m, loop):
+        if not self.made or is_short(self.m, frame, loop, FEW):
+            return False
+        if not is_surely_eager(self.m, loop) and not decodes(self.m, loop):
             return False
         # What a library without known callers updates in a loop may be a few elements of a small array.
         certain = has_known_caller(self.m) or loop.carries or loop.coarse or fills_in_order(loop)
@@ -158,7 +162,9 @@ class Growth(Tracker):
 
     def _emit(self, site: Site, frame: Frame, loop: LoopState) -> None:
         path = self.m.path
-        event = LoopCopy(path.context(site.scope), site.node, site.how, loop.node, frame.scope)
+        unless = "" if is_surely_eager(self.m, loop) else loop_fact(loop.node)
+        fed = feeds_model(loop)
+        event = LoopCopy(path.context(site.scope), site.node, site.how, loop.node, frame.scope, unless, fed)
         self.m.bus.emit(event, below=site.stack[len(path.stack) :])
 
     def loop_leave(self, frame: Frame, loop: LoopState, at: ir.Expr, trips: int | None) -> None:

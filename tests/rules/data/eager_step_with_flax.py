@@ -68,24 +68,24 @@ class Trainer:
         self.grad = jax.jit(jax.grad(lambda p, x: self.net.apply(p, x).sum()))
 
     def act(self, x):
-        return self.net.apply(self.params, x).argmax()
+        return self.net.apply(self.params, x).argmax()  # expect: eager-step
 
     def update(self, x):
         g = self.grad(self.params, x)
-        up, self.opt_state = self.tx.update(g, self.opt_state, self.params)
+        up, self.opt_state = self.tx.update(g, self.opt_state, self.params)  # expect: eager-step
         self.params = optax.apply_updates(self.params, up)
 
     def run(self, env, n):
         obs = env.reset()
         for _ in range(n):
-            obs = env.step(self.act(obs))  # expect: eager-step
+            obs = env.step(self.act(obs))
         return obs
 
 
 def train(env):
     t = Trainer()
     while True:
-        t.update(env.batch())  # expect: eager-step
+        t.update(env.batch())
 
 
 def state_loop(data):
@@ -132,7 +132,7 @@ def chained(params, data):
 
 
 def step(params, state, opt, g):
-    up, state = opt.update(g, state)
+    up, state = opt.update(g, state)  # expect: eager-step
     return optax.apply_updates(params, up), state
 
 
@@ -140,7 +140,7 @@ def through_helper(params, gs):
     opt = optax.adam(1e-3)
     state = opt.init(params)
     for g in gs:
-        params, state = step(params, state, opt, g)  # expect: eager-step
+        params, state = step(params, state, opt, g)
     return params
 
 
@@ -502,10 +502,10 @@ def mapped_model(params, xs):
     net, head = Net(), EqxNet(jax.random.key(0))
 
     def values(params, x):
-        return jax.vmap(lambda row: net.apply(params, row))(x)
+        return jax.vmap(lambda row: net.apply(params, row))(x)  # expect: eager-step
 
     for x in xs:
-        values(params, x)  # expect: eager-step
+        values(params, x)
     for x in xs:
         jax.vmap(head)(x)  # expect: eager-step
 

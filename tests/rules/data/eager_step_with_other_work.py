@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
+from tqdm import tqdm
 
 
 def predict(params, x):
@@ -98,6 +99,33 @@ def epochs_now_and_then(params, xs, marks, n):
         if i in marks:
             params = epoch(params, xs)
     return params
+
+
+def many_prices(key, start, bound):
+    found = []
+    for _ in range(1000):
+        key, draw = jax.random.split(key)
+        end = start * jnp.exp(jax.random.normal(draw) - 0.5)
+        found.append(jnp.maximum(end - bound, 0.0) + jnp.maximum(end - 2.0 * bound, 0.0))  # expect: eager-step
+    return found
+
+
+def shown_in_a_bar(key, bounds, n):
+    found = []
+    for i in tqdm(range(n)):
+        key, draw = jax.random.split(key)
+        end = jnp.exp(jax.random.normal(draw) - 0.5)
+        found.append(jnp.maximum(end - bounds[i], 0.0) + jnp.maximum(end - 2.0 * bounds[i], 0.0))  # expect: eager-step
+    return found
+
+
+def perhaps_staged(key, bounds, n):
+    found = []
+    for i in range(n):
+        key, draw = jax.random.split(key)
+        end = jnp.exp(jax.random.normal(draw) - 0.5)
+        found.append(jnp.maximum(end - bounds[i], 0.0) + jnp.maximum(end - 2.0 * bounds[i], 0.0))
+    return found
 
 
 def smooth(x, n):

@@ -389,6 +389,19 @@ class Layers(Base):
         return x
 
 
+def decoded(state, tokens, n):
+    for _ in range(n):
+        scores = state.apply_fn({"params": state.params}, tokens)
+        tokens = jnp.concatenate([tokens, jnp.argmax(scores[:, -1:], axis=-1)], axis=1)  # expect: growing-array-in-loop
+    return tokens
+
+
+def of_a_library_again(x, n):
+    for _ in range(n):
+        x = jnp.concatenate([x, x[-1:]])
+    return x
+
+
 @decorated
 def behind_a_decorator(x, rows):
     for row in rows:
@@ -396,7 +409,7 @@ def behind_a_decorator(x, rows):
     return x
 
 
-def test_rows(rows):
+def test_rows():
     x = jnp.zeros(0)
-    for row in rows:
+    for row in range(3000):
         x = jnp.append(x, row)

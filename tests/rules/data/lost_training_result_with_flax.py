@@ -107,13 +107,13 @@ def discarded(params, data):
 
 
 def apply(state, g):
-    return state.apply_gradients(grads=g)
+    return state.apply_gradients(grads=g)  # expect: eager-step
 
 
 def method(data, grads):
     state = train_state.TrainState.create(apply_fn=None, params={"w": jnp.ones(3)}, tx=optax.adam(1e-3))
     for g in grads:
-        other = apply(state, g)  # expect: eager-step, lost-training-result
+        other = apply(state, g)  # expect: lost-training-result
     return state.params
 
 
@@ -267,7 +267,7 @@ def closure(params, data):
 def once(params, x):
     opt_state = tx.init(params)
     g = jax.grad(loss)(params, x)
-    u, _ = tx.update(g, opt_state)
+    u, _ = tx.update(g, opt_state)  # expect: eager-step
     return optax.apply_updates(params, u)
 
 
@@ -278,7 +278,7 @@ def runs(params, seeds):
 def many_runs(params, seeds):
     out = []
     for s in seeds:
-        out.append(once(params, s))  # expect: eager-step
+        out.append(once(params, s))
     return out
 
 

@@ -193,6 +193,25 @@ def huber(w):
     return 0.5 * w**2 if abs(w) < 1.0 else abs(w) - 0.5
 
 
+class Gan:
+    def __init__(self, w):
+        self.w, self.fake = w, None
+
+    def advance(self, x):
+        def loss(w):
+            self.fake = w * x  # expect: self-write
+            return jnp.sum(self.fake**2)
+
+        self.w = self.w - 0.1 * jax.grad(loss)(self.w)  # expect: transform-in-loop
+
+
+def main(batches):
+    gan = Gan(jnp.ones(2))
+    for x in batches:
+        gan.advance(x)
+    return gan.w
+
+
 def cannot_be_jitted(w):
     while w > 0.1:
         w = w - 0.5 * jax.grad(huber)(w)
