@@ -575,13 +575,12 @@ SettingKind = Literal["variable", "option", "context", "call"]
 
 
 class Setting(msgspec.Struct, frozen=True, eq=False):
-    """Something is set that JAX reads once, or that switches a debugging aid (see ``process``). ``at``: where it is set
-    or, where that is done in time but for this caller, the call that leads there (``direct`` false).
+    """Something is set that JAX reads once, or that switches a debugging aid (see ``process``). ``at``: where it is set or,
+    where that is done in time but for this caller, the call that leads there (``direct`` false).
 
-    name: of the variable, of the option, of the function called. point: when it is
-    read (imported, started), the empty string where it always is. late: that is surely over, since ``since``.
-    conditional: a test decides whether it is set. by_program: the top level of
-    the same file, or its ``main``, leads to it. started: JAX has its devices by then.
+    name: of the variable, of the option, of the function called. point: when it is read (imported, started), the empty string
+    where it always is. late: that is surely over, since ``since``. conditional: a test decides whether it is set. by_program:
+    the top level of the same file, or its ``main``, leads to it. started: JAX has its devices by then.
     """
 
     context: Context
@@ -736,8 +735,7 @@ class ApiUse(msgspec.Struct, frozen=True, eq=False):
 
     name: the name as the imports spell it; ``NAME(keyword=)`` of an argument, ``NAME()`` of a transform called without its
     function. ``at``: the Attribute, imported name, import statement (of a module that is gone) or Call; start, end: of the
-    use itself. lacking: the newest release known to be without it. postponed: in an
-    annotation that Python does not evaluate.
+    use itself. lacking: the newest release known to be without it. postponed: in an annotation that Python does not evaluate.
     """
 
     context: Context
@@ -807,8 +805,7 @@ all of ``x``."""
 
 
 class MaskedIndex(msgspec.Struct, frozen=True, eq=False):
-    """An eager loop indexes an array of JAX with a mask that selects another number of elements in each iteration. mask: its
-    IR."""
+    """An eager loop indexes an array of JAX with a mask (its IR) that selects another number of elements each time."""
 
     context: Context
     at: ir.Node
