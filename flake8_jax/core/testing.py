@@ -18,7 +18,7 @@ _RECEIVERS = frozenset({"self", "cls"})
 _FOLDER = "tests"
 _SETUP = "conftest.py"
 _TESTS = re.compile(
-    r"^[ \t]*(?:async[ \t]+)?def[ \t]+test\w*\(\s*(?:self\s*)?\)"
+    r"^[ \t]*(?:async[ \t]+)?def[ \t]+test(?:_\w*\(|\w*\(\s*(?:self\s*)?\))"
     r"|^[ \t]*class[ \t]+\w*Test"
     r"|^[ \t]*(?:from|import)[ \t]+(?:pytest|unittest|hypothesis|absl\.testing)\b"
     r"|^[ \t]*from[ \t]+absl[ \t]+import[ \t]+.*\babsltest\b"

@@ -73,7 +73,7 @@ def test_a_code_or_a_name_turns_them_on(capsys: pytest.CaptureFixture[str], sele
     [
         ("", False),
         ("\n\ndef test(model):\n    return model.apply({})\n", False),
-        ("\n\ndef test_epoch(params, batches):\n    return params\n", False),
+        ("\n\ndef test_draws(capsys):\n    draw(0)\n", True),
         ("\n\nclass DrawTest:\n    def test_draw(self):\n        draw(0)\n", True),
         ("\nimport pytest\n", True),
         ("\nnp.testing.assert_allclose(draw(0), 1)\n", True),
