@@ -11,7 +11,8 @@ def half():
 
 
 @jax.jit
-def test_many(x):
+def test_many():
+    x = jnp.ones(3)
     for _ in range(1000):  # info: unrolled-loop
         x = jnp.sin(x) + jnp.cos(x)
     return x
