@@ -26,12 +26,13 @@ from flake8_jax.semantics.events.instabilities import (
     SOFTMAX,
     SOFTPLUS,
     SUM_OF_LOGS,
+    TANH,
     VAR,
     XLOGX,
     instability,
 )
 
-_PREVIEW = frozenset({SUM_OF_LOGS, VAR, REL_ENTR, XLOGX, SIGMOID, CLIPPED_INSIDE, LOG1MEXP, LOG_COSH, LOG_2COSH})
+_PREVIEW = frozenset({SUM_OF_LOGS, VAR, REL_ENTR, XLOGX, SIGMOID, TANH, CLIPPED_INSIDE, LOG1MEXP, LOG_COSH, LOG_2COSH})
 """Forms that too few repositories have to judge them."""
 
 _SLIGHT = frozenset({EXPM1, LOG1P, CLIPPED})
@@ -93,6 +94,8 @@ def unstable_expression(event: Computation) -> Report | None:
     | `log(1 + x)`, `exp(x) - 1` | zero for every `x` between -3e-8 and 6e-8 | `jnp.log1p`, `jnp.expm1` |
     | `x * log(x)` | NaN at zero | `jax.scipy.special.xlogy` |
     | `log(1 - sigmoid(x))` | `-inf` for an `x` above 17 | `jax.nn.log_sigmoid(-x)` |
+    | `1 / (1 + exp(-x))` | the gradient is NaN for an `x` below -89 | `jax.nn.sigmoid` |
+    | `(exp(x) - exp(-x)) / (exp(x) + exp(-x))` | NaN for an `x` above 89 or below -89 | `jnp.tanh` |
     | `log(2 * cosh(x))` | infinite for an `x` above 89 or below -89 | `jnp.logaddexp(x, -x)` |
 
     These formulas fail, too:

@@ -252,6 +252,9 @@ PREVIEWS = {
     "an entropy of what may be zero": (
         "def kl_divergence(log_q, p):\n    return jnp.sum(p * (jnp.log(p) - log_q))  # expect: unstable-expression"
     ),
+    "an activation whose gradient overflows": (
+        "def sigmoid(x):\n    return 1 / (1 + jnp.exp(-x))  # expect: unstable-expression"
+    ),
     "NumPy in between": (
         "def shifted(x: jax.Array, n: int):\n"
         "    y = jnp.append(x, 1.0)\n"

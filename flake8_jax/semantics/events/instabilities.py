@@ -52,6 +52,7 @@ LOGSUMEXP = "jax.scipy.special.logsumexp"
 SOFTPLUS = "jax.nn.softplus"
 SOFTMAX = "jax.nn.softmax"
 SIGMOID = "jax.nn.sigmoid"
+TANH = "jnp.tanh"
 LOG1P = "jnp.log1p"
 EXPM1 = "jnp.expm1"
 XLOGY = "jax.scipy.special.xlogy"
@@ -349,7 +350,23 @@ def _of_quotient(event: Computation, a: Value, b: Value) -> Finding | None:
     if total.name == "+" and 1.0 in (number(v) for v in total.operands):
         added = total.operands[1] if number(total.operands[0]) == 1.0 else total.operands[0]
         return _of_logistic(event, a, added)
-    return _of_length(event, total) if total.name == "+" else None
+    if total.name != "+":
+        return None
+    return _of_tangent(event, a, total) or _of_length(event, total)
+
+
+def _of_tangent(event: Computation, a: Value, total: Recipe) -> Finding | None:
+    """``(exp(x) - exp(-x)) / (exp(x) + exp(-x))``."""
+    difference = made_by(event, a, "-")
+    if difference is None or len(difference.operands) != 2 or len(total.operands) != 2:
+        return None
+    exponentials = [made_by(event, value, "exp") for value in difference.operands]
+    pairs = (total.operands, total.operands[::-1])
+    if any(one is None or not _is_of_array(event, one) or stays_low(one.operands[0]) for one in exponentials):
+        return None
+    if not any(all(same(event, p, q) for p, q in zip(difference.operands, pair)) for pair in pairs):
+        return None
+    return Finding("computes tanh from exponentials, which is NaN for an x above 89 or below -89", TANH)
 
 
 def _of_length(event: Computation, total: Recipe) -> Finding | None:
@@ -386,7 +403,8 @@ def _of_logistic(event: Computation, a: Value, added: Value) -> Finding | None:
         return None
     if same(event, a, added):
         return Finding("computes exp(x) / (1 + exp(x)), which is NaN for large x", SIGMOID)
-    if number(a) == 1.0 and event.differentiated and has_tangent(exponential.operands[0], event.tangents):
+    hangs = event.context.presumed or has_tangent(exponential.operands[0], event.tangents)
+    if number(a) == 1.0 and event.differentiated and hangs:
         return Finding("computes 1 / (1 + exp(-x)), whose gradient is NaN for very negative x", SIGMOID)
     return None
 

@@ -60,6 +60,20 @@ def determinant(x):
     return a + jnp.log(jnp.sin(x).prod(axis=-1))
 
 
+def tanh_of_exponentials(x):
+    return (jnp.exp(x) - jnp.exp(-x)) / (jnp.exp(-x) + jnp.exp(x))  # expect: unstable-expression
+
+
+# runs: tanh_of_exponentials(jnp.ones(2))
+
+
+def no_tanh(x):
+    return (jnp.exp(x) - jnp.exp(-x)) / (jnp.exp(x) + jnp.exp(-2.0 * x)) + (jnp.exp(x) + 1.0) / (jnp.exp(x) + jnp.exp(-x))
+
+
+# runs: no_tanh(jnp.ones(2))
+
+
 def squashed(x):
     t = jnp.tanh(x)
     return jnp.log(1 - t * t)  # expect: unstable-expression
