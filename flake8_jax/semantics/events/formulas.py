@@ -70,7 +70,7 @@ def same(event: Computation, a: Value, b: Value, depth: int = 4) -> bool:
         return True
     if isinstance(a, Const) and isinstance(b, Const):
         return type(a.value) is type(b.value) and bool(a.value == b.value)
-    x, y = recipe_of(event, a), recipe_of(event, b)
+    x, y = arithmetic_of(event, a), arithmetic_of(event, b)
     if x is None or y is None or not depth or x.name != y.name or len(x.operands) != len(y.operands):
         return False
     return all(same(event, p, q, depth - 1) for p, q in zip(x.operands, y.operands))
