@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from flake8_jax.core import ir
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._fresh import stores
 from flake8_jax.rules._keys import at_place, is_inside, place
 from flake8_jax.rules._steps import report_gradients_first
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.domain.code import bound_paths, function_around, names_read
+from flake8_jax.semantics.domain.code import (
+    all_statements,
+    bound_paths,
+    function_around,
+    names_read,
+    nodes_around,
+    statement_at,
+)
 from flake8_jax.semantics.domain.values import Site
-from flake8_jax.semantics.events.events import EagerStep
+from flake8_jax.semantics.events.events import EagerStep, LibraryCall
 
 
-@rule("JAX414", "info", settle=report_gradients_first)
-def eager_step(event: EagerStep) -> Report | None:
+@rule("JAX414", "info", only=Subscription(where=frozenset({"eager"})), settle=report_gradients_first)
+def eager_step(event: EagerStep | LibraryCall) -> Report | None:
     """A loop outside tracing runs a model or an optimizer without `jit` in every iteration.
 
     The findings are notes: of 21 findings in public repositories, 14 were worth a change, and 7 were short
@@ -28,6 +35,10 @@ def eager_step(event: EagerStep) -> Report | None:
       and `state.apply_gradients(grads=grads)` of an object that jaxlint does not know.
     - A model that a loop with 20 to 99 iterations runs, such as the sampling loop of a diffusion model.
     - A second function that the same loop calls, if it runs a model or an optimizer, too.
+
+    With `--preview`, the rule also reports a method that trains without `jit` and stores the new parameters in its object
+    (`self.params = optax.apply_updates(…)`), even if jaxlint sees no loop that calls the method: a training step runs
+    many times.
 
     With `--preview`, the rule also reports operations on what an environment returns
     (`jnp.logical_or(terminated, truncated)` in the fourth example), because they copy values of the host to the device.
@@ -338,6 +349,8 @@ def eager_step(event: EagerStep) -> Report | None:
     context = event.context
     if context.staged or context.presumed or is_test(context):
         return None
+    if not isinstance(event, EagerStep):
+        return _report_stored(event)
     subject = quote(context, event.at, "this")
     where = at_place(Site(event.loop_scope, event.loop.start, event.loop.start), context)
     if event.kind in ("model", "layer", "layers", "optimizer"):
@@ -371,6 +384,37 @@ def eager_step(event: EagerStep) -> Report | None:
     message = f"{subject} takes one element from the device in each iteration of the loop {where}, which is slow"
     advice = "use array operations or jax.vmap, or convert the array with np.asarray first"
     return Report(event.at, f"{message}; {advice}", preview=True)
+
+
+_UPDATING = frozenset({"optax.apply_updates", "equinox.apply_updates"})
+
+
+def _report_stored(event: LibraryCall) -> Report | None:
+    """``self.params = optax.apply_updates(self.params, updates)`` in a method that no code of the project calls in a loop. A
+    method that stores its result cannot be jitted itself."""
+    inner = event.context.inner
+    if event.name not in _UPDATING or inner is None or not inner.params or inner.name == "__init__":
+        return None
+    around = list(nodes_around(event.context.scope.tree.body, event.at.start, event.at.end))
+    functions = [node for node in around if isinstance(node, ir.FunctionDef)]
+    if not any(isinstance(node, ir.ClassDef) for node in around) or any(f.decorators for f in functions):
+        return None
+    if not _is_stored(inner, event.at):
+        return None
+    problem = f"{quote(event.context, event.at)} runs outside jit, and `{inner.name}` stores its result"
+    advice = f"jit a function that returns what `{inner.name}` stores"
+    return Report(event.at, f"{problem}, so JAX runs each operation of the step separately; {advice}", preview=True)
+
+
+def _is_stored(function: ir.Function, call: ir.Node) -> bool:
+    """The function assigns the result of a call to an attribute of its object, perhaps by way of a variable."""
+    own = f"{function.params[0].name}."
+    statement = statement_at(function.body, call)
+    bound = bound_paths(statement) if isinstance(statement, ir.Assign) else set()
+    if any(path.startswith(own) for path in bound):
+        return True
+    later = (s for s in all_statements(function.body) if isinstance(s, ir.Assign) and s.start > call.start)
+    return any(names_read(s.value) & bound and any(p.startswith(own) for p in bound_paths(s)) for s in later)
 
 
 _NOWHERE = ir.Node(-1, -1)

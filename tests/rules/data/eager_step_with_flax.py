@@ -527,6 +527,59 @@ def mapped_model_in_compiled_code(params, xs):
     return [values(x) for x in xs]
 
 
+class Agent:
+    def __init__(self, params, loss):
+        self.optimizer = optax.adam(1e-3)
+        self.params = optax.apply_updates(params, params)
+        self.opt_state = self.optimizer.init(params)
+        self.loss = loss
+
+    def learn(self, x):
+        loss, grads = jax.value_and_grad(self.loss)(self.params, x)
+        updates, self.opt_state = self.optimizer.update(grads, self.opt_state)
+        self.params = optax.apply_updates(self.params, updates)  # expect: eager-step
+        return loss
+
+    def improve(self, x):
+        grads = jax.grad(self.loss)(self.params, x)
+        updates, opt_state = self.optimizer.update(grads, self.opt_state)
+        params = optax.apply_updates(self.params, updates)  # expect: eager-step
+        self.params, self.opt_state = params, opt_state
+
+
+class CompiledAgent:
+    def __init__(self, params, loss):
+        self.optimizer = optax.adam(1e-3)
+        self.params = params
+        self.opt_state = self.optimizer.init(params)
+        self.loss = loss
+        self.step = jax.jit(self._step)
+
+    def learn(self, x):
+        self.params, self.opt_state = self.step(self.params, self.opt_state, x)
+
+    def _step(self, params, opt_state, x):
+        grads = jax.grad(self.loss)(params, x)
+        updates, opt_state = self.optimizer.update(grads, opt_state)
+        return optax.apply_updates(params, updates), opt_state
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def next(self, params, updates):
+        return optax.apply_updates(params, updates)
+
+
+def weighted(params, x):
+    return jnp.sum(params * x)
+
+
+def updated(params, updates):
+    return optax.apply_updates(params, updates)
+
+
+# runs: Agent(jnp.ones(3), weighted).learn(1.0), Agent(jnp.ones(3), weighted).improve(1.0)
+# runs: CompiledAgent(jnp.ones(3), weighted).learn(1.0), CompiledAgent(jnp.ones(3), weighted).next(1.0, 1.0), updated(1.0, 1.0)
+
+
 batches = [np.ones(3)] * len(sys.argv) * 500
 beside(1.0, jax.random.key(2), iter(batches))
 few_beside(1.0, jax.random.key(2), iter(batches))
