@@ -14,6 +14,7 @@ literal.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
 import msgspec
@@ -24,7 +25,9 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import DELETED, STATIC, unsafe
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import binder_before, uses
-from flake8_jax.fixers._source import FixSource, Refused
+from flake8_jax.fixers._source import Declined, FixSource, Refused
+
+_FUNCTION = re.compile(r"(?:^|_)(?:fn|fun|func|function|callable)$")
 
 
 def parameters_behind(source: FixSource, node: ir.Expr) -> list[str]:
@@ -87,9 +90,32 @@ def make_static(source: FixSource, function: ir.Function, names: list[str]) -> F
 
     Raises:
         Refused: there is no site in this file, or none that can be extended.
+        Declined: the compiled function gets a function as another argument, and raises for this as well.
     """
+    called = _called_parameter(source, function, names)
+    if called is not None:
+        raise Declined(f"no automatic fix, because `{called}` is a function, and has to be static as well")
     message = f"Make {' and '.join(f'`{n}`' for n in names)} static"
     return unsafe(message, STATIC, _name(source, function, names, "static_argnames"))
+
+
+def _called_parameter(source: FixSource, function: ir.Function, names: list[str]) -> str | None:
+    """A parameter that stands for a function by its name or annotation, and that is called, but is not static at the site."""
+    definition = source.definition(function)
+    called = {
+        n.func.id for s in function.body for n in walk(s) if isinstance(n, ir.Call) and isinstance(n.func, ir.Name)
+    }
+    sites = " ".join(source.slice(d) for d in definition.decorators)
+    if "static_argnums" in sites and re.search(r"static_argnums\s*=\s*\(?\s*\d", sites):
+        return None
+    for parameter in function.params:
+        annotation = source.slice(parameter.annotation) if parameter.annotation is not None else ""
+        is_function = _FUNCTION.search(parameter.name) is not None or "Callable" in annotation
+        if is_function and parameter.name in called - {*names} and parameter.default is None:
+            if not definition.decorators or re.search(rf"[\"']{parameter.name}[\"']", sites):
+                continue
+            return parameter.name
+    return None
 
 
 def donate(source: FixSource, function: ir.Function, site: tuple[int, int], names: list[str]) -> Fix:

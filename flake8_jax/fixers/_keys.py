@@ -168,15 +168,36 @@ def split_for_all(source: FixSource, uses: Sequence[ir.Name]) -> list[Edit] | No
             return None
         known.append(another_name(source, use, known))
     around = source.functions(first)
+    if any(name.rstrip("0123456789") == first.id for name in known[1:]):
+        known[1:] = _numbered_alike(source, first, len(uses))
     named = [node for node in walk(around[0] if around else source.module) if isinstance(node, ir.Name)]
     if any(
         node.id == first.id and first.start < node.start < uses[-1].start and not _is_in(node, uses) for node in named
     ):
         return None
     imports = Imports(source, first)
-    line = f"{', '.join(known)} = {_spelled_split(source, first, imports)}({first.id}, {len(known)})"
+    made = known if _is_needed_later(source, uses[-1]) else known[1:]
+    line = f"{', '.join(made)} = {_spelled_split(source, first, imports)}({first.id}, {len(made)})"
     edits = [Edit(node.start, node.end, name) for node, name in zip(uses, known[1:], strict=True)]
     return [source.insert_before(statement, [line]), *edits, *imports.edits]
+
+
+def _numbered_alike(source: FixSource, key: ir.Name, count: int) -> list[str]:
+    """``key1``, ``key2``, and so on, where nothing has these names; else ``key_1``."""
+    for stem in (key.id.rstrip("0123456789"), f"{key.id}_"):
+        wanted = [f"{stem}{number}" for number in range(1, count + 1)]
+        if fresh(source, key, *wanted) == wanted:
+            return wanted
+    raise Refused
+
+
+def _is_needed_later(source: FixSource, last: ir.Name) -> bool:
+    """Something may read the key behind its last use: code below it, the next iteration, another function or file."""
+    around = source.functions(last)
+    if not around or any(isinstance(above, (ir.For, ir.While)) for above in source.ancestors(last)):
+        return True
+    reads = (node for node in walk(around[0]) if isinstance(node, ir.Name) and node.id == last.id)
+    return any(node.start > last.start or source.functions(node) != around for node in reads)
 
 
 def _is_in(node: ir.Node, nodes: Sequence[ir.Node]) -> bool:

@@ -156,7 +156,8 @@ class _Lines:
         if follows and not self._is_laid_out(self._texts()[0]):
             rows = _aligned(self._texts()[0].split("\n"), rows)
             before = max(map(_width, self.rows))
-            if max(map(_width, rows)) <= (width if before <= width else before + _A_NAME):
+            is_free = len(rows) > 1 and not self.source.style.is_asked
+            if max(map(_width, rows)) <= (max(width, before) + _A_NAME if is_free or before > width else width):
                 return rows
         if follows and len(rows) == 1 and longest <= width + _A_NAME and self.source.has_long_lines:
             return rows

@@ -43,6 +43,7 @@ _BAD = re.compile(
     r"\b(?:do not|don['’]?t|never) do (?:this|that|it)\b|\bbad (?:example|practice|idea)|\banti-?pattern", re.IGNORECASE
 )
 _LOADING = re.compile(r"deseriali[sz]e|restore|from_bytes|from_state_dict|load_(?:checkpoint|weights|params|state)")
+_INTEGRAL = re.compile(r"\bintegra(?:l|te|tion)|monte[ -]?carlo|quadrature", re.IGNORECASE)
 _COMPARISON = re.compile(r"compar(?:e|ing|ison)|versus|_vs_|sweep|ablation", re.IGNORECASE)
 _SWEEP = re.compile(r"\bdef \w*sweep|sweep(?:s|ing)?\b|\bgrid[ _]?search|\bablation", re.IGNORECASE)
 _EVALUATING = re.compile(r"eval|rollout|test|score|metric|benchmark|compare", re.IGNORECASE)
@@ -92,7 +93,7 @@ def are_meant_to_be_equal(source: FixSource, first: ir.Expr, second: ir.Expr) ->
     one, other = _call_of(source, first), _call_of(source, second)
     if one is None or other is None:
         return False
-    if _is_drawn_once_more(source, one, other):
+    if _is_drawn_once_more(source, one, other) or _are_of_integrals(source, first, second):
         return True
     if _is_comparison(source, one) and _is_comparison(source, other):
         return True
@@ -107,6 +108,13 @@ def are_meant_to_be_equal(source: FixSource, first: ir.Expr, second: ir.Expr) ->
 
 def _name(func: ir.Expr) -> str:
     return func.attr if isinstance(func, ir.Attribute) else func.id if isinstance(func, ir.Name) else ""
+
+
+def _are_of_integrals(source: FixSource, first: ir.Expr, second: ir.Expr) -> bool:
+    """Two statements with the same text draw the points of two integrals, as the function says: each is right by itself."""
+    texts = {source.slice(source.statement(use)) for use in (first, second)}
+    around = source.functions(first)
+    return len(texts) == 1 and bool(around) and _INTEGRAL.search(source.slice(source.parent(around[0]))) is not None
 
 
 def _is_drawn_once_more(source: FixSource, one: ir.Call, other: ir.Call) -> bool:

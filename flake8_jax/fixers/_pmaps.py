@@ -93,6 +93,7 @@ def pmap_at(source: FixSource, node: ir.Node) -> Pmap:
     _check_subject(source, replaced)
     _check_called(source, found)
     found = with_positional_calls(source, found)
+    _check_arrays(source, found)
     if static or _asks_at_import(source, found):
         found = _with_names(source, found)
     if operand is not None:
@@ -523,6 +524,45 @@ _SHARES = (
 _OF_A_PROCESS = re.compile(r"\b(?:process_index|host_id)\b")
 
 
+_ON_ONE_DEVICE = (
+    r"\bjit\s*[(,](?:[^()]|\([^()]*\))*?\bbackend\s*=|\bdefault_device\b"
+    r"|\bdevice_put\((?:[^()\n]|\([^()\n]*\))*,\s*(?:device\s*=\s*)?[^,\n]*\b_?cpu"
+)
+"""What commits arrays to a device: ``jax.shard_map`` refuses those that are on none of its mesh, where ``pmap`` moves them."""
+_MODULE = r"\bclass\s+{}\(\s*(?:(?:nn|linen|flax\.linen|hk|haiku)\.)?Module\b"
+"""The definition of a model that is no array, nor made of arrays."""
+
+
+def _check_arrays(source: FixSource, found: Pmap) -> None:
+    """What is mapped are arrays: no function, and no module of Flax or Haiku, which the mapped function calls."""
+    for node in _mapped(source, found):
+        if _is_no_array(source, node):
+            raise Declined(
+                f"no automatic fix, because `{source.slice(node)}` is no array, and jax.shard_map maps arrays only; "
+                "first bind it with functools.partial"
+            )
+
+
+def _is_no_array(source: FixSource, node: ir.Expr) -> bool:
+    """A name of this file's function, of a lambda, or of an object of a class whose instances are modules."""
+    if isinstance(node, ir.Lambda):
+        return True
+    if not isinstance(node, ir.Name):
+        return False
+    owner = scope_of(source, node)
+    bound = binders(source, owner if owner is not None else source.module, node.id)
+    if any(isinstance(statement, ir.FunctionDef) for statement in bound):
+        return True
+    return any(isinstance(value, ir.Lambda) or _makes_module(source, value) for value in bound_values(source, node))
+
+
+def _makes_module(source: FixSource, value: ir.Expr) -> bool:
+    if not isinstance(value, ir.Call) or source.program is None:
+        return False
+    name = source.slice(value.func).rpartition(".")[2]
+    return name.isidentifier() and source.program.says(_MODULE.format(name))
+
+
 def _decline_processes() -> NoReturn:
     raise Declined(
         "no automatic fix, because each of several processes may pass only its own part of an array; "
@@ -586,6 +626,11 @@ def _check_program(source: FixSource) -> None:
     if re.search(r"\b(pure|io)_callback\(", source.text):
         raise Declined(
             "no automatic fix, because the fix adds jax.vmap, under which the host callback in this file may run differently"
+        )
+    if program is not None and program.says(_ON_ONE_DEVICE):
+        raise Declined(
+            "no automatic fix, because the project puts arrays on a device that it chooses, such as the CPU; pmap moves "
+            "such arrays, but jax.shard_map raises an error; first let JAX choose the device"
         )
     if program is not None and program.says_near(source, r"\bfake_pmap"):
         raise Declined(

@@ -30,9 +30,9 @@ from flake8_jax.fixers._callers import scope_of
 from flake8_jax.fixers._conditions import every_release_has, is_patched
 from flake8_jax.fixers._imports import Imports, add_import
 from flake8_jax.fixers._names import identifiers
-from flake8_jax.fixers._newest import lacks
+from flake8_jax.fixers._newest import lacks, said_of, shown_older, spells, stays_broken
 from flake8_jax.fixers._old_names import is_private, last_uses, renamed_remarks, without_name
-from flake8_jax.fixers._source import FixSource, Refused
+from flake8_jax.fixers._source import Declined, FixSource, Refused
 from flake8_jax.fixers.unneeded_imports import needed_names
 from flake8_jax.knowledge import load
 from flake8_jax.knowledge.history import Change, load_histories
@@ -52,24 +52,34 @@ _SPEAKING = (
 """Names of ``jax`` that need no other name in a file."""
 _OF_PJIT = ("fun", "in_axis_resources", "out_axis_resources")
 """Options that ``jax.jit`` does not have."""
+_UNUSED = "Remove the unused import"
+_STAYS = "no automatic fix, because this file is for older releases: {}; first update that line"
+_MOVED_WHOLE = frozenset({"jax.experimental.optimizers", "jax.experimental.stax"})
+"""Modules that moved with all that is in them."""
 
 
 def replaced(event: ApiUse, source: FixSource) -> Fix | None:
     """Write the replacement that the table names, where every supported release has it."""
     change = event.change
     history = load_histories().of(event.name)
-    if change is None or history is None or not change.rename:
+    if change is None or history is None:
         return None
+    if not change.rename:
+        is_alone = stays_broken(source, event.name, change.removed) is None
+        unused = _unused_import(event, source) if is_alone else ()
+        return Fix(_UNUSED, "safe", unused) if unused else None
+    broken = stays_broken(source, event.name, change.removed or change.deprecated)
+    if broken is not None:
+        raise Declined(_STAYS.format(said_of(broken)))
     name = history.replacement(change, event.support)
     if name is None or (change.positional and not _called_by_position(event, source)):
         return None
     plain = _by_position(event, source, change)
     if plain is not None:
         return plain
-    name, is_lacking = _for_the_file(event, source, change, name)
+    name = _for_the_file(event, source, change, name)
     if event.keyword is not None:
-        fix = _keyword(event, event.keyword, name)
-        return decided(fix, safe=not is_lacking, otherwise=LACKED_BEFORE) if fix is not None else None
+        return _keyword(event, event.keyword, name)
     if _is_spelled_out(event, source):
         return None
     fix = renamed(event, source, name)
@@ -78,7 +88,7 @@ def replaced(event: ApiUse, source: FixSource) -> Fix | None:
         return None
     if is_patched(source, last):
         return decided(fix, safe=False, otherwise=REPLACED_IN_TESTS)
-    if is_lacking or not every_release_has(event, change):
+    if not every_release_has(event, change):
         return decided(fix, safe=False, otherwise=LACKED_BEFORE)
     judge = _SAME_CALLS.get(event.name)
     if judge is None:
@@ -87,16 +97,25 @@ def replaced(event: ApiUse, source: FixSource) -> Fix | None:
     return decided(fix, safe=all(certain(source, use) for use in _uses(event, source)), otherwise=otherwise)
 
 
-def _for_the_file(event: ApiUse, source: FixSource, change: Change, name: str) -> tuple[str, bool]:
-    """The replacement as the file can spell it, and whether it may lack that: a project that does not say which releases it
-    supports may be for those before the replacement, as other names in the file show."""
+def _for_the_file(event: ApiUse, source: FixSource, change: Change, name: str) -> str:
+    """The replacement as the file can spell it: a project that does not say which releases it supports may be for those before
+    the replacement, as other names in the file show.
+
+    Raises:
+        Declined: these releases have no name for it that newer ones have, too.
+    """
     history = load_histories().of(event.name)
     if event.support.text or event.support.lowest is not None or not change.since or history is None:
-        return name, False
+        return name
     older = history.older(name)
     if older is not None:
-        return (older if lacks(source, event.name, name, change.since) else name), False
-    return name, lacks(source, event.name, name, change.since, after_fixes=True)
+        if spells(source, older.rpartition(".")[0], name.rpartition(".")[0]):
+            return older
+        return older if lacks(source, event.name, name, change.since) else name
+    shown = shown_older(source, event.name, name, change.since, after_fixes=True)
+    if shown is not None:
+        raise Declined(_STAYS.format(said_of(shown)))
+    return name
 
 
 def _is_spelled_out(event: ApiUse, source: FixSource) -> bool:
@@ -120,13 +139,15 @@ def renamed(event: ApiUse, source: FixSource, name: str, announced: Announced | 
         edits = (_module(source, at, event.name, name),)
         known = load_histories().of(event.name)
         moved = [known.change(f"{event.name}.{imported.name}") if known else None for imported in at.names]
-        if not all(c is not None and c.replacement.startswith(name + ".") for c in moved):
+        if event.name not in _MOVED_WHOLE and not all(
+            c is not None and c.replacement.startswith(name + ".") for c in moved
+        ):
             announced = NEW_MODULE
     else:
         name = _name_for_import(event.name, name)
         unused = _unused_import(event, source)
         if unused:
-            return Fix("Remove the unused import", "safe", unused)
+            return Fix(_UNUSED, "safe", unused)
         edits, announced = _imported(event, source, name, announced)
     fix = Fix(f"Use `{name}`", "safe", tuple(sorted(edits)))
     return fix if announced is None else unsafe(fix.message, announced, fix.edits)
@@ -144,7 +165,9 @@ def _unused_import(event: ApiUse, source: FixSource) -> tuple[Edit, ...]:
     """Take away the old name where the file imports it and nothing uses it; empty where something may."""
     for statement in walk(source.module):
         if isinstance(statement, ir.ImportFrom) and statement.start <= event.start < statement.end:
-            at = next(i for i, imported in enumerate(statement.names) if imported.start == event.start)
+            at = next((i for i, imported in enumerate(statement.names) if imported.start == event.start), None)
+            if at is None:
+                return ()
             local = statement.names[at].alias or statement.names[at].name
             is_alone = len(statement.names) == 1
             commented = source.comments(statement.start, source.line_end(statement.end))

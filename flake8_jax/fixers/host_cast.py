@@ -9,7 +9,8 @@ from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._flow import follow
 from flake8_jax.fixers._host_arithmetic import on_host, reads_only_shapes
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._source import FixSource, fixer
+from flake8_jax.fixers._logged import LOGGED, is_logged
+from flake8_jax.fixers._source import Declined, FixSource, fixer
 from flake8_jax.semantics.domain.values import Array, Tree, UnionValue, Value
 from flake8_jax.semantics.events.events import LibraryCall
 
@@ -41,6 +42,8 @@ def by_astype(event: LibraryCall, source: FixSource) -> Fix | None:
         return None
     if not event.args or not _has_astype(event.args[0]):
         return None
+    if is_logged(source, call):
+        raise Declined(LOGGED)
     value = call.args[0].value
     if source.lost_comments(call.start, call.end, [(value.start, value.end)]):
         return None

@@ -8,7 +8,8 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import NO_ITEM, unsafe
 from flake8_jax.fixers._consequences import with_consequences
-from flake8_jax.fixers._source import FixSource, Refused, fixer
+from flake8_jax.fixers._logged import LOGGED, is_logged
+from flake8_jax.fixers._source import Declined, FixSource, Refused, fixer
 from flake8_jax.semantics.events.events import MethodCall
 
 _CONTINUED = re.compile(r"[ \t]*\\\r?\n[ \t]*\Z")
@@ -18,6 +19,8 @@ _CONTINUED = re.compile(r"[ \t]*\\\r?\n[ \t]*\Z")
 def fix(event: MethodCall, source: FixSource) -> Fix | None:
     if event.method != "item" or event.at.args or not event.used:
         return None
+    if is_logged(source, event.at):
+        raise Declined(LOGGED)
     edit = drop_method(source, event.at)
     return with_consequences(source, event.at, unsafe("Remove `.item()` and keep the array", NO_ITEM, (edit,)))
 

@@ -23,7 +23,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._announced import TAKES_EFFECT, unsafe
 from flake8_jax.fixers._comments import comments_above
 from flake8_jax.fixers._names import uses
-from flake8_jax.fixers._source import FixSource, Refused, fixer
+from flake8_jax.fixers._source import Declined, FixSource, Refused, fixer
 from flake8_jax.semantics.domain.values import Const
 from flake8_jax.semantics.events.events import Setting
 
@@ -35,6 +35,12 @@ _RUN = re.compile(
 """Files that someone runs, or that are there to set things up."""
 _RUNS = re.compile(r"tests?|examples?|scripts?|experiments?|benchmarks?|notebooks?", re.IGNORECASE)
 """Folders of such files."""
+_RESTORES = re.compile(
+    r"restore|load_?(?:model|state|params|weights|checkpoint|ckpt)|(?:model|state|params)_?load", re.I
+)
+_SETTER = re.compile(r"\b(?:update|setdefault|putenv|initialize)\(")
+_READ_AT_IMPORT = re.compile(r"JAX_(?!PLATFORM)", re.IGNORECASE)
+"""Settings that JAX reads when it is imported, or at each use."""
 _GUARD = re.compile(r"^if __name__", re.MULTILINE)
 _WORD = re.compile(r"[a-z]{3,}|[a-z]*\d+")
 _MOVABLE = (ir.Assign, ir.AugAssign, ir.ExprStmt)
@@ -55,6 +61,7 @@ def fix(event: Setting, source: FixSource) -> Fix | None:
     if early is None or early.start >= statement.start:
         return None
     run = _run(source, place.block, early, statement)
+    _check_effect(event, source, early, run)
     if isinstance(early, (ir.FunctionDef, ir.ClassDef)) and early.decorators:
         return None
     between = place.block[place.block.index(early) : place.block.index(run[0])]
@@ -71,6 +78,52 @@ def fix(event: Setting, source: FixSource) -> Fix | None:
     edits = (_insertion(source, place.block, target, moved), *[_removal(source, one) for one in moved])
     what = "settings before the code that reads them" if len(run) > 1 else "setting before the code that reads it"
     return unsafe(f"Move the {what}", TAKES_EFFECT, edits)
+
+
+def _check_effect(event: Setting, source: FixSource, early: ir.Stmt, run: list[ir.Stmt]) -> None:
+    """Once it has moved, the setting takes effect, and XLA can read it.
+
+    Raises:
+        Declined: another line gives the same variable another value, an option lacks its dashes, or what runs before probably
+            starts JAX as well.
+    """
+    texts = {source.slice(one) for one in run}
+    for other in walk(source.module):
+        if isinstance(other, _MOVABLE) and source.slice(other) not in texts and _sets(source, other, event.name):
+            raise Declined(f"no automatic fix, because another line of this file sets `{event.name}`, too")
+    for one in run:
+        if "XLA_FLAGS" in source.slice(one) and (wrong := _without_dashes(one)):
+            raise Declined(f"no automatic fix, because XLA stops the program at `{wrong}`; options begin with `--`")
+    if not _is_import(early) and _READ_AT_IMPORT.match(event.name) is None:
+        before = source.place(early)
+        for earlier in before.block[: before.index]:
+            if (called := _starts_probably(source, earlier)) is not None:
+                raise Declined(f"no automatic fix, because `{called}` before it may start JAX as well")
+
+
+def _sets(source: FixSource, statement: ir.Assign | ir.AugAssign | ir.ExprStmt, name: str) -> bool:
+    """``os.environ[name] = …`` or a call that sets the variable or option."""
+    if isinstance(statement, ir.ExprStmt):
+        text = source.slice(statement)
+        return name in text and _SETTER.search(text) is not None
+    targets = statement.targets if isinstance(statement, ir.Assign) else [statement.target]
+    return any(name in source.slice(target) for target in targets)
+
+
+def _without_dashes(statement: ir.Stmt) -> str:
+    """The first word that a statement gives ``XLA_FLAGS`` and that is no option: XLA takes it for a file."""
+    found = [str(n.value) for n in walk(statement) if isinstance(n, ir.Constant) and n.kind == "str"]
+    whole = not any(isinstance(n, (ir.JoinedStr, ir.BinOp)) for n in walk(statement))
+    words = [word for text in found for word in text.split() if not word.isupper()] if whole else []
+    return next((word for word in words if not word.startswith("--")), "")
+
+
+def _starts_probably(source: FixSource, statement: ir.Stmt) -> str | None:
+    """A call that restores a checkpoint or loads a model: it makes arrays."""
+    if not isinstance(statement, _MOVABLE):
+        return None
+    calls = [source.slice(n.func) for n in walk(statement) if isinstance(n, ir.Call)]
+    return next((name for name in calls if _RESTORES.search(name.rpartition(".")[2])), None)
 
 
 def _run(source: FixSource, block: list[ir.Stmt], early: ir.Stmt, statement: ir.Stmt) -> list[ir.Stmt]:
@@ -200,19 +253,20 @@ def _start(source: FixSource, statement: ir.Stmt) -> int:
 
 
 def _moved_start(source: FixSource, run: Sequence[ir.Stmt]) -> int:
-    """Where statements that move begin: comments above them stay if settings of JAX directly below share them, unless words of
-    the comments name the statements alone."""
+    """Where statements that move begin: comments above them stay if they have words of the statement directly below alone, or
+    if that is a setting of JAX and they have none of the statements that move alone."""
     first, last = run[0], run[-1]
     following = source.place(last).following
     below = following[0] if following else None
     adjoins = below is not None and source.line_start(below.start) == source.next_line(last.end)
-    if below is None or not adjoins or "config.update(" not in source.slice(below):
-        return _start(source, first)
-    words = _words(source.text[_start(source, first) : first.start])
-    alone = words & _words(source.text[first.start : last.end]) - {"jax"} and not words & _words(
-        source.slice(below)
-    ) - {"jax"}
-    return _start(source, first) if alone else first.start
+    start = _start(source, first)
+    if below is None or not adjoins or start == first.start:
+        return start
+    said = _words(source.text[start : first.start])
+    moved, left = _words(source.text[first.start : last.end]), _words(source.slice(below))
+    alone, others = said & moved - left - {"jax"}, said & left - moved - {"jax"}
+    is_shared = "config.update(" in source.slice(below) and not alone
+    return first.start if others or is_shared else start
 
 
 def _words(text: str) -> set[str]:

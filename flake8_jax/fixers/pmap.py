@@ -301,7 +301,7 @@ def _carried(source: FixSource, site: Pmap, written: list[ir.Expr]) -> tuple[str
     """
     spans = [(node.start, node.end) for node in written]
     stays = site.options.get("donate_argnums") if site.donated != () else None
-    of_options = _comments_above(source, stays) if stays is not None else []
+    of_options = _comments_of(source, stays) if stays is not None else []
     lost = [c for c in source.lost_comments(site.replaced.start, site.replaced.end, spans) if c not in of_options]
     if len(lost) == 1 and source.text[: lost[0].start].rstrip()[-1:] == "(" and written:
         return renamed(lost[0].text), []
@@ -314,18 +314,20 @@ def _carried(source: FixSource, site: Pmap, written: list[ir.Expr]) -> tuple[str
     return "", [Edit(at, at, "".join(f"{renamed(comment.text)}{source.newline}{indentation}" for comment in lost))]
 
 
-def _comments_above(source: FixSource, option: ir.Expr) -> list[Comment]:
-    """The comments on the lines directly above an option."""
-    start = source.line_start(option.start)
+def _comments_of(source: FixSource, option: ir.Expr) -> list[Comment]:
+    """The comments on the lines directly above an option, and behind it on its own line."""
+    start, end = source.line_start(option.start), source.line_end(option.end)
     if source.text[start : option.start].split("=")[0].strip() != "donate_argnums":
         return []
+    alone = not source.text[option.end : end].partition("#")[0].strip(" \t,")
+    behind = source.comments(option.end, end) if alone else []
     column = start + len(source.text[start : option.start]) - len(source.text[start : option.start].lstrip())
-    return source.comments(comments_above(source, column, next_to=True), start)
+    return [*source.comments(comments_above(source, column, next_to=True), start), *behind]
 
 
 def _with_comments(source: FixSource, option: ir.Expr, text: str) -> str:
     """An option of the new call below the comments that it had."""
-    comments = [comment.text for comment in _comments_above(source, option)]
+    comments = [comment.text for comment in _comments_of(source, option)]
     return "".join([source.newline, *(f"{c}{source.newline}" for c in comments), text]) if comments else text
 
 

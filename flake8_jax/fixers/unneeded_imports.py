@@ -1,9 +1,9 @@
 """Imports that nothing needs once fixes are made.
 
-An import goes if the file used its name before the fixes and does not afterwards. It stays in a package's ``__init__``, in
-``__all__``, behind ``# noqa``, in ``try`` and ``if`` (but for ``if __name__ == "__main__"``), where another file or code in a
-string may take the name from this one, and where importing may do something: only the libraries that the tables know and the
-standard library count.
+An import goes if the file used its name before the fixes and does not afterwards. It stays in a package's ``__init__`` unless
+it is one of JAX's names, in ``__all__``, behind ``# noqa``, in ``try`` and ``if`` (but for ``if __name__ == "__main__"``),
+where another file or code in a string may take the name from this one, and where importing may do something: only the
+libraries that the tables know and the standard library count.
 
 Limitations: names that other projects import from this file; notebooks, whose magics may use anything.
 """
@@ -35,7 +35,7 @@ _RUNNING_TEXT = frozenset({"eval", "exec", "compile", "timeit", "Timer", "Templa
 
 def unneeded_imports(path: str, before: str, after: str, others: Iterable[str], style: CodeStyle) -> tuple[Edit, ...]:
     """Edits of the text ``after`` that take away the imports which only ``before`` needed. others: the other files' texts."""
-    if os.path.basename(path) == "__init__.py" or path.endswith(SUFFIX):
+    if path.endswith(SUFFIX):
         return ()
     source = FixSource(path, after, lower(after), style=style)
     statements = list(_statements(source))
@@ -47,7 +47,12 @@ def unneeded_imports(path: str, before: str, after: str, others: Iterable[str], 
     if not candidates:
         return ()
     stem = os.path.splitext(os.path.basename(path))[0]
-    texts = [text for text in others if stem in text]
+    if stem == "__init__":
+        stem = os.path.basename(os.path.dirname(os.path.abspath(path)))
+        candidates = [(s, n) for s, n in candidates if _is_part_of_jax(s)]
+        texts = [text.replace("from . import", f"from {stem} import") for text in others]
+    else:
+        texts = [text for text in others if stem in text]
     taken = {name for _, one in candidates for name in [_name(one)] if any(_takes(text, stem, name) for text in texts)}
     edits: list[Edit] = []
     for statement in dict.fromkeys(id(s) for s, _ in candidates):
@@ -70,6 +75,11 @@ def _statements(source: FixSource) -> Iterator[ir.Stmt]:
 
 def _is_from(statement: ir.Stmt) -> bool:
     return isinstance(statement, ir.ImportFrom)
+
+
+def _is_part_of_jax(statement: ir.Stmt) -> bool:
+    """``from jax import core``: no one takes it from a package that needed it itself."""
+    return isinstance(statement, ir.ImportFrom) and statement.module.partition(".")[0] == "jax"
 
 
 def _name(name: ir.ImportedName) -> str:

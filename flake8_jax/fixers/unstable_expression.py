@@ -10,6 +10,8 @@ options     what a reduction is given behind its operand, by name: ``axis``, ``k
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -103,6 +105,11 @@ class Formula:
 
 def _is_none(node: ir.Expr) -> bool:
     return isinstance(node, ir.Constant) and node.kind == "none"
+
+
+_NESTED = 2
+"""Formulas that begin with so many calls alike are of one series."""
+_MINUS_ONE = re.compile(r"exp\((?:[^()]|\([^()]*\))*\)\s*-\s*1(?:\.0*)?(?![\d.])")
 
 
 @fixer("unstable-expression")
@@ -312,7 +319,24 @@ def _is_power_of(f: Formula, node: msgspec.Struct) -> bool:
     return base is not None and f.is_same(base, _operand(f))
 
 
+def _is_one_of_series(f: Formula) -> bool:
+    """The lines around assign coefficients of one published scheme, written alike, whose exponentials stay as they are."""
+    statement = f.source.statement(f.whole)
+    if not isinstance(statement, ir.Assign):
+        return False
+    place, own = f.source.place(statement), f.source.slice(statement.value)
+    for beside in place.block[max(place.index - 1, 0) : place.index + 2]:
+        other = f.source.slice(beside.value) if isinstance(beside, ir.Assign) and beside is not statement else ""
+        pairs = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(own, other))
+        opened = sum(character == "(" for character, _ in pairs)
+        if opened >= _NESTED and "exp(" in other and not _MINUS_ONE.search(other):
+            return True
+    return False
+
+
 def _expm1(f: Formula) -> str:
+    if _is_one_of_series(f):
+        raise Refused
     left = f.whole.left if isinstance(f.whole, ir.BinOp) else None
     return f.called(instabilities.EXPM1, f.source.argument(f.only(left, "exp")))
 

@@ -95,7 +95,8 @@ def host_cast(event: LibraryCall) -> Report | None:
 
     Unsafe. `float(x)` becomes `x.astype(float)`; `int`, `bool` and `complex` change in the same way. The result is an
     array with JAX's rules for promotion and overflow instead of a Python number. For NaN, `int(x)` raises an error in
-    Python, but `x.astype(int)` gives some number.
+    Python, but `x.astype(int)` gives some number. If the code logs or prints the value, as in
+    `wandb.log({"loss": float(loss)})`, jaxlint offers no fix: return the value, and log it in the caller.
 
     ## How it is verified
 

@@ -96,7 +96,8 @@ def host_item(event: MethodCall) -> Report | None:
 
     Unsafe. jaxlint removes `.item()`. The result is then an array instead of a Python number, so it may overflow. For
     an array with several elements, `.item()` raises an error, but the fixed code does not. `.tolist()` has no fix,
-    because the code that uses the result needs a list.
+    because the code that uses the result needs a list. If the code logs or prints the value, jaxlint offers no fix:
+    return the value, and log it in the caller.
 
     ## How it is verified
 

@@ -94,7 +94,8 @@ def late_configuration(event: Setting) -> Report | None:
     ## Fix safety
 
     Unsafe. jaxlint moves the setting up, before the import or the computation that comes too early. The setting then
-    has an effect, so results may change. Variables of JAX and XLA that the lines directly around it set move with it.
+    has an effect, so results may change. Variables of JAX and XLA that the lines directly around it set move with it. A
+    comment above the setting stays where it is if it describes the next statement.
 
     jaxlint offers no fix in these cases:
 
@@ -103,6 +104,10 @@ def late_configuration(event: Setting) -> Report | None:
     - The `__init__.py` of the package sets the same variable or option. Python runs it first.
     - The file is a module of a package, and it is not a script, a test or a configuration file. The setting would then
       have an effect on every program that imports the module.
+    - Another line of the file gives the same variable or option another value.
+    - A word in the value of `XLA_FLAGS` does not begin with `--`: XLA would stop the program.
+    - The code restores a checkpoint or loads a model before the first computation that jaxlint sees. This code may start
+      JAX as well, and the setting would still come too late.
     - The setting demands a platform other than the CPU: JAX would raise an error on machines without this platform.
 
     ## How it is verified

@@ -130,10 +130,15 @@ def removed_api(event: ApiUse) -> Report | None:
     - A test replaces the function under its old name (`monkeypatch.setattr`). After the fix, the test would no longer
       change what the code calls.
     - The fix replaces the import of a module. The new module may lack a name that the code uses.
-    - The file runs only on old releases, which lack the new name. jaxlint assumes this if the project does not say
-      which releases it supports, and the file or another file of its package also uses an older name such as
-      `flax.optim`, which JAX or the library removed before the new name came. If a third name does the same in old and
-      new releases, the fix writes this name and is safe: `jax.tree_map` becomes `jax.tree_util.tree_map`.
+
+    If the project does not say which releases it supports, and the file or another file of its package uses a name such
+    as `flax.optim`, which JAX or the library removed before the new name came, jaxlint assumes that the file runs only
+    on old releases. There is then no fix, unless a third name does the same in old and new releases: `jax.tree_map`
+    becomes `jax.tree_util.tree_map`. It also becomes this name in a file that uses `jax.tree_util` for other trees.
+
+    jaxlint offers no fix either if the file imports another name that is gone and that no fix replaces, such as
+    `jax.ops.index_update`: the file would still raise an error at this import. If nothing uses such an import, the fix
+    removes it.
 
     ## How it is verified
 

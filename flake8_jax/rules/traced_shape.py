@@ -129,7 +129,9 @@ def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
     ## Fix safety
 
     If the size is a parameter of a function that is jitted in the same file, jaxlint adds the parameter to
-    `static_argnames`. This fix is unsafe, because JAX then compiles the function again for every value.
+    `static_argnames`. This fix is unsafe, because JAX then compiles the function again for every value. There is no fix
+    if the function also calls one of its arguments, such as `loss_fn`, and this argument is not static: JAX would
+    still raise an error.
 
     If the code computes the size from a shape, jaxlint uses `math`: `jnp.prod(jnp.array(x.shape))` becomes
     `math.prod(x.shape)`. This fix is safe if every call of the function is traced. Otherwise it is unsafe, because a

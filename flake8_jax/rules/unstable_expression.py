@@ -216,7 +216,8 @@ def unstable_expression(event: Computation) -> Report | None:
     Unsafe. jaxlint writes the stable function and passes the arguments `axis`, `keepdims`, `where` and `dtype` by
     name. It rewrites all logarithms of the form `log(1 + x)` in one function together, and `log(1 - x)` beside
     `log(1 + x)` in one statement. jaxlint offers no fix for `log(1 + x)` if the function also computes a power of
-    `1 + x`. The last digits of the result may change. The stable function may also reject an argument that the formula
+    `1 + x`, or for `exp(x) - 1` in one of several coefficients that neighboring lines compute by formulas with the same
+    beginning. The last digits of the result may change. The stable function may also reject an argument that the formula
     accepts: `jax.nn.softmax`, for example, rejects an array of booleans.
 
     ## How it is verified

@@ -191,3 +191,18 @@ def test_an_unneeded_import_goes_unless_code_in_a_string_may_read_it(rest: str, 
     imports, after = "import jax\nfrom jax import pmap\n", f"jax.jit(g)\n{rest}\n"
     edits = unneeded_imports("example.py", f"{imports}pmap(g)\n{rest}\n", imports + after, (), CodeStyle())
     assert apply_edits(imports + after, edits) == ("import jax\n" + after if goes else imports + after)
+
+
+@pytest.mark.parametrize(
+    ("imports", "other", "left"),
+    [
+        ("from jax import core, dtypes\n", "", "from jax import dtypes\n"),
+        ("from jax import core, dtypes\n", "from lib import core\n", "from jax import core, dtypes\n"),
+        ("from jax import core, dtypes\n", "from . import core\n", "from jax import core, dtypes\n"),
+        ("import math as core\n", "", "import math as core\n"),
+    ],
+)
+def test_a_package_keeps_what_others_may_take_from_it(imports: str, other: str, left: str) -> None:
+    rest = "f(dtypes)\n"
+    edits = unneeded_imports("lib/__init__.py", f"{imports}core.g()\n{rest}", imports + rest, [other], CodeStyle())
+    assert apply_edits(imports + rest, edits) == left + rest
