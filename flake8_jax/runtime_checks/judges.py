@@ -90,6 +90,7 @@ def raises(*types: str, message: str = "", anywhere: str = "", staged: bool = Fa
             if others:
                 return _raised(others[0])
         near = [seen for seen in o.all.get("raised", ()) if is_it(seen) and o.is_in_function(seen)]
+        near = [seen for seen in near if o.precedes(seen) and (message or _is_of_jax(seen))]
         if near and not o.visits():
             return _elsewhere(near[0], near[0]["stack"][0][1])
         other = [*o.here("raised"), *(seen for seen in o.through("raised") if seen.get("foreign"))]
@@ -102,6 +103,7 @@ def raises(*types: str, message: str = "", anywhere: str = "", staged: bool = Fa
                 "the line ran, but nothing called what it defines in a way that fails", "use a command that calls it"
             )
         beside = [seen for seen in o.all.get("raised", ()) if is_it(seen) and o.beside(seen) is not None]
+        beside = [seen for seen in beside if message or _is_of_jax(seen) or _is_of_statement(o, seen)]
         if beside:
             row = o.beside(beside[0])
             return _elsewhere(beside[0], row, "statement" if row in o.statement else "function")
@@ -109,6 +111,24 @@ def raises(*types: str, message: str = "", anywhere: str = "", staged: bool = Fa
         return _refuted(f"the line ran {times_in_words(o.visits())} ({states}) and raised nothing")
 
     return judge
+
+
+_OF_JAX = re.compile(r"\b(?:jax|flax|optax|equinox|haiku|orbax|chex|ShapedArray)\b|Tracer|\btraced\b", re.IGNORECASE)
+
+
+def _is_of_jax(seen: Seen) -> bool:
+    """Whether JAX or a library for it raised an exception, so that the cause may be what a rule of ours is about: its type says
+    so, its message, or the code that raised it (``origin``, where that is known)."""
+    if seen["type"] not in _GENERIC or "origin" not in seen:
+        return True
+    return bool(_OF_JAX.search(seen["origin"]) or _OF_JAX.search(seen["message"]))
+
+
+def _is_of_statement(o: Observations, seen: Seen) -> bool:
+    """Whether Python itself raised an exception in the statement: a call of several rows fails on its first one."""
+    return not seen.get("origin") and any(
+        place[0] == o.spot.path and place[1] in o.statement for place in seen["stack"][:1]
+    )
 
 
 _LACKING = re.compile(

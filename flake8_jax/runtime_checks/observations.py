@@ -120,6 +120,11 @@ class Observations(msgspec.Struct, frozen=True):
         row = int(seen["stack"][0][1]) if seen["stack"] else 0
         return row if seen["stack"] and self.is_in_function(seen) and row in rows else None
 
+    def precedes(self, seen: Seen) -> bool:
+        """Return whether something happened in a row above the line, of its statement, or in the row after it."""
+        row = int(seen["stack"][0][1])
+        return row <= self.spot.last + 1 or row in self.statement
+
     def misses(self, seen: Seen) -> bool:
         """Return whether something happened in these rows, but in another expression."""
         span = seen.get("span")

@@ -22,7 +22,7 @@ BOOL = ("TracerBoolConversionError", "Attempted boolean conversion of traced arr
 
 
 def judge(
-    error: tuple[str, str] | None,
+    error: tuple[str, str] | tuple[str, str, str] | None,
     *stack: tuple[str, int, str],
     rows: tuple[int, int] = (10, 10),
     statement: frozenset[int] = frozenset(),
@@ -32,11 +32,13 @@ def judge(
     nonfinite: int = 0,
     name: str = "",
 ) -> Verdict:
-    """The verdict where a run raised ``error`` (type and message). stack: path, row and function, innermost first."""
+    """The verdict where a run raised ``error``: type, message, and the package that raised it. stack: path, row and function,
+    innermost first."""
     raised: list[dict[str, Any]] = []
     if error is not None:
         frames = [[path, row, function, 1] for path, row, function in stack]
         raised = [{"type": error[0], "bases": [error[0]], "message": error[1], "state": "abstract", "stack": frames}]
+        raised[0] |= {"origin": error[2]} if len(error) > 2 else {}
     watch = {"visits": {"abstract": visits} if visits else {}, "functions": ["f"], "nonfinite": nonfinite}
     runs = {mode: Run({"watches": [watch], "raised": raised}, {}) for mode in ("plain", "keys", "nans", "replicas")}
     asked = Asked(rule, Spot(FILE, *rows), statement=statement, name=name)
@@ -65,6 +67,33 @@ def test_the_same_error_beside_the_line(
     if verdict == "confirmed-elsewhere":
         row = next(row for path, row, _ in stack if path == FILE)
         assert found.reason.startswith(f"line {row} of the same ") and found.details["exception"]["type"] == BOOL[0]
+
+
+@pytest.mark.parametrize(
+    ("message", "origin", "row", "visits", "verdict"),
+    [
+        ("set_ylim() got an unexpected keyword argument 'min'", "matplotlib", 9, 1, "refuted"),
+        ("set_ylim() got an unexpected keyword argument 'min'", "matplotlib", 11, 0, "inconclusive"),
+        ("int() got an unexpected keyword argument", "", 9, 1, "refuted"),
+        ("int() got an unexpected keyword argument", "", 5, 0, "blocked"),
+        ("missing a required argument: 'c'", "jax", 9, 1, "confirmed-elsewhere"),
+        ("missing a required argument: 'c'", "jax", 5, 0, "confirmed-elsewhere"),
+        (
+            "missing a required argument: 'c'",
+            "jax",
+            90,
+            0,
+            "inconclusive",
+        ),  # far below, so it kept no line from running
+        ("adam() missing 1 required positional argument", "", 12, 1, "confirmed-elsewhere"),  # of the same statement
+    ],
+)
+def test_an_error_of_another_library_beside_the_line(
+    message: str, origin: str, row: int, visits: int, verdict: str
+) -> None:
+    error = ("TypeError", message, origin)
+    found = judge(error, (FILE, row, "f"), rule="library-call-mismatch", statement=frozenset({10, 12}), visits=visits)
+    assert found.verdict == verdict, found
 
 
 @pytest.mark.parametrize("rule", ["removed-api", "traced-hash"])

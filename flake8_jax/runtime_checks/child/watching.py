@@ -20,7 +20,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import CodeType, FrameType
+from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from flake8_jax.runtime_checks.child.constants import array_bytes
@@ -226,7 +226,7 @@ class Watcher:
             for watch in self._begins.get(id(frame.f_code), {}).get(frame.f_lasti, ()):
                 self._visit_of(watch, frame, trace_state())
         elif event == "exception":
-            self._exception(frame, arg[1] if arg[1] is not None else arg[0])
+            self._exception(frame, arg[1] if arg[1] is not None else arg[0], arg[2])
         elif event == "return":
             if self._raising and frame in self._raising:
                 self._leave(frame)
@@ -366,7 +366,7 @@ class Watcher:
                 key = (self.places.run_of(frame), self.first_row(frame))
                 watch.inside[key] = watch.inside.get(key, 0) + 1
 
-    def _exception(self, frame: FrameType, error: Any) -> None:
+    def _exception(self, frame: FrameType, error: Any, traceback: TracebackType | None) -> None:
         # The event comes once a frame, and without an instance where Python's own code raised lazily.
         if not isinstance(error, BaseException) or isinstance(error, _PASSING):
             return
@@ -387,6 +387,7 @@ class Watcher:
                     "stack": stack,
                     "left": [],
                     "span": span_of(frame),
+                    "origin": origin_of(error, frame, traceback),
                 }
             )
             self._raising[frame] = self.raised[-1]
@@ -416,6 +417,19 @@ def _rows_of(code: CodeType) -> tuple[int, int]:
     if code.co_name == "<module>":
         return 0, sys.maxsize
     return code.co_firstlineno, max((row for _, _, row in code.co_lines() if row is not None), default=0)
+
+
+def origin_of(error: BaseException, frame: FrameType, traceback: TracebackType | None) -> str:
+    """The package whose code raised an exception that reached a frame of the user's; empty where Python itself or the user's
+    code did. JAX removes its own frames, and says so in a note or by the cause."""
+    notes = " ".join(map(str, getattr(error, "__notes__", ())))
+    if "JAX has removed" in notes or type(error.__cause__).__module__.startswith("jax."):
+        return "jax"
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None or traceback.tb_frame is frame:
+        return ""
+    return str(traceback.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 def span_of(frame: FrameType) -> list[int] | None:
