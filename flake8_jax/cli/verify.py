@@ -33,7 +33,7 @@ from flake8_jax.runtime_checks.child.constants import is_name
 from flake8_jax.runtime_checks.marks import cases_of, recorded_function
 from flake8_jax.runtime_checks.observations import Spot, Use
 from flake8_jax.runtime_checks.profile import Function, Profile
-from flake8_jax.runtime_checks.statements import rows_around
+from flake8_jax.runtime_checks.statements import rows_around, rows_of_loop
 from flake8_jax.runtime_checks.verify import Asked, RefusedCommand, Verification, verify
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def asked_of(item: Diagnostic, texts: Mapping[str, str], recorded: dict[str, lis
         statement=rows_around(text, spot.first, spot.last),
         chain=tuple((step.path, step.row) for step in item.finding.evidence if not step.path.endswith(SUFFIX)),
         name=name_of(item, text), column=item.column, code=item.code, first=first, again=again,
-        span=span_of(item, text, spot), words=words_of(text, spot),
+        span=span_of(item, text, spot), words=words_of(text, spot), loop=rows_of_loop(text, spot.first),
     )  # fmt: skip
 
 

@@ -300,7 +300,7 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
     ## How it is verified
 
     `jaxlint verify` runs the program that you name and confirms the finding if the line of the finding waits for the
-    device at least twice in one run of the loop.
+    device at least twice in one run of the function that has the loop.
 
     ## Since
 

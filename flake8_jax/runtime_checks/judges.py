@@ -317,7 +317,7 @@ def compares_nan(o: Observations) -> Verdict:
 
 def compiles_again(*, what: str, traces: bool = False, across_runs: bool = False, here: bool = False) -> Judge:
     """Make a judge that confirms if JAX compiles the same function more than once, in one run of the function around
-    the line or, with across_runs, in several.
+    the line or, with across_runs, in several; of a loop, what was compiled before it or after it does not count.
 
     traces: count traces too. here: tell compilations for another line of the function apart.
     """
@@ -325,6 +325,8 @@ def compiles_again(*, what: str, traces: bool = False, across_runs: bool = False
     def judge(o: Observations) -> Verdict:
         kinds = ("compilations", "tracings") if traces else ("compilations",)
         found = [seen for kind in kinds for seen in _around(o, kind)]
+        if o.loop:
+            found = [seen for seen in found if not o.loop.isdisjoint(_rows(o, [seen]))]
         names: dict[tuple[int | None, str], int] = {}
         for seen in found:
             run = None if across_runs else _run_around(o, seen)
@@ -366,20 +368,51 @@ def lengthens(o: Observations) -> Verdict:
     return _unclear("JAX compiled nothing of the line for several shapes", advice) if o.visits() else NOT_REACHED
 
 
-def compiles_operations(least: int) -> Judge:
-    """Make a judge that confirms if JAX compiles at least ``least`` operations of the line one by one."""
+def compiles_operations(least: int, often: int = 16) -> Judge:
+    """Make a judge that confirms if JAX compiles at least ``least`` operations of the line one by one; or fewer, where other
+    lines had the rest compiled, if the line runs again outside of tracing; or none, if it does so ``often``.
+    """
 
     def judge(o: Observations) -> Verdict:
-        names = sorted({seen["name"] for seen in o.through("compilations")})
+        found = o.through("compilations")
+        names = sorted({seen["name"] for seen in found})
+        count = o.visits(*_RUNNING)
         if len(names) >= least and o.visits("eager"):
-            shown = ", ".join(names[:4])
-            return _confirmed(
-                f"JAX compiled {len(names)} operations of the line one by one: {shown}", operations=len(names)
+            return _compiled_singly(names)
+        if not o.visits():
+            return NOT_REACHED
+        if not count:
+            said = (
+                f"the line only ran while JAX traced ({times_in_words(o.visits())}), so that it was compiled as a whole"
             )
-        advice = "use a command that comes to this line first"
-        return _unclear("JAX had compiled the operations of the line before", advice) if o.visits() else NOT_REACHED
+            return _unclear(said, "use a command that calls its function outside of jit")
+        if _is_compiled_inside(o):
+            said = "JAX traced the function that the line calls less often than the line ran, as jit does"
+            return _unclear(said, "read whether what it calls is compiled, or use a command that calls it without jit")
+        single = sorted({seen["name"] for seen in found if not seen.get("reason")})
+        if single and count >= 2:
+            return _compiled_singly(single)
+        ran = f"the line ran {times_in_words(count)} outside of jit"
+        if count >= often:
+            return _confirmed(f"{ran}, and each time its operations were called one by one", visits=count)
+        said = f"{ran}, and JAX had compiled its operations for other lines"
+        return _unclear(said, f"use a run that comes to it at least {often} times")
 
     return judge
+
+
+_RUNNING = ("eager", "concrete")
+
+
+def _compiled_singly(names: list[str]) -> Verdict:
+    count = f"{len(names)} operations" if len(names) > 1 else "an operation"
+    return _confirmed(f"JAX compiled {count} of the line one by one: {', '.join(names[:4])}", operations=len(names))
+
+
+def _is_compiled_inside(o: Observations) -> bool:
+    """Whether the line led to a function while JAX traced, but not each time that it ran: what jit does."""
+    calls, runs_ = o.watch.get("entered", 0), o.watch.get("entered_runs", 0)
+    return bool(calls) and (calls < o.most(*_RUNNING) or runs_ < o.runs("eager"))
 
 
 def traces_again(o: Observations) -> Verdict:
@@ -436,11 +469,16 @@ def compiled_in_region(o: Observations) -> Verdict:
 
 
 def waits_in_loop(o: Observations) -> Verdict:
-    """Confirm if the line waited for the device at least twice in one run of the loop."""
+    """Confirm if the line waited for the device at least twice in one run of the function that has the loop."""
     waits = [seen for seen in o.through("waits") if seen["state"] == "eager"]
-    most = max(o.in_one_run(waits).values(), default=0)
-    if most >= 2:
-        return _confirmed(f"the line waited for the device {times_in_words(most)} in one run of the loop", waits=most)
+    counts = o.in_one_run(waits)
+    busiest = max(counts, key=lambda key: counts[key], default=None)
+    most = counts[busiest] if busiest is not None else 0
+    if busiest is not None and most >= 2:
+        names = (place[2] for seen in waits for place in seen["stack"] if place[3] == busiest[0])
+        function = next(names, "")
+        where = "the program" if function in ("", "<module>") else f"`{function}`"
+        return _confirmed(f"the line waited for the device {times_in_words(most)} in one run of {where}", waits=most)
     if not o.visits():
         return NOT_REACHED
     if most:

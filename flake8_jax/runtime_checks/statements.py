@@ -55,6 +55,19 @@ def rows_of_function(text: str, row: int) -> range:
     return range(1 if inner is None else inner.lineno, last + 1)
 
 
+def rows_of_loop(text: str, row: int) -> frozenset[int]:
+    """Return the rows (1-based) of the outermost loop around a row, in its function; none where no loop is."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return frozenset()
+    inside = rows_of_function(text, row)
+    loops = [node for node in ast.walk(tree) if isinstance(node, (ast.For, ast.AsyncFor, ast.While))]
+    holding = [node for node in loops if inside.start <= node.lineno <= row <= (node.end_lineno or node.lineno)]
+    outer = min(holding, key=lambda node: node.lineno, default=None)
+    return frozenset() if outer is None else frozenset(range(outer.lineno, (outer.end_lineno or outer.lineno) + 1))
+
+
 def rows_around(text: str, first: int, last: int) -> frozenset[int]:
     """Return the rows (1-based) of the smallest statement that contains one of these rows, and these rows."""
     mine = set(range(first, last + 1))

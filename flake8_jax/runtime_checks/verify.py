@@ -62,7 +62,7 @@ class Asked(msgspec.Struct, frozen=True):
     formula: the text of the finding, and what its fix would make of it. every: call all targets, also after one that
     reached it. name: the text of the finding, where that is a name. column: where it begins in its first row, from 1; 0 for
     anywhere. code: that of its rule. first, again: the uses of a key that it names.
-    span, words: see ``attribution``."""
+    span, words: see ``attribution``. loop: the rows of the outermost loop around it in its function."""
 
     rule: str
     spot: Spot
@@ -79,6 +79,7 @@ class Asked(msgspec.Struct, frozen=True):
     again: Use = Use()
     span: Span | None = None
     words: frozenset[str] = frozenset()
+    loop: frozenset[int] = frozenset()
 
 
 _REAL = "pass a command that uses real inputs"
@@ -495,7 +496,7 @@ def judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, ve
     watch: Seen = run.seen["watches"][number]
     seen = Observations(
         one.spot, watch, run.seen, workload.roots, one.statement, one.name, one.first, one.again, one.span,
-        frozenset(one.chain),
+        frozenset(one.chain), one.loop,
     )  # fmt: skip
     verdict = oracle.judge(seen)
     if verdict is NOT_REACHED:

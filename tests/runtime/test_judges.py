@@ -15,6 +15,7 @@ from flake8_jax.runtime_checks.attribution import without_foreign
 from flake8_jax.runtime_checks.observations import Spot, Use, line_in_words
 from flake8_jax.runtime_checks.oracles import all_oracles
 from flake8_jax.runtime_checks.sandbox import Limits
+from flake8_jax.runtime_checks.statements import rows_of_loop
 from flake8_jax.runtime_checks.verify import Asked, Run, Workload, judged, limited, named_by, verdict_of
 
 FILE, OTHER = "/project/model.py", "/project/other.py"
@@ -423,7 +424,7 @@ def test_the_loop_around_a_call_that_leads_to_the_line(chain: tuple[tuple[str, i
     found = judged(0, asked, runs, Workload(("python", "main.py"), ("/project",), "/project"), {"backend": "cpu"})
     assert found.verdict == verdict
     if verdict == "confirmed":
-        assert found.reason == "the line waited for the device twice in one run of the loop"
+        assert found.reason == "the line waited for the device twice in one run of `main`"
 
 
 @pytest.mark.parametrize(
@@ -450,6 +451,61 @@ def test_an_array_that_grows_is_compiled_for_several_shapes(
     assert found.verdict == verdict
     if verdict == "confirmed":
         assert found.reason == "JAX compiled `concatenate` of the line for 2 shapes of its arguments"
+
+
+@pytest.mark.parametrize(
+    ("visits", "names", "entered", "said"),
+    [
+        (
+            {"eager": 1},
+            ["add", "dot", "tanh"],
+            0,
+            "confirmed: JAX compiled 3 operations of the line one by one: add, dot, tanh",
+        ),
+        ({"eager": 2}, ["add"], 0, "confirmed: JAX compiled an operation of the line one by one: add"),
+        ({"eager": 2}, ["f because"], 0, "inconclusive: the line ran twice outside of jit, and JAX had compiled its"),
+        ({"eager": 16}, [], 0, "confirmed: the line ran 16 times outside of jit, and each time"),
+        ({"eager": 16}, [], 16, "confirmed: the line ran 16 times outside of jit, and each time"),  # by grad
+        (
+            {"eager": 16},
+            [],
+            1,
+            "inconclusive: JAX traced the function that the line calls less often than the line ran",
+        ),
+        ({"eager": 2}, [], 0, "inconclusive: the line ran twice outside of jit, and JAX had compiled its"),
+        (
+            {"abstract": 4},
+            [],
+            0,
+            "inconclusive: the line only ran while JAX traced (4 times), so that it was compiled as",
+        ),
+    ],
+)
+def test_operations_that_run_one_by_one(visits: dict[str, int], names: list[str], entered: int, said: str) -> None:
+    """A reason, which JAX gives for functions of the user's, comes after the name."""
+    stack = [[FILE, 10, "f", 1]]
+    compiled = [
+        {"name": name.split()[0], "reason": " ".join(name.split()[1:]), "seconds": 0.1, "stack": stack}
+        for name in names
+    ]
+    watch = {"visits": visits, "most": visits, "runs": dict.fromkeys(visits, 1)}
+    watch |= {"entered": entered, "entered_runs": int(entered > 0)}
+    runs = {"plain": Run({"watches": [watch], "raised": [], "compilations": compiled}, {})}
+    workload = Workload(("python", "main.py"), ("/project",), "/project")
+    found = judged(0, Asked("eager-step", Spot(FILE, 10, 10)), runs, workload, {"backend": "cpu"})
+    assert f"{found.verdict}: {found.reason}".startswith(said), found
+
+
+@pytest.mark.parametrize(("row", "verdict"), [(11, "confirmed"), (4, "inconclusive")])
+def test_compilations_before_the_loop(row: int, verdict: str) -> None:
+    again = {"name": "_uniform", "seconds": 0.1, "reason": "", "stack": [[FILE, row, "main", 1]]}
+    watch = {"visits": {"eager": 3}, "most": {"eager": 3}, "numbers": [1]}
+    runs = {"plain": Run({"watches": [watch], "raised": [], "compilations": [again] * 3}, {})}
+    asked = Asked(
+        "transform-in-loop", Spot(FILE, 10, 10), loop=rows_of_loop("\n" * 7 + "for i in x:\n f()\n\n\n g()", 10)
+    )
+    found = judged(0, asked, runs, Workload(("python", "main.py"), ("/project",), "/project"), {"backend": "cpu"})
+    assert found.verdict == verdict, found
 
 
 def test_a_wait_that_cannot_be_seen_is_not_denied() -> None:
