@@ -46,7 +46,6 @@ ALONE = {
     "a-part-for-each-process",
     "waits-for-other-processes",
     "keys-of-a-process",
-    "arrays-on-the-cpu",
 }
 """What these programs say makes fixes unsafe in all of their project, so each has a project of its own."""
 

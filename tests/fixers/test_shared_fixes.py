@@ -143,3 +143,19 @@ def test_code_in_a_retired_folder_gets_safe_fixes_alone(folder: str, *, is_offer
     text = HEAD + "jnp.log(1 + x)\n\n\ntree = jax.tree_map(abs, [1])\n"
     findings = fixed_together({f"{folder}/steps.py": text, "train.py": "import jax\n"})
     assert {finding.code: finding.fix is not None for finding in findings} == {"JAX703": is_offered, "JAX801": True}
+
+
+@pytest.mark.parametrize(
+    ("other", "is_offered"),
+    [
+        ("x = jax.device_put(1.0, jax.devices()[0])\n", True),
+        ("x = jax.device_put(1.0, cpu)\n", False),
+        ('f = partial(jax.jit, static_argnums=0, backend="cpu")(g)\n', False),
+        ("with jax.default_device(cpu):\n    g()\n", False),
+    ],
+)
+def test_pmap_stays_where_the_project_puts_arrays_on_the_cpu(other: str, *, is_offered: bool) -> None:
+    text = "import jax\n\n\ndef main(x):\n    return jax.pmap(lambda y: y.mean())(x)\n"
+    findings = fixed_together({"step.py": text, "data.py": "import jax\n" + other})
+    [finding] = [finding for finding in findings if finding.code == "JAX601"]
+    assert (finding.fix is not None) == is_offered
