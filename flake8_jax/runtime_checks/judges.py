@@ -233,6 +233,25 @@ def is_constant(o: Observations) -> Verdict:
     return runs_staged("the array becomes a constant of the program")(o)
 
 
+def unless_passed(judge: Judge) -> Judge:
+    """Make a judge that asks, of what stands in the default of a parameter, whether calls leave that argument out."""
+
+    def judged(o: Observations) -> Verdict:
+        name = o.watch.get("parameter", "")
+        if not name or not o.visits():
+            return judge(o)
+        left_out, given = o.watch["left_out"], o.watch["given"]
+        if left_out:
+            return _confirmed(f"the function was called {times_in_words(left_out)} without `{name}`", calls=left_out)
+        if given:
+            return _refuted(f"the function was called {times_in_words(given)}, each time with `{name}`")
+        return _unclear(
+            f"the function was not called, so the default of `{name}` was not used", "use a command that calls it"
+        )
+
+    return judged
+
+
 def runs(what: str) -> Judge:
     """Make a judge that confirms if the line runs at all, because the rule's claim follows from that."""
 
@@ -319,7 +338,8 @@ def compiles_again(*, what: str, traces: bool = False, across_runs: bool = False
     """Make a judge that confirms if JAX compiles the same function more than once, in one run of the function around
     the line or, with across_runs, in several; of a loop, what was compiled before it or after it does not count.
 
-    traces: count traces too. here: tell compilations for another line of the function apart.
+    traces: count traces too, and compilations for the same shapes only. here: tell compilations for another line of the
+    function apart.
     """
 
     def judge(o: Observations) -> Verdict:
@@ -327,10 +347,10 @@ def compiles_again(*, what: str, traces: bool = False, across_runs: bool = False
         found = [seen for kind in kinds for seen in _around(o, kind)]
         if o.loop:
             found = [seen for seen in found if not o.loop.isdisjoint(_rows(o, [seen]))]
-        names: dict[tuple[int | None, str], int] = {}
+        names: dict[tuple[int | None, str, str], int] = {}
         for seen in found:
             run = None if across_runs else _run_around(o, seen)
-            key = (run, seen["name"])
+            key = (run, seen["name"], seen.get("signature", "") if traces else "")
             names[key] = names.get(key, 0) + 1
         best = max(names.items(), key=lambda item: item[1], default=None)
         visits = o.visits("eager") if across_runs else o.most("eager")
@@ -425,6 +445,13 @@ def traces_again(o: Observations) -> Verdict:
         return _confirmed(f"JAX traced the function {times_in_words(count)} in one run of the loop", traces=count)
     if runs_ >= 2 and runs_ >= o.runs("eager") > 0:
         return _confirmed(f"JAX traced the function in each of {runs_} runs of the line", traces=runs_)
+    if o.most("eager") >= 2:
+        said = (
+            f"the line ran {times_in_words(o.most('eager'))} in one run of its function, and JAX traced nothing again"
+        )
+        return _unclear(
+            said, "read whether the loop makes the transform again, which takes time that jaxlint does not measure"
+        )
     return _unclear("JAX traced no function twice", MORE_ITERATIONS) if o.visits() else NOT_REACHED
 
 
@@ -580,8 +607,8 @@ def key_repeats(least: int = 1) -> Judge:
             named = [use for use in repeat.before if o.first.is_on(use["stack"])]
             if named and o.again.is_on(repeat.again["stack"]):
                 return _confirmed(
-                    f"the same key was consumed {times_in_words(len(named) + 1)} ({named[0]['name']} on "
-                    f"{_line_of(o, named[0])}, then {repeat.again['name']} here)",
+                    f"the same key was consumed {times_in_words(len(named) + 1)} ({_use(named[0])} on "
+                    f"{_line_of(o, named[0])}, then {_use(repeat.again)} here)",
                     first=named[0]["stack"][:3],
                     again=repeat.again["stack"][:3],
                 )
@@ -616,7 +643,7 @@ def key_repeats(least: int = 1) -> Judge:
 def _other_use(o: Observations, repeat: Repeat) -> Verdict:
     """The line consumed a key again, but not by the two uses that the finding names."""
     first = repeat.before[0]
-    seen = f"{first['name']} on {_line_of(o, first)}, then {repeat.again['name']} here"
+    seen = f"{_use(first)} on {_line_of(o, first)}, then {_use(repeat.again)} here"
     named = [line_in_words(path, row, o.spot.path) for path, row, _ in (*o.first.places[:1], *o.again.places[:1])]
     verdict = _unclear(
         f"the same key was consumed twice ({seen}), but not first on {named[0]} as the finding says"
@@ -625,6 +652,11 @@ def _other_use(o: Observations, repeat: Repeat) -> Verdict:
         "use a command in which the lines that it names use the key",
     )
     return msgspec.structs.replace(verdict, details={"first": first["stack"], "again": repeat.again["stack"]})
+
+
+def _use(seen: Seen) -> str:
+    """What consumed a key: the function of ``jax.random`` that was called, which may split inside."""
+    return str(seen.get("called") or seen["name"])
 
 
 def _line_of(o: Observations, seen: Seen) -> str:
@@ -670,8 +702,15 @@ def nan_in_gradient(o: Observations) -> Verdict:
     for seen in o.all.get("raised", ()):
         if "FloatingPointError" in seen["bases"]:
             return _confirmed(f"with `jax_debug_nans`, {error_in_words(seen)}")
-    advice = "use inputs on both sides of the condition"
-    return _unclear("no NaN appeared on these inputs", advice) if o.visits() else NOT_REACHED
+    if not o.visits():
+        return NOT_REACHED
+    if not o.visits(*STAGED):
+        said = "the line only ran outside of JAX's transforms, so that nothing took its gradient"
+        return _unclear(said, "use a command that takes it, with values on both sides of the condition and far from it")
+    return _unclear(
+        "no NaN appeared on these inputs",
+        "use a command that takes the gradient, with values on both sides of the condition and far from it",
+    )
 
 
 def replicas_drift(o: Observations) -> Verdict:

@@ -551,8 +551,10 @@ def _why_not_reached(one: Asked, watch: Seen, run: Run) -> Verdict | None:
         if any(_leads_here(one, *left) for left in raised.get("left", ())):
             return found
     if run.failed:
-        before = "" if _is_entered(one, run.seen) else "nothing of its file ran before "
-        return Verdict("blocked", f"the line did not run; {before}{run.trouble}")
+        if _is_entered(one, run.seen):
+            return Verdict("blocked", f"the line did not run; {run.trouble}")
+        said = f"the line did not run; nothing of its file ran before {run.trouble}"
+        return Verdict("blocked", f"{said}; fix that, or use a command that comes to its file")
     why = run.trouble or "the run was " * bool(run.cut) + run.cut
     if run.blind:
         return Verdict("inconclusive", f"the line was not seen to run; {why}; use a command that sets none")
@@ -578,7 +580,7 @@ def _cut_before(one: Asked, before: Seen, run: Run, mode: str) -> Verdict:
 def _more_time(one: Asked, run: Run) -> str:
     """What gives a slow way of running more time: without findings of other rules, there is no first run that limits it."""
     alone = f"--select {one.code} " * bool(one.code)
-    return f"give that run more time with `{alone}{'--timeout 900' if run.stopped else '--for 4m'}`"
+    return f"give that run more time with `{alone}{'--for 4m' if run.cut else '--timeout 900'}`"
 
 
 def _chain_elsewhere(one: Asked, seen: Observations) -> str:

@@ -206,7 +206,10 @@ def test_files_of_one_name_are_told_apart(tmp_path: Path, monkeypatch: pytest.Mo
     [
         ([FILE], "the command ended with KeyError"),
         (["/project/call.py"], "the command ended with KeyError"),
-        ([OTHER], "nothing of its file ran before the command ended with KeyError"),
+        (
+            [OTHER],
+            "nothing of its file ran before the command ended with KeyError; fix that, or use a command that comes to its file",
+        ),
     ],
 )
 def test_a_command_that_fails_says_whether_it_was_on_the_way(files: list[str], said: str) -> None:
@@ -307,6 +310,18 @@ def test_the_place_of_a_use_in_a_file_without_findings(tmp_path: Path) -> None:
     step = Step(str(path), 0, 2, "use", "", "")
     assert place_of(step, {}) == (str(path), 2, frozenset({1, 2, 3}))
     assert place_of(step, {str(path): "y = x\n"}) == (str(path), 1, frozenset({1}))
+
+
+def test_a_draw_has_the_name_of_the_function_that_the_user_called() -> None:
+    """``randint`` splits the key inside."""
+    draws = [
+        {"name": "split", "called": "randint", "key": "k", "made": 1, "stack": [[FILE, row, "f", 1]]} for row in (9, 10)
+    ]
+    watch = {"visits": {"eager": 1}, "most": {"eager": 1}}
+    runs = {"keys": Run({"watches": [watch], "raised": [], "draws": draws}, {})}
+    workload = Workload(("python", "main.py"), ("/project",), "/project")
+    found = judged(0, Asked("key-reuse", Spot(FILE, 10, 10)), runs, workload, {"backend": "cpu"})
+    assert found.reason == "the same key was consumed twice (randint on line 9, then randint here)"
 
 
 def test_a_use_that_only_another_finding_names() -> None:
@@ -496,6 +511,24 @@ def test_operations_that_run_one_by_one(visits: dict[str, int], names: list[str]
     assert f"{found.verdict}: {found.reason}".startswith(said), found
 
 
+@pytest.mark.parametrize(
+    ("left_out", "given", "verdict", "said"),
+    [
+        (2, 3, "confirmed", "the function was called twice without `key`"),
+        (0, 3, "refuted", "the function was called 3 times, each time with `key`"),
+        (0, 0, "inconclusive", "the function was not called, so the default of `key` was not used; use a command that"),
+    ],
+)
+def test_a_key_in_a_default_is_used_by_calls_without_the_argument(
+    left_out: int, given: int, verdict: str, said: str
+) -> None:
+    watch = {"visits": {"eager": 1}, "parameter": "key", "left_out": left_out, "given": given}
+    runs = {"plain": Run({"watches": [watch], "raised": []}, {})}
+    workload = Workload(("python", "main.py"), ("/project",), "/project")
+    found = judged(0, Asked("constant-key", Spot(FILE, 10, 10)), runs, workload, {"backend": "cpu"})
+    assert found.verdict == verdict and found.reason.startswith(said), found
+
+
 @pytest.mark.parametrize(("row", "verdict"), [(11, "confirmed"), (4, "inconclusive")])
 def test_compilations_before_the_loop(row: int, verdict: str) -> None:
     again = {"name": "_uniform", "seconds": 0.1, "reason": "", "stack": [[FILE, row, "main", 1]]}
@@ -506,6 +539,30 @@ def test_compilations_before_the_loop(row: int, verdict: str) -> None:
     )
     found = judged(0, asked, runs, Workload(("python", "main.py"), ("/project",), "/project"), {"backend": "cpu"})
     assert found.verdict == verdict, found
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [("eager", "the line only ran outside of JAX's transforms"), ("concrete", "no NaN appeared on these inputs")],
+)
+def test_a_gradient_that_nothing_took(state: str, said: str) -> None:
+    runs = {mode: Run({"watches": [{"visits": {state: 1}}], "raised": []}, {}) for mode in ("plain", "nans")}
+    workload = Workload(("python", "main.py"), ("/project",), "/project")
+    found = judged(0, Asked("where-nan-grad", Spot(FILE, 10, 10)), runs, workload, {"backend": "cpu"})
+    assert found.verdict == "inconclusive" and found.reason.startswith(said), found
+
+
+@pytest.mark.parametrize(
+    ("cut", "stopped", "option"), [("ended after 120 s", True, "--for 4m"), ("", True, "--timeout 900")]
+)
+def test_what_gives_a_run_more_time(cut: str, stopped: bool, option: str) -> None:
+    """A run that is cut may end without a last word."""
+    plain = Run({"watches": [{"visits": {"eager": 1}}], "raised": []}, {})
+    keys = Run({"watches": [{"visits": {}, "functions": []}], "raised": []}, {}, trouble="x", stopped=stopped, cut=cut)
+    workload = Workload(("python", "main.py"), ("/project",), "/project")
+    asked = Asked("unstable-expression", Spot(FILE, 10, 10), code="JAX703")
+    found = judged(0, asked, {"plain": plain, "keys": keys}, workload, {"backend": "cpu"})
+    assert found.reason.endswith(f"give that run more time with `--select JAX703 {option}`"), found
 
 
 def test_a_wait_that_cannot_be_seen_is_not_denied() -> None:

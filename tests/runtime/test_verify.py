@@ -361,7 +361,7 @@ def test_notebooks_are_run_cell_by_cell(tmp_path: Path) -> None:
     done = call(tmp_path, "a.ipynb", "--output-format", "json")
     (found,) = json.loads(done.stdout)
     assert (found["cell"], found["location"]["row"], found["code"]) == (3, 1, "JAX301")
-    assert found["verdict"]["verdict"] == "confirmed" and "draw on line 2 of cell 2" in found["verdict"]["reason"], (
+    assert found["verdict"]["verdict"] == "confirmed" and "normal on line 2 of cell 2" in found["verdict"]["reason"], (
         done.stderr
     )
     done = call(tmp_path, ".", "--", "b.ipynb")
@@ -501,7 +501,7 @@ def test_equal_seeds_in_two_places_are_no_reused_key(tmp_path: Path) -> None:
     assert (verdict.verdict, verdict.reason) == ("refuted", "every key consumed here was new")
     (tmp_path / "main.py").write_text(KEYS.replace("EXTRA", "True"))
     (verdict,) = verify(asked, workload).verdicts
-    assert verdict.verdict == "confirmed" and "draw on line 9, then draw here" in verdict.reason, verdict
+    assert verdict.verdict == "confirmed" and "normal on line 9, then uniform here" in verdict.reason, verdict
 
 
 @pytest.mark.jax
@@ -635,7 +635,7 @@ def test_a_key_that_is_used_far_below_the_line(tmp_path: Path) -> None:
     main, limits = str(tmp_path / "main.py"), Limits(seconds=200)
     workload = Workload(("python", "main.py"), (str(tmp_path),), str(tmp_path), sys.executable, "cpu", limits)
     (found,) = verify([Asked("key-reuse", Spot(main, 6, 6))], workload).verdicts
-    assert found.reason == "the same key was consumed twice (draw on line 3, then draw here)", found
+    assert found.reason == "the same key was consumed twice (normal on line 3, then normal here)", found
 
 
 PARTS = """
@@ -696,3 +696,32 @@ def test_what_an_assignment_replaces() -> None:
     }
     for text, names in texts.items():
         assert replaced_at(ast.parse(f"for i in range(3):\n    {text}"), 2) == names, text
+
+
+DEFAULTS = """
+import jax
+class Layer:
+    def __init__(self, n, *, key=jax.random.key(0)):
+        self.w = jax.random.normal(key, (n,))
+def noise(x, key=jax.random.key(0)):
+    return x + jax.random.normal(key)
+def unused(x, key=jax.random.key(0)):
+    return jax.random.normal(key)
+Layer(3, key=jax.random.key(1))
+jax.jit(noise)(1.0)
+noise(1.0, key=jax.random.key(2))
+"""
+
+
+@pytest.mark.jax
+def test_calls_that_use_a_default_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(DEFAULTS.strip("\n"))
+    workload = Workload(("python", "main.py"), (str(tmp_path),), str(tmp_path), target="cpu")
+    asked = [
+        Asked("constant-key", Spot(str(tmp_path / "main.py"), row, row), column=column)
+        for row, column in ((3, 34), (5, 18), (7, 19))
+    ]
+    found = [f"{verdict.verdict}: {verdict.reason}" for verdict in verify(asked, workload).verdicts]
+    assert found[0] == "refuted: the function was called once, each time with `key`"
+    assert found[1] == "confirmed: the function was called once without `key`"
+    assert found[2].startswith("inconclusive: the function was not called")

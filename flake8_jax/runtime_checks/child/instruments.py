@@ -226,8 +226,8 @@ class Instruments:
                         about = _bytes_of(arguments[0]) if effect == "fold" and arguments else None
                         made = self._made.by(data)
                         self.draws.append(
-                            {**self._seen(name=effect), "key": data, "shape": list(keys.shape), "about": about,
-                             "made": made, "mapped": _inside_vmap(),
+                            {**self._seen(name=effect, called=self._called()), "key": data, "shape": list(keys.shape),
+                             "about": about, "made": made, "mapped": _inside_vmap(),
                              "bits": parameters.get("shape") and list(parameters["shape"])}
                         )  # fmt: skip
                         if (made, data) in self._consumed:
@@ -240,6 +240,15 @@ class Instruments:
             return found
 
         return watched
+
+    def _called(self) -> str:
+        """The function of ``jax.random`` that the user's code, or a library, called."""
+        frame, found = sys._getframe(1), ""
+        while frame is not None and self.places.path_of(frame.f_code) is None:
+            if str(frame.f_globals.get("__name__")).startswith(("jax._src.random", "jax.random")):
+                found = frame.f_code.co_name
+            frame = frame.f_back  # type: ignore[assignment]
+        return found if found.isidentifier() else ""
 
     def _seeding(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def watched(*arguments: Any, **parameters: Any) -> Any:

@@ -24,6 +24,7 @@ from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from flake8_jax.runtime_checks.child.constants import array_bytes
+from flake8_jax.runtime_checks.child.defaults import Calls, parameter_at
 from flake8_jax.runtime_checks.child.formulas import MOST as MOST_FORMULAS
 from flake8_jax.runtime_checks.child.formulas import Formula, difference
 from flake8_jax.runtime_checks.child.places import Places
@@ -67,7 +68,8 @@ class Watch:
     begins in its first row, from 1, or 0; owner: the function, class or module whose code stands there, by the name that
     its code has: a lambda in the row may never run, and may run more often than the row does. Empty for any. span: where the
     finding stands (first row and column, last row and column); is_optional: its statement may run without it, so that it is
-    visited where its own instructions begin, and passed as often as the statement runs."""
+    visited where its own instructions begin, and passed as often as the statement runs. calls: of the function, where it
+    stands in the default of a parameter."""
 
     number: int
     path: str
@@ -100,6 +102,7 @@ class Watch:
     is_optional: bool = False
     passed: int = 0
     owner: str = ""
+    calls: Calls | None = None
 
     def is_of(self, code: CodeType) -> bool:
         """Whether this code is what the finding is about, where several share its row."""
@@ -120,6 +123,9 @@ class Watch:
             "functions": sorted(self.functions),
             "kept": self.kept, "compared": self.compared, "apart": min(self.apart, sys.float_info.max),
             "constant": self.constant, "was_tracer": self.was_tracer, "passed": self.passed,
+            "parameter": "" if self.calls is None else self.calls.parameter.name,
+            "left_out": 0 if self.calls is None else self.calls.left_out,
+            "given": 0 if self.calls is None else self.calls.given,
         }  # fmt: skip
 
 
@@ -155,6 +161,7 @@ class Watcher:
         self._statements = {path: statements_in(tree) for path, tree in trees.items()}
         self._begun: dict[FrameType, dict[int, _Begun]] = {}
         self._entering = bool(watches)
+        self._called: dict[tuple[str, str, int], list[Calls]] = {}
         for watch in watches:
             watch.body = self._loops[watch.path].get(watch.first)
             if watch.keeps_old:
@@ -162,7 +169,12 @@ class Watcher:
             if watch.span is not None and hasattr(CodeType, "co_positions"):
                 watch.is_optional = is_optional(trees[watch.path], watch.span)
             if watch.column:
-                watch.owner = owner_at(trees[watch.path], sources[watch.path], watch.first, watch.column)
+                place = place_in(sources[watch.path], watch.first, watch.column)
+                watch.owner = owner_at(trees[watch.path], place)
+                found = parameter_at(trees[watch.path], place)
+                if found is not None:
+                    watch.calls = Calls(found)
+                    self._called.setdefault((watch.path, found.function, found.row), []).append(watch.calls)
         self._watched: dict[int, tuple[CodeType, bool]] = {}
         self._begins: dict[int, dict[int, list[Watch]]] = {}
         self.raised: list[dict[str, Any]] = []
@@ -203,6 +215,8 @@ class Watcher:
         self.places.enter(frame)
         if self._entering:
             self._enter(frame)
+        for calls in self._called.get((path, code.co_name, code.co_firstlineno), ()) if self._called else ():
+            calls.count(frame)
         if self._on_call is not None:
             self._on_call(frame)
         is_module = code.co_name == "<module>"
@@ -557,10 +571,14 @@ def _tree_of(source: bytes) -> ast.AST:
         return ast.Module([], [])
 
 
-def owner_at(tree: ast.AST, source: bytes, row: int, column: int) -> str:
-    """The name that the code has which stands at a place (column from 1); empty in the head of a function or class."""
+def place_in(source: bytes, row: int, column: int) -> tuple[int, int]:
+    """A row, and a column from 1 as one in bytes from 0."""
     line = source.decode(errors="replace").split("\n")[row - 1 : row]
-    place = (row, len(line[0][: column - 1].encode()) if line else column - 1)
+    return row, len(line[0][: column - 1].encode()) if line else column - 1
+
+
+def owner_at(tree: ast.AST, place: tuple[int, int]) -> str:
+    """The name that the code has which stands at a place; empty in the head of a function or class."""
     found = "<module>"
     nodes = [node for node in ast.walk(tree) if isinstance(node, _OWNERS) and _holds(node, place)]
     for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset)):
