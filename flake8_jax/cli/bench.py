@@ -9,6 +9,7 @@ from flake8_jax.cli.plots import check_plot, draw_bench, save
 from flake8_jax.cli.running import duration, place, positive, seconds, show_result, size
 from flake8_jax.cli.said import tell
 from flake8_jax.cli.subjects import (
+    LOOPS,
     add_subject_options,
     measured,
     run_subject,
@@ -184,6 +185,7 @@ def _work(side: Side, most: Peak | None) -> list[str]:
     return [
         f"    work        {rate(flops, 'FLOP/s')}{limit[0]} and {rate(moved, 'B/s')}{limit[1]}{source}",
         *(note if beyond else []),
+        *([f"                {LOOPS}"] if side.cost.get("loops") else []),
     ]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from flake8_jax.cli.running import PLATFORMS, RunError, names_list, place, positive, seconds, show_result, size
 from flake8_jax.cli.subjects import (
+    LOOPS,
     add_subject_options,
     measured,
     run_subject,
@@ -179,6 +180,7 @@ def _described_stage(stage: Stage) -> list[str]:
     lines += [f"  {label:<7} {text}" for label, text in (("times", took), ("texts", sizes)) if text]
     if stage.cost:
         lines.append(f"  {'cost':<7} {_cost(stage.cost)}")
+        lines += [f"  {'':<7} {LOOPS}"] * bool(stage.cost.get("loops"))
     if stage.memory:
         each = "each device: " if stage.devices > 1 else ""
         memory = ", ".join(f"{name} {size(value)}" for name, value in _memory(stage.memory))

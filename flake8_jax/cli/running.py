@@ -253,12 +253,19 @@ def ask(args: argparse.Namespace, task: str, request: Mapping[str, Any], platfor
         raise RunError(cannot_open(error, python)) from error
     refused = outcome.of("refused")
     if refused:
-        raise RunError(refused[-1]["text"])
+        raise RunError(refused[-1]["text"] + _about_python(args.python, python, refused[-1]["text"]))
     result = outcome.result()
     if result is None or outcome.state != "ok":
         tail = "".join(f"\n  {line}" for line in outcome.output.strip().splitlines()[-8:])
         raise RunError(f"the process that ran your code gave no answer: {describe(outcome, limits)}{tail}")
     return result
+
+
+def _about_python(named: str | None, python: str, problem: str) -> str:
+    """Which interpreter lacks a module, if the user named none: a profile does not say which one it was."""
+    if named is not None or "ModuleNotFoundError" not in problem or "--python" in problem:
+        return ""
+    return f"; {python} ran it: name another interpreter with `--python`"
 
 
 def converted(result: Mapping[str, Any], kind: type[_T]) -> _T:

@@ -37,6 +37,7 @@ else:
 _TARGET_HELP = "the function to measure: module:function, file.py:function or file.py:LINE"
 CASE_HELP = "call the function with these inputs, such as 'f32[64,64], n=3'; may be repeated"
 LONGEST = 160
+LOOPS = "The compiler counts the body of a loop (scan, fori_loop, while_loop) once, so the work of a call is more than that."
 _Kind = TypeVar("_Kind")
 
 _INPUTS_HELP = """\

@@ -46,7 +46,7 @@ def speed_of(name: str, number: int, before: Replay, again: Replay, after: Repla
 def run_time(before: Replay, again: Replay, after: Replay) -> Speed:
     """Compare the seconds of the whole command, without compiling and without the import of JAX."""
     a, b, c = ([run.total - run.compiling] for run in (before, again, after))
-    return judged("the command", a, b, c)
+    return judged("the command without compiling and importing JAX", a, b, c)
 
 
 def compile_time(before: Replay, again: Replay, after: Replay) -> Speed:
@@ -91,6 +91,10 @@ def sentence(speed: Speed) -> str:
     """
     calls = f" (median of {speed.calls} calls)" if speed.calls > 1 else ""
     said = f"{speed.name}: {_time(speed.before)} and {_time(speed.again)} before, {_time(speed.after)} after{calls}"
+    most = max(speed.ratio, 1 / speed.ratio)
+    if not speed.claimed and most > speed.band:
+        same = f"runs of the same code differ by {speed.band:.2f}x"
+        return f"{said}: {most:.2f}x, not enough for a claim ({same})"
     if not speed.claimed:
         return f"{said}: no difference beyond the noise ({speed.band:.2f}x between runs of the same code)"
     factor = f"{speed.ratio:.2g} times as fast" if speed.ratio > 1 else f"{1 / speed.ratio:.2g} times as slow"

@@ -348,7 +348,9 @@ def test_faster_is_only_said_beyond_the_noise() -> None:
     quiet = judged("f", [1.0] * 20, [1.02] * 20, [0.5] * 20)
     assert quiet.claimed and "2 times as fast" in sentence(quiet)
     small = judged("f", [1.0] * 20, [1.0] * 20, [0.95] * 20)
-    assert not small.claimed and "no difference beyond the noise" in sentence(small)
+    assert not small.claimed and "1.05x, not enough for a claim" in sentence(small)
+    same = judged("f", [1.0] * 20, [1.1] * 20, [1.05] * 20)
+    assert not same.claimed and "no difference beyond the noise (1.10x" in sentence(same)
     noisy = judged("f", [1.0] * 10 + [3.0] * 10, [1.0] * 20, [0.5] * 20)
     assert noisy.band == 3.0 and not noisy.claimed
     few = judged("f", [1.0], [1.0], [0.85])

@@ -236,6 +236,21 @@ def test_typed_and_legacy_keys(jaxlint: Command, tmp_path: Path) -> None:
     assert remedies(found["cases"][1]) == ["make rng in the same way in every call, with jax.random.key"]
 
 
+def test_a_module_that_the_interpreter_lacks(jaxlint: Command, tmp_path: Path) -> None:
+    (tmp_path / "lacking.py").write_text("import no_such_module\n\ndef step(x):\n    return x\n")
+    status, _, err = jaxlint("probe", "lacking.py:step", "--", "python", "lacking.py")
+    assert status == 2 and "No module named 'no_such_module'" in err, err
+    assert "ran it: name another interpreter with `--python`" in err, err
+
+
+@pytest.mark.parametrize(("loop", "said"), [("jax.lax.fori_loop(0, 9, lambda i, y: y @ y, x)", True), ("x @ x", False)])
+def test_the_body_of_a_loop_is_counted_once(loop: str, said: bool, jaxlint: Command, tmp_path: Path) -> None:
+    (tmp_path / "loop.py").write_text(f"import jax\n\n@jax.jit\ndef step(x):\n    return {loop}\n")
+    for words in (["probe"], ["bench", "--seconds", "0.2"]):
+        _, out, err = jaxlint(*words, "loop.py:step", "--case", "f32[64,64]")
+        assert ("counts the body of a loop (scan, fori_loop, while_loop) once" in out) is said, (out, err)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -39,6 +39,7 @@ from flake8_jax.runtime_checks.child.jitting import (
     find,
     fresh,
     import_jax,
+    loops_in,
     memory_of,
     mode_of,
     prepared,
@@ -231,7 +232,9 @@ def _program(function: Function, known: list[Any]) -> dict[str, Any]:
         return found
     facts = (said[0] if said else {}) if isinstance(said, (list, tuple)) else said or {}
     found["cost"] = {name: float(facts[name]) for name in ("flops", "bytes accessed") if facts.get(name, -1) >= 0}
-    if any("callback" in module.to_string() for module in largest.hlo_modules()):
+    texts = [module.to_string() for module in largest.hlo_modules()]
+    found["cost"] |= loops_in("\n".join(texts)) if found["cost"] else {}
+    if any("callback" in text for text in texts):
         found["calls_back"] = True
     return found
 

@@ -340,6 +340,13 @@ def memory_of(compiled: Any) -> dict[str, int]:
     }
 
 
+def loops_in(text: str) -> dict[str, float]:
+    """How many loops a compiled program has, as a part of its cost, because the compiler counts the body of each once. text: of
+    its HLO."""
+    count = text.count(" while(")
+    return {"loops": float(count)} if count else {}
+
+
 def peak(memory: Mapping[str, int]) -> int:
     """Bytes that arguments, results and temporaries take together, at most."""
     return memory.get("argument", 0) + memory.get("output", 0) + memory.get("temp", 0) - memory.get("alias", 0)

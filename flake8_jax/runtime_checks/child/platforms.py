@@ -22,7 +22,16 @@ from typing import Any
 
 from flake8_jax.runtime_checks.child.collectives import collectives, devices_of
 from flake8_jax.runtime_checks.child.described import GPU_KIND, GPUS, TPU_TOPOLOGY, Gpu, platform_of, whole
-from flake8_jax.runtime_checks.child.jitting import Function, Inputs, Refusal, devices, import_jax, memory_of, peak
+from flake8_jax.runtime_checks.child.jitting import (
+    Function,
+    Inputs,
+    Refusal,
+    devices,
+    import_jax,
+    loops_in,
+    memory_of,
+    peak,
+)
 from flake8_jax.runtime_checks.child.main import summary
 from flake8_jax.runtime_checks.child.wrappers import traceable
 
@@ -137,6 +146,7 @@ def _compiled(function: Function, inputs: Inputs, device: Any, found: Stage) -> 
     found.texts["hlo"] = text = compiled.as_text() or ""
     found.devices, found.collectives = devices_of(text), collectives(text)
     found.cost, found.memory = _cost(compiled), memory_of(compiled)
+    found.cost |= loops_in(text) if found.cost else {}
     return found
 
 
