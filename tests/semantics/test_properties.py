@@ -124,7 +124,8 @@ def test_renaming(section: Section, data: st.DataObject) -> None:
     # ``self`` and ``cls`` say what a function in a class is, and capitals that a number is a setting.
     names = sorted(n for n in own_names(section.files) - {"self", "cls"} if not n.isupper())
     chosen = data.draw(st.lists(st.sampled_from(names), unique=True)) if names else []
-    new = {name: f"zz_{i}_{name[::-1]}" for i, name in enumerate(chosen)}
+    # What the names of keys say is a convention, which ``init(key, x)`` of an unknown object hangs on.
+    new = {name: f"zz_{i}_{name[::-1]}" + ("_key" if is_of_key(name) else "") for i, name in enumerate(chosen)}
     old = {v: k for k, v in new.items()}
 
     def back(code: str) -> str:
