@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from semantics.literate import Section, engine_on, run_engine, sections_of, together
 
 from flake8_jax.semantics.analysis.analyze import Analysis
+from flake8_jax.semantics.trackers.key_names import is_of_key
 
 SECTIONS = [s for path in sorted(Path(__file__).parent.glob("*.md")) for s in sections_of(path)]
 SPEAKING = [s for s in SECTIONS if any(mark == "expect" for _, _, mark, _ in s.marks())]
