@@ -205,6 +205,27 @@ def test_what_needs_a_fix_that_is_not_proved_is_not_written(project: Project) ->
     assert (project.root / "main.py").read_text() == NEEDED
 
 
+PRINTING = """
+import jax
+
+
+def main():
+    key = jax.random.key(0)
+    print(jax.random.normal(key, (3,)))
+    print("output:", jax.random.uniform(key, (3,)))
+
+
+main()
+"""
+
+
+@pytest.mark.jax
+def test_numbers_that_are_only_printed_change_too(project: Project) -> None:
+    (project.root / "main.py").write_text(PRINTING)
+    verdict = project.prove("--select", "JAX301").verdict("key-reuse")
+    assert verdict["verdict"] == "intended-change" and "the same text" in verdict["reason"], verdict
+
+
 @pytest.mark.jax
 def test_an_import_that_fails_inside_of_pytest_was_raised_there(project: Project) -> None:
     test = "from jax.config import config\n\nconfig.update('jax_enable_x64', True)\n\n\ndef test_it():\n    assert config\n"
