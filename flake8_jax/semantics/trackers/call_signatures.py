@@ -22,6 +22,7 @@ from flake8_jax.knowledge.call_signatures import Problem, Signatures
 from flake8_jax.knowledge.history import Version
 from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.values import (
+    MAYBE,
     NONE,
     Array,
     ClassValue,
@@ -192,12 +193,18 @@ def check_called(m: Machine, func: Array | TupleValue, at: Call) -> None:
     signatures, products, cls = m.trackers[CallSignatures], m.trackers[Products], _class_of(func)
     if not isinstance(at.node, ir.Call) or not cls or not signatures.names or signatures.members(cls) is None:
         return
-    if products.chosen_at == len(m.path.stack) or id(func) in products.made:
+    if products.chosen_at == len(m.path.stack) or id(func) in products.made or _is_leaf(func, at.node):
         return
     if title := signatures.knows(m, at.frame.scope, cls):
         problem, newest = Problem("uncallable"), signatures.newest(cls.partition(".")[0])
         context = m.path.context(at.frame.scope)
         m.bus.emit(CallMismatch(context, at.node, cls, problem, title, newest, frozenset()))
+
+
+def _is_leaf(func: Array | TupleValue, node: ir.Call) -> bool:
+    """An attribute of a traced pytree passes for an array, but it may be a method: ``rngs.noise()`` of ``flax.nnx.Rngs``."""
+    is_traced = isinstance(func, Array) and func.level > MAYBE and func.recipe is None
+    return is_traced and isinstance(node.func, ir.Attribute)
 
 
 def _has(signatures: CallSignatures, value: Value, attr: str, *, called: bool) -> bool | None:
