@@ -602,6 +602,8 @@ def _returning_cond(use: Setting, node: ir.If, chain: Chain, last: list[ir.Stmt]
         use.movable(value)
         if use.kind(value) is Kind.UNFIT:
             raise Refused
+    if sum(_is_whole(_returned(block[-1])) for block in blocks) == 1:
+        raise Refused  # the other branch may return floats, and JAX converts no integer for it
     params = ", ".join(_read_before_bound(source, node, blocks))
     on_true, on_false = fresh(source, node, "on_true", "on_false")
     cond = use.imports.spell("jax.lax.cond")
@@ -617,6 +619,15 @@ def _returning_cond(use: Setting, node: ir.If, chain: Chain, last: list[ir.Stmt]
     kept = [*((n.start, n.end) for n in nodes), *((c.start, c.end) for c in between)]
     edit = source.replace_statement(node, lines, kept, end)
     return _fix(use, "branch", lines[-1], [edit])
+
+
+def _is_whole(node: ir.Expr) -> bool:
+    """``0``, ``-1``, ``(0, -1)``."""
+    if isinstance(node, ir.UnaryOp):
+        return _is_whole(node.operand)
+    if isinstance(node, ir.Tuple):
+        return bool(node.elts) and all(map(_is_whole, node.elts))
+    return isinstance(node, ir.Constant) and node.kind == "int"
 
 
 def _read_before_bound(source: FixSource, node: ir.Stmt, blocks: list[list[ir.Stmt]]) -> list[str]:
