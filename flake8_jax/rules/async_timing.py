@@ -34,8 +34,8 @@ def async_timing(event: Timed) -> Report | None:
     (`for x in loader`). Only a small part of the device's work is unfinished when such a loop ends, so this finding is
     a note.
 
-    With `--preview`, the rule also reports a timer that starts while a call for warming up is still running: `step(x)` just
-    before the timer starts, without a wait for its result, as in `measure` below. The timer then measures the rest of
+    With `--preview`, the rule also reports a timer that starts while a call for warming up is still running: `_ = step(x)`
+    just before the timer starts, without a wait for its result, as in `measure` below. The timer then measures the rest of
     that call, too.
 
     With `--preview`, the rule also reports `%timeit f(x)` and `%time f(x)` in a notebook if nothing waits for the
@@ -103,7 +103,7 @@ def async_timing(event: Timed) -> Report | None:
 
 
     def measure(x):
-        chain(x)
+        _ = chain(x)
         start = time.perf_counter()  # expect: async-timing
         jax.block_until_ready(chain(x))
         return time.perf_counter() - start
