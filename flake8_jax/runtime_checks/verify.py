@@ -509,28 +509,42 @@ def judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, ve
     if number in run.called:
         call = run.called[number]
         details = {**details, "inputs": call["inputs"], "outcome": call["outcome"], "attempts": call["attempts"]}
-        if verdict.verdict == "confirmed" and call["jitted"]:
-            verdict = Verdict("confirmed-if-traced", verdict.reason)
-        if verdict is NOT_REACHED:
-            why = call["outcome"] or "it returned without coming to the line"
-            verdict = Verdict(
-                "inconclusive", f"the line was not reached: {call['inputs'] or 'nothing could be called'}: {why}"
-            )
+        verdict = _of_call(verdict, call)
     if verdict.verdict == "refuted" and inputs == "synthesised":  # other inputs may tell otherwise
         verdict = Verdict("inconclusive", f"{verdict.reason}, on made-up inputs; {_REAL}")
     elif inputs == "synthesised" and is_artefact(verdict):
         verdict = Verdict("inconclusive", f"{verdict.reason}; that may come of the made-up inputs; {_REAL}")
-    elif verdict.verdict == "refuted" and (elsewhere := _chain_elsewhere(one, seen)):
-        said = f"{verdict.reason}, but the finding is about a call from {elsewhere}, of which nothing ran"
-        verdict = Verdict("inconclusive", f"{said}; use a command that runs it")
-    elif verdict.verdict == "refuted" and run.cut:
-        asked_for = workload.limits.enough is not None
-        reason = f"{verdict.reason}; the run was {run.cut}"
-        shorter = _more_time(one, run) if oracle.mode == "keys" else _SHORTER
-        verdict = Verdict("refuted", reason) if asked_for else Verdict("inconclusive", f"{reason}; {shorter}")
-    elif verdict.verdict == "refuted" and run.trouble:  # what it did not come to may tell otherwise
-        verdict = Verdict("inconclusive", f"{verdict.reason}, but {run.trouble}; fix that first")
+    elif verdict.verdict == "refuted":
+        verdict = _as_far_as_seen(verdict, one, seen, run, oracle.mode, workload)
     return msgspec.structs.replace(verdict, target=target, inputs=inputs, details=details)
+
+
+def _of_call(verdict: Verdict, call: Seen) -> Verdict:
+    """The verdict where jaxlint itself called the function."""
+    if verdict.verdict == "confirmed" and call["jitted"]:
+        return Verdict("confirmed-if-traced", verdict.reason)
+    if verdict is NOT_REACHED:
+        why = call["outcome"] or "it returned without coming to the line"
+        said = f"the line was not reached: {call['inputs'] or 'nothing could be called'}: {why}"
+        return Verdict("inconclusive", said)
+    return verdict
+
+
+def _as_far_as_seen(
+    refuted: Verdict, one: Asked, seen: Observations, run: Run, mode: str, workload: Workload
+) -> Verdict:
+    """A refutation where what the run did not come to may tell otherwise."""
+    if elsewhere := _chain_elsewhere(one, seen):
+        said = f"{refuted.reason}, but the finding is about a call from {elsewhere}, of which nothing ran"
+        return Verdict("inconclusive", f"{said}; use a command that runs it")
+    if run.cut:
+        reason = f"{refuted.reason}; the run was {run.cut}"
+        if workload.limits.enough is not None:  # asked for
+            return Verdict("refuted", reason)
+        return Verdict("inconclusive", f"{reason}; {_more_time(one, run) if mode == 'keys' else _SHORTER}")
+    if run.trouble:
+        return Verdict("inconclusive", f"{refuted.reason}, but {run.trouble}; fix that first")
+    return refuted
 
 
 def _why_not_reached(one: Asked, watch: Seen, run: Run) -> Verdict | None:
