@@ -28,6 +28,7 @@ from flake8_jax.semantics.events.context import Context as Context
 from flake8_jax.semantics.events.refused import (
     ArrayDefault,
     MissingMember,
+    PlainContainer,
     RelativePath,
     SequenceOperation,
     StraySubmodule,
@@ -887,7 +888,7 @@ Event = Union[
     CachedCall, GlobalRead, StaleRead, LateBinding, Fork, OverwrittenBuffer, SignatureMismatch, RuleIncomplete, MissingSync,
     TransformCall, JittedMethod, Setting, Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant,
     ApiUse, CallMismatch, ArrayDefault, RelativePath, SequenceOperation, StraySubmodule, FrozenStore, UndonatedStep, LoopCopy,
-    MissingMember, EagerStep, LostResult,
+    MissingMember, EagerStep, LostResult, PlainContainer,
 ]  # fmt: skip
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from flake8_jax.core import ir
@@ -60,3 +62,17 @@ class RelativePath(msgspec.Struct, frozen=True, eq=False):
     name: str
     certain: bool
     default: str = ""
+
+
+ContainerKind = Literal["list", "tuple", "dict"]
+
+
+class PlainContainer(msgspec.Struct, frozen=True, eq=False):
+    """A module of ``flax.nnx`` keeps modules or arrays in a plain container. ``at``: the assignment to the attribute, or the
+    call that appends. owner: the class of the module. name: the attribute."""
+
+    context: Context
+    at: ir.Node
+    kind: ContainerKind
+    owner: str
+    name: str

@@ -61,6 +61,7 @@ from flake8_jax.semantics.trackers.eager_steps import track_rows
 from flake8_jax.semantics.trackers.host_buffers import track_view
 from flake8_jax.semantics.trackers.key_collections import members_taken
 from flake8_jax.semantics.trackers.keys import pick_element
+from flake8_jax.semantics.trackers.plain_containers import check_appended
 from flake8_jax.semantics.trackers.recipes import pass_tangent
 from flake8_jax.semantics.trackers.variation import track_appended, track_filled_up, track_shortened
 
@@ -438,6 +439,7 @@ def list_method(m: Machine, call: Call, base: ListValue, name: str) -> Value:
 def _list_append(m: Machine, call: Call, base: ListValue) -> Value:
     if not call.args.values:
         return Unknown("list method")
+    check_appended(m, call, base)
     append(m, base, call.args.values[0])
     if m.path.loops:
         track_filled_up(m, base, call.node)

@@ -1,0 +1,123 @@
+"""Modules and arrays that an object of ``flax.nnx`` keeps in a list, a tuple or a dict of Python, which Flax refuses.
+
+Since Flax 0.12, an attribute that is a plain container is static: the constructor, or the assignment, raises ValueError if it
+holds a module, a variable or an array (run on Flax 0.12.2 and 0.12.8). ``nnx.List``, ``nnx.Dict`` and ``nnx.data`` hold them.
+
+Limitations: what a helper function appends; items of dicts.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
+from flake8_jax.semantics.domain.classes import find_in_class, mro_of
+from flake8_jax.semantics.domain.code import last_name
+from flake8_jax.semantics.domain.values import (
+    Array,
+    ClassValue,
+    DictValue,
+    ExternalInstance,
+    Instance,
+    ListValue,
+    Room,
+    TupleValue,
+    Value,
+    contents_of,
+)
+from flake8_jax.semantics.events.refused import ContainerKind, PlainContainer
+from flake8_jax.semantics.trackers.versions import ApiUses
+
+if TYPE_CHECKING:
+    from flake8_jax.semantics.domain.arguments import Call
+    from flake8_jax.semantics.domain.scopes import Frame
+    from flake8_jax.semantics.machine.core import Machine
+    from flake8_jax.semantics.trackers.allocations import Change
+
+_MODULE = "flax.nnx.Module"
+_DATA = (_MODULE, "flax.nnx.Variable", "flax.nnx.Pytree")
+_SINCE, _ANY = (0, 12, 0), (99, 0, 0)
+_UNCLEAR = frozenset({"metaclass", "altered"})
+_DECLARES = re.compile(r"(?i)data|static")
+_VISITS = 30
+
+
+def check_kept_container(m: Machine, change: Change, source: ir.Expr | None) -> None:
+    """``self.layers = [nnx.Linear(…), …]``. source: the IR of the value."""
+    if source is None or (isinstance(source, ir.Call) and last_name(source.func) in ("data", "static")):
+        return
+    target, value = change.target, change.value
+    if isinstance(target, Instance) and isinstance(value, (ListValue, TupleValue, DictValue)):
+        if m.bus.wants(PlainContainer) and _is_refused(m, change.frame, target.cls, change.name):
+            if _holds_data(m, value, Room(_VISITS)):
+                is_tuple = isinstance(value, TupleValue) or (isinstance(value, ListValue) and value.is_tuple)
+                kind: ContainerKind = "dict" if isinstance(value, DictValue) else "tuple" if is_tuple else "list"
+                _emit(m, change.frame, change.node, target.cls, kind, change.name)
+
+
+def check_appended(m: Machine, call: Call, base: ListValue) -> None:
+    """``self.layers.append(nnx.Linear(…))`` in the constructor of ``self``."""
+    frame, node = call.frame, call.node
+    owner = frame.self_value
+    if not isinstance(owner, Instance) or not m.bus.wants(PlainContainer) or not isinstance(node, ir.Call):
+        return
+    place = node.func.value if isinstance(node.func, ir.Attribute) else None
+    if not isinstance(place, ir.Attribute) or owner.slots.get(place.attr) is not base or frame.fn is None:
+        return
+    if frame.fn.name == "__init__" and _is_refused(m, frame, owner.cls, place.attr):
+        if _assignments(frame.fn, place.attr) == 1 and _holds_data(m, call.args.values[0], Room(_VISITS)):
+            _emit(m, frame, node, owner.cls, "list", place.attr)
+
+
+def _emit(m: Machine, frame: Frame, node: ir.Node, cls: ClassValue, kind: ContainerKind, name: str) -> None:
+    context = m.path.context(frame.scope, caught=m.path.tries() or frame.attempts > 0)
+    m.bus.emit(PlainContainer(context, node, kind, cls.node.name, name))
+
+
+def _assignments(function: ir.Function, name: str) -> int:
+    """How often the function assigns to an attribute of that name: what comes later may be another container."""
+    statements = [node for statement in function.body for node in walk(statement) if isinstance(node, ir.Assign)]
+    return sum(isinstance(t, ir.Attribute) and t.attr == name for s in statements for t in s.targets)
+
+
+def _is_refused(m: Machine, frame: Frame, cls: ClassValue, name: str) -> bool:
+    """Flax looks at such an attribute of the class, in a release that the file is for."""
+    if _MODULE not in cls.external_bases or cls.has_unknown_base or cls.traits & _UNCLEAR:
+        return False
+    if find_in_class(cls, "__setattr__") is not None or any(_declares(owner, name) for owner in mro_of(cls)):
+        return False
+    versions = m.trackers[ApiUses].versions
+    if versions is None or not versions.is_wanted(frame.scope) or m.program.is_project("flax"):
+        return False
+    return versions.supports_some(frame.scope, "flax", _SINCE, _ANY)
+
+
+def _declares(cls: ClassValue, name: str) -> bool:
+    """The class says that it is no pytree, or what the attribute is for one."""
+    if any(base.keyword is not None for base in cls.node.bases) or name in cls.namespace:
+        return True
+    return any(
+        isinstance(s, ir.AnnAssign)
+        and isinstance(s.target, ir.Name)
+        and s.target.id == name
+        and _DECLARES.search(cls.scope.text[s.start : s.end])
+        for s in cls.node.body
+    )
+
+
+def _holds_data(m: Machine, value: Value, room: Room) -> bool:
+    """A module, a variable or an array is in the value for sure."""
+    if not room.enter(value):
+        return False
+    if isinstance(value, (TupleValue, ListValue, DictValue)):
+        return any(_holds_data(m, held, room) for held in contents_of(value) or ())
+    if isinstance(value, Array):
+        return not value.declared
+    if isinstance(value, ExternalInstance):
+        return any(m.program.knowledge.is_subclass(value.cls, name) for name in _DATA)
+    if isinstance(value, Instance):
+        plain = any(base.keyword is not None for owner in mro_of(value.cls) for base in owner.node.bases)
+        return _MODULE in value.cls.external_bases and not plain
+    return False
