@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -697,20 +697,52 @@ def _many(count: int) -> str:
     return "the values of one visit" if count == 1 else f"the values of {count} visits"
 
 
+_FINITE_SLOPE = ("log", "log1p", "atanh")
+"""Operations whose derivative is finite where they are NaN."""
+
+
 def nan_in_gradient(o: Observations) -> Verdict:
-    """Confirm if ``jax_debug_nans`` raised an error."""
-    for seen in o.all.get("raised", ()):
-        if "FloatingPointError" in seen["bases"]:
-            return _confirmed(f"with `jax_debug_nans`, {error_in_words(seen)}")
+    """Confirm if, with ``jax_debug_nans``, the first NaN is of the line: an operation of its gradient, or one of its own whose
+    gradient is NaN as well, where JAX differentiates the line.
+    """
+    advice = "use a command that takes it, with values on both sides of the condition and far from it"
+    found = o.all.get("nans", ())
+    if o.visits() and not o.watch.get("derived"):
+        said = "nothing took the gradient of the line in this run"
+        return _unclear(f"{said}{_nan_in_words(o, found)}", advice)
+    for seen in found:
+        is_proof = seen["kind"] == "gradient" or (
+            (seen.get("derived") or o.watch.get("derived")) and seen["name"] not in _FINITE_SLOPE
+        )
+        if not is_proof:
+            continue
+        what = "its gradient" if seen["kind"] == "gradient" else "the value that JAX differentiates"
+        reason = f"with `jax_debug_nans`, `{seen['name']}` gave NaN in {what}"
+        if o.is_of_statement(seen["source"]):
+            return _confirmed(reason, operation=seen["name"])
+        row = o.row_above(seen["source"])
+        if row is not None:
+            return Verdict("confirmed-elsewhere", f"line {row} of the same function: {reason}")
     if not o.visits():
         return NOT_REACHED
-    if not o.visits(*STAGED):
-        said = "the line only ran outside of JAX's transforms, so that nothing took its gradient"
-        return _unclear(said, "use a command that takes it, with values on both sides of the condition and far from it")
+    if found:
+        where = "the line" if o.is_of_statement(found[0]["source"]) else "other code"
+        said = f"the first NaN came from {where}{_nan_in_words(o, found)}"
+        return _unclear(said, "use inputs for which this NaN does not come first")
     return _unclear(
         "no NaN appeared on these inputs",
         "use a command that takes the gradient, with values on both sides of the condition and far from it",
     )
+
+
+def _nan_in_words(o: Observations, found: Sequence[Seen]) -> str:
+    """Where the first NaN came from."""
+    if not found:
+        return ""
+    seen = found[0]
+    place = seen["source"][0] if seen["source"] else None
+    where = f" on {line_in_words(place[0], place[1], o.spot.path)}" if place else ""
+    return f" (`{seen['name']}`{where}, where JAX stopped)"
 
 
 def replicas_drift(o: Observations) -> Verdict:

@@ -127,6 +127,21 @@ class Observations(msgspec.Struct, frozen=True):
         row = int(seen["stack"][0][1])
         return row <= self.spot.last + 1 or row in self.statement
 
+    def is_of_statement(self, places: Sequence[Sequence[Any]]) -> bool:
+        """Return whether one of the places is in the line or its statement."""
+        return any(
+            place[0] == self.spot.path and (self.spot.first <= place[1] <= self.spot.last or place[1] in self.statement)
+            for place in places
+        )
+
+    def row_above(self, places: Sequence[Sequence[Any]]) -> int | None:
+        """Return the row at which the innermost place stands, if that is above the line in the same function."""
+        names = {str(name).rpartition(".")[2] for name in self.watch.get("functions", ())}
+        for path, row, function in places[:1]:
+            if path == self.spot.path and row < self.spot.first and str(function).rpartition(".")[2] in names:
+                return int(row)
+        return None
+
     def misses(self, seen: Seen) -> bool:
         """Return whether something happened in these rows, but in another expression."""
         span = seen.get("span")

@@ -542,14 +542,38 @@ def test_compilations_before_the_loop(row: int, verdict: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "said"),
-    [("eager", "the line only ran outside of JAX's transforms"), ("concrete", "no NaN appeared on these inputs")],
+    ("derived", "nan", "verdict", "said"),
+    [
+        (0, None, "inconclusive", "nothing took the gradient of the line in this run; "),
+        (
+            0,
+            ("sqrt", "forward", 10),
+            "inconclusive",
+            "nothing took the gradient of the line in this run (`sqrt` on line",
+        ),
+        (1, None, "inconclusive", "no NaN appeared on these inputs"),
+        (1, ("mul", "gradient", 10), "confirmed", "with `jax_debug_nans`, `mul` gave NaN in its gradient"),
+        (1, ("mul", "gradient", 7), "confirmed-elsewhere", "line 7 of the same function: "),
+        (
+            1,
+            ("mul", "gradient", 70),
+            "inconclusive",
+            "the first NaN came from other code (`mul` on line 70, where",
+        ),
+        (1, ("sqrt", "forward", 10), "confirmed", "with `jax_debug_nans`, `sqrt` gave NaN in the value that JAX"),
+        (1, ("log", "forward", 10), "inconclusive", "the first NaN came from the line (`log` on line 10, where"),
+    ],
 )
-def test_a_gradient_that_nothing_took(state: str, said: str) -> None:
-    runs = {mode: Run({"watches": [{"visits": {state: 1}}], "raised": []}, {}) for mode in ("plain", "nans")}
+def test_whether_the_first_nan_is_of_the_gradient_of_the_line(
+    derived: int, nan: tuple[str, str, int] | None, verdict: str, said: str
+) -> None:
+    """A logarithm of a negative number is NaN, but its derivative is not."""
+    nans = [] if nan is None else [{"name": nan[0], "kind": nan[1], "source": [[FILE, nan[2], "f"]]}]
+    watch = {"visits": {"abstract": 1}, "derived": derived, "functions": ["f"]}
+    runs = {mode: Run({"watches": [watch], "raised": [], "nans": nans}, {}) for mode in ("plain", "nans")}
     workload = Workload(("python", "main.py"), ("/project",), "/project")
     found = judged(0, Asked("where-nan-grad", Spot(FILE, 10, 10)), runs, workload, {"backend": "cpu"})
-    assert found.verdict == "inconclusive" and found.reason.startswith(said), found
+    assert found.verdict == verdict and found.reason.startswith(said), found
 
 
 @pytest.mark.parametrize(

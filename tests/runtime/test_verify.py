@@ -82,9 +82,10 @@ def test_examples_of_the_manual_are_confirmed(mode: str, tmp_path: Path) -> None
             path.write_text(file.text, encoding="utf-8")
         assert example.oracle_file is not None
         (folder / "ENTRY").write_text(example.oracle_file.removesuffix(".py").replace("/", "."))
-        for label in sorted(example.labels, key=lambda label: (label.file, label.row)):
-            if label.rule == rule:
-                asked.append(Asked(rule, Spot(str(folder / label.file), label.row, label.row)))
+        labels = [label for label in example.labels if label.rule == rule]
+        labels = sorted(labels, key=lambda label: (label.file, label.row))
+        labels = labels[:1] if mode == "nans" else labels  # JAX stops at the first NaN
+        asked += [Asked(rule, Spot(str(folder / label.file), label.row, label.row)) for label in labels]
     (tmp_path / "driver.py").write_text(DRIVER)
     workload = Workload(("python", str(tmp_path / "driver.py")), (str(tmp_path),), str(tmp_path), target="cpu",
                         limits=Limits(240))  # fmt: skip
@@ -92,7 +93,7 @@ def test_examples_of_the_manual_are_confirmed(mode: str, tmp_path: Path) -> None
     wrong = [
         f"{Path(one.spot.path).parent.name}:{one.spot.first} {verdict.verdict}: {verdict.reason}"
         for one, verdict in zip(asked, found.verdicts, strict=True)
-        if verdict.verdict != "confirmed"
+        if verdict.verdict not in ("confirmed", *(["confirmed-elsewhere"] if mode == "nans" else []))
     ]
     assert asked
     assert not wrong, "\n".join([*wrong, *found.notes])

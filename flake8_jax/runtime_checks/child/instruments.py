@@ -20,6 +20,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from flake8_jax.runtime_checks.child.nans import watch_nans
 from flake8_jax.runtime_checks.child.places import Place, Places
 from flake8_jax.runtime_checks.child.recorder import aval_of
 from flake8_jax.runtime_checks.child.replicas import watch_replicas
@@ -68,6 +69,7 @@ class Instruments:
         self.warned: list[dict[str, Any]] = []
         self.calls: list[dict[str, Any]] = []
         self.drifts: list[dict[str, Any]] = []
+        self.nans: list[dict[str, Any]] = []
         self.urge: Callable[[], None] = lambda: None
         self._consumed: set[tuple[int, str]] = set()
         self._made = _Made()
@@ -80,6 +82,7 @@ class Instruments:
         return {
             "compilations": self.compilations, "tracings": self.tracings, "waits": self.waits, "draws": self.draws,
             "warnings": self.warned, "calls": self.calls, "drifts": self.drifts,
+            "nans": self.nans,
         }  # fmt: skip
 
     def install(self) -> None:
@@ -115,6 +118,18 @@ class Instruments:
                 self.drifts.append({**self._seen(name="drift"), "difference": difference, "devices": devices})
 
         watch_replicas(record)
+
+    def install_nans(self) -> None:
+        """Have JAX stop at the first NaN, and keep where that came from."""
+        import jax
+
+        def record(operation: str, kind: str, source: list[list[Any]], derived: bool) -> None:
+            if len(self.nans) < MOST:
+                seen = {"name": operation, "kind": kind, "source": source[:_DEPTH], "derived": derived}
+                self.nans.append(seen)
+
+        watch_nans(self.places, record)
+        jax.config.update("jax_debug_nans", True)
 
     # --- compilations and traces ----------------------------------------------------------------------------
 

@@ -31,6 +31,7 @@ def run(request: dict[str, Any], channel: Channel) -> None:
     """Run the command to its end, however that looks, and tell what was seen."""
     scripts = [word for word in [*request["command"], *request["roots"]] if word.endswith(".py")]
     places = Places(request["roots"], [os.getcwd(), *[os.path.dirname(os.path.abspath(script)) for script in scripts]])
+    mode = request.get("mode", "plain")
     watches = [
         Watch(
             w["number"],
@@ -43,12 +44,12 @@ def run(request: dict[str, Any], channel: Channel) -> None:
             name=w.get("name", ""),
             column=w.get("column", 0),
             span=tuple(w["span"]) if w.get("span") else None,
+            derives=mode == "nans",
         )
         for w in request["watches"]
     ]
     instruments = Instruments(places)
     recorder = Recorder(places) if request.get("record") else None
-    mode = request.get("mode", "plain")
 
     def install() -> None:
         instruments.install()
@@ -57,9 +58,7 @@ def run(request: dict[str, Any], channel: Channel) -> None:
         elif mode == "replicas":
             instruments.install_replicas()
         elif mode == "nans":
-            import jax
-
-            jax.config.update("jax_debug_nans", True)
+            instruments.install_nans()
 
     finite = _Finiteness(watches, places) if mode == "keys" else None
     texts = {path: _text_of(cells) for path, cells in request.get("cells", {}).items()}

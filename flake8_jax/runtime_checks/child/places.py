@@ -55,13 +55,16 @@ class Places:
         """The absolute path of a code object of the user's; None for others."""
         known = self._known.get(id(code))
         if known is None:
-            name = code.co_filename
-            path = (
-                "" if name.startswith("<") else os.path.normpath(os.path.join(self._start, name))
-            )  # frozen or made by exec: no file
-            ours = self.is_root(path) or (path.startswith(self._around) and not _is_library(path))
-            known = self._known[id(code)] = (code, path if ours else None)
+            known = self._known[id(code)] = (code, self.path_named(code.co_filename))
         return known[1]
+
+    def path_named(self, name: str) -> str | None:
+        """The absolute path of a file of the user's, by the name that Python has for it; None for others."""
+        path = (
+            "" if name.startswith("<") else os.path.normpath(os.path.join(self._start, name))
+        )  # frozen or made by exec: no file
+        ours = self.is_root(path) or (path.startswith(self._around) and not _is_library(path))
+        return path if ours else None
 
     def is_root(self, path: str) -> bool:
         """Below the roots; of installed packages only what was asked for by name."""

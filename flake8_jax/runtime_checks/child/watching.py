@@ -27,6 +27,7 @@ from flake8_jax.runtime_checks.child.constants import array_bytes
 from flake8_jax.runtime_checks.child.defaults import Calls, parameter_at
 from flake8_jax.runtime_checks.child.formulas import MOST as MOST_FORMULAS
 from flake8_jax.runtime_checks.child.formulas import Formula, difference
+from flake8_jax.runtime_checks.child.nans import is_differentiating
 from flake8_jax.runtime_checks.child.places import Places
 from flake8_jax.runtime_checks.child.switching import Switch
 from flake8_jax.runtime_checks.child.tracing import ABSTRACT, EAGER, is_ambient, trace_state
@@ -69,7 +70,7 @@ class Watch:
     its code has: a lambda in the row may never run, and may run more often than the row does. Empty for any. span: where the
     finding stands (first row and column, last row and column); is_optional: its statement may run without it, so that it is
     visited where its own instructions begin, and passed as often as the statement runs. calls: of the function, where it
-    stands in the default of a parameter."""
+    stands in the default of a parameter. derives: look whether JAX differentiates it: derived counts such visits."""
 
     number: int
     path: str
@@ -103,6 +104,8 @@ class Watch:
     passed: int = 0
     owner: str = ""
     calls: Calls | None = None
+    derives: bool = False
+    derived: int = 0
 
     def is_of(self, code: CodeType) -> bool:
         """Whether this code is what the finding is about, where several share its row."""
@@ -125,6 +128,7 @@ class Watch:
             "constant": self.constant, "was_tracer": self.was_tracer, "passed": self.passed,
             "parameter": "" if self.calls is None else self.calls.parameter.name,
             "left_out": 0 if self.calls is None else self.calls.left_out,
+            "derived": self.derived,
             "given": 0 if self.calls is None else self.calls.given,
         }  # fmt: skip
 
@@ -322,6 +326,8 @@ class Watcher:
             watch.imported = "jax" in sys.modules
             bridge = sys.modules.get("jax._src.xla_bridge")
             watch.started = bool(bridge is not None and getattr(bridge, "_backends", None))
+        if watch.derives and state != EAGER:
+            watch.derived += is_differentiating()
         if state == ABSTRACT and watch.name and is_ambient():
             _look_at_name(watch, frame)
         if state == EAGER and self._installed:
