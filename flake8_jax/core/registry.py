@@ -94,7 +94,8 @@ class NodeReport:
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
     """A report that is about to become a finding: where it stands, the event that it is about, and the places that its
-    evidence names. note: what its message says in addition. others: where the reports start that it stands for."""
+    evidence names. note: what its message says in addition. others: where the reports start that it stands for. preview: it
+    becomes a note that jaxlint shows only with ``--preview``."""
 
     path: str
     start: int
@@ -103,6 +104,7 @@ class Candidate:
     uses: tuple[Step, ...] = ()
     note: str = ""
     others: tuple[int, ...] = ()
+    preview: bool = False
 
     def with_note(self, note: str, others: tuple[int, ...] = ()) -> Candidate:
         """The same with a note on the reports that it stands for."""

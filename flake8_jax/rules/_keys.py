@@ -462,11 +462,19 @@ def report_where_given(candidates: list[Candidate]) -> list[Candidate]:
 
     left = [candidate for candidate in candidates if not is_superseded(candidate)]
     meetings = Meetings()
-    left = [c for c in left if not meetings.never_meet(c.event, c.start) and not meetings.are_compared(c.event)]
-    return [*calls, *_one_for_each_key(left)]
+    left = [c for c in left if not meetings.are_compared(c.event)]
+    apart = [replace(c, preview=True) for c in left if meetings.never_meet(c.event, c.start)]
+    events = {id(c.event) for c in apart}
+    met = [c for c in left if id(c.event) not in events]
+    apart = [c for c in apart if c.event.intent in _LIKELY_OVERLOOKED]
+    return [*calls, *_one_for_each_key(met, by_cell=True), *_one_for_each_key(apart, by_cell=False)]
 
 
-def _one_for_each_key(candidates: list[Candidate]) -> list[Candidate]:
+_LIKELY_OVERLOOKED = frozenset({"", "fixed", "constant"})
+"""What may say that equal draws are meant, and does not excuse a further use of the key in another cell."""
+
+
+def _one_for_each_key(candidates: list[Candidate], *, by_cell: bool) -> list[Candidate]:
     """Of reports on further uses of one key, keep the first of a file, or of a cell of a notebook: of the errors, if there are
     any, because two equal draws may be meant, and the split that follows them not.
 
@@ -485,9 +493,10 @@ def _one_for_each_key(candidates: list[Candidate]) -> list[Candidate]:
         origin: tuple[object, ...] = (earlier.scope.path, earlier.start)
         if candidate.path.endswith(SUFFIX):
             origin = (id(canonical_key(event.key)),)
-            if candidate.path not in cells:
-                cells[candidate.path] = Rows(scope.text)
-            cell = cells[candidate.path].place(bisect_right(scope.tree.line_starts, candidate.start))[0]
+            if by_cell:
+                if candidate.path not in cells:
+                    cells[candidate.path] = Rows(scope.text)
+                cell = cells[candidate.path].place(bisect_right(scope.tree.line_starts, candidate.start))[0]
         groups.setdefault((candidate.path, cell, candidate.code, origin, *_identity(event)), []).append(candidate)
     kept: list[Candidate] = []
     for first, *others in groups.values():

@@ -54,6 +54,9 @@ def key_reuse(event: KeyUse) -> Report | None:
     With `--preview`, the rule also reports a `split` of a key after a `fold_in` of this key, because `fold_in` may
     return a key that `split` returns, too.
 
+    In a notebook, a cell may use a key again whose earlier results no later cell reads. jaxlint reports this with
+    `--preview` only, as a note, once for each key.
+
     In public repositories, 22 of 30 findings that JAX301 (`key-reuse`), JAX302 (`key-reuse-in-loop`) and JAX303
     (`key-used-after-split`) make only with `--preview` were worth a change.
 

@@ -121,6 +121,41 @@ def test_each_cell_of_a_notebook_has_its_finding(tmp_path: Path, capsys: pytest.
     assert [(item["cell"], item["location"]["row"]) for item in found if item["code"] == "JAX301"] == [(3, 1), (4, 1)]
 
 
+def test_results_that_no_later_cell_reads_are_a_note_of_the_preview(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sources = [
+        "import jax\nkey = jax.random.key(0)\n",
+        "x = jax.random.normal(key, (3,))\nprint(x)\n",
+        "x = jax.random.normal(key, (4,))\nprint(x)\n",
+        "x = jax.random.uniform(key, (5,))\nprint(x)\n",
+    ]
+    cells = [
+        {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": text}
+        for text in sources
+    ]
+    (tmp_path / "a.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+
+    def found(*options: str) -> list[tuple[int, str, int]]:
+        main(
+            [
+                "check",
+                "--no-cache",
+                "--isolated",
+                "--output-format",
+                "json",
+                "--select",
+                "JAX301",
+                *options,
+                str(tmp_path),
+            ]
+        )
+        return [(f["cell"], f["severity"], len(f["evidence"])) for f in json.loads(capsys.readouterr().out)]
+
+    assert found() == []
+    assert found("--preview") == [(3, "info", 3)]
+
+
 NAMES = "bernoulli, beta, choice, gamma, normal, permutation, randint, split, uniform"
 NO_PROMISE = "so the results may be correlated"
 

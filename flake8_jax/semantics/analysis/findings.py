@@ -52,6 +52,7 @@ def report_findings(m: Machine, request: AnalysisRequest) -> list[Reported]:
             ),
         )
         for emission, uses, others in _without_superseded(m, best)
+        if request.preview or not emission.report.preview
     ]
     found.sort(key=lambda one: (one.finding.path, one.finding.start, one.finding.code))
     return found
@@ -193,15 +194,18 @@ def _without_superseded(
         if emission not in decided:
             chosen.append((emission, emission.report.uses, ()))
         elif (settled_as := decided[emission]) is not None:
-            chosen.append((_with_note(emission, settled_as.note), settled_as.uses, settled_as.others))
+            chosen.append((_as_settled(emission, settled_as), settled_as.uses, settled_as.others))
     return chosen
 
 
-def _with_note(emission: Emission, note: str) -> Emission:
-    if not note:
-        return emission
-    report = dataclasses.replace(emission.report, message=f"{emission.report.message}; {note}")
-    return msgspec.structs.replace(emission, report=report)
+def _as_settled(emission: Emission, candidate: Candidate) -> Emission:
+    """The report with what its rule decided when it had seen all of its reports."""
+    report = emission.report
+    if candidate.note:
+        report = dataclasses.replace(report, message=f"{report.message}; {candidate.note}")
+    if candidate.preview:
+        report = dataclasses.replace(report, level="info", preview=True)
+    return emission if report is emission.report else msgspec.structs.replace(emission, report=report)
 
 
 def _level(m: Machine, emission: Emission) -> Level:
