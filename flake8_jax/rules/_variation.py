@@ -26,7 +26,12 @@ _MAX_LAYERS = 8
 
 def compiles(event: TransformCall) -> bool:
     """The call runs compiled code in a loop where something varies, and compiles it where nothing fits."""
-    return bool(event.varying) and (event.name.endswith(_COMPILING) or _is_compiled(event.operand))
+    return bool(event.varying) and runs_compiled(event)
+
+
+def runs_compiled(event: TransformCall) -> bool:
+    """The call runs compiled code."""
+    return event.name.endswith(_COMPILING) or _is_compiled(event.operand)
 
 
 def _is_compiled(operand: Value) -> bool:
