@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
-from flake8_jax.semantics.domain.code import below, nodes_around
+from flake8_jax.semantics.domain.code import all_statements, below, bound_paths, nodes_around, paths_read
 from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.values import BuiltinValue, External, ModuleValue
 
@@ -130,6 +130,30 @@ def goes_over_data(scope: ModuleScope, at: Any) -> bool:
     return named.isdisjoint({"range", "trange"})
 
 
+def ends_loop(scope: ModuleScope, at: Any) -> bool:
+    """What the code reads here decides whether the innermost loop around goes on: ``if error < 1e-3: break``, of the
+    variable that it is assigned to as well. The loop computes it: it is not of the time before."""
+    around = list(nodes_around(scope.tree.body, at.start, at.end))
+    functions = [i for i, node in enumerate(around) if isinstance(node, (ir.FunctionDef, ir.Lambda, ir.Comprehension))]
+    own = around[functions[-1] :] if functions else around
+    loop = next((node for node in reversed(own) if isinstance(node, (ir.For, ir.While))), None)
+    if loop is None or paths_read(at).isdisjoint(bound_paths(loop)):
+        return False
+    tests = [statement.test for statement in loop.body if isinstance(statement, ir.If) and _leaves(statement)]
+    tests += [loop.test] if isinstance(loop, ir.While) else []
+    if any(test.start <= at.start and at.end <= test.end for test in tests):
+        return True
+    statement = next((node for node in loop.body if node.start <= at.start and at.end <= node.end), None)
+    targets = statement.targets if isinstance(statement, ir.Assign) else []
+    names = {target.id for target in targets if isinstance(target, ir.Name)}
+    return any(not names.isdisjoint(paths_read(test)) for test in tests)
+
+
+def _leaves(statement: ir.If) -> bool:
+    inner = all_statements([*statement.body, *statement.orelse])
+    return any(isinstance(node, (ir.Break, ir.Return)) for node in inner)
+
+
 def waits_anyway(scope: ModuleScope, at: Any) -> bool:
     """The innermost loop around reads results that it needs, whatever becomes of this one: a test looks at some, or an
     environment of the host gets an action: ``obs, reward, done, info = env.step(action)``."""
@@ -139,6 +163,23 @@ def waits_anyway(scope: ModuleScope, at: Any) -> bool:
     tests = [node.test for node in inner if isinstance(node, (ir.If, ir.While, ir.IfExp))]
     tests += [loop.test] if isinstance(loop, ir.While) else []
     return any(_acts(node) for node in inner) or any(_converts(n) for test in tests for n in walk(test))
+
+
+def acts_on_host(scope: ModuleScope, at: Any) -> bool:
+    """In the innermost loop around, an environment of the host gets an action."""
+    loop = _loop_around(scope, at)
+    return loop is not None and any(_acts(node) for statement in loop.body for node in walk(statement))
+
+
+def is_new(scope: ModuleScope, at: Any) -> bool:
+    """The innermost loop around computes it: the expression, or a variable in it."""
+    loop = _loop_around(scope, at)
+    return loop is not None and not paths_read(at).isdisjoint(bound_paths(loop))
+
+
+def _loop_around(scope: ModuleScope, at: Any) -> Any:
+    around = list(nodes_around(scope.tree.body, at.start, at.end))
+    return next((node for node in reversed(around) if isinstance(node, (ir.For, ir.While))), None)
 
 
 def _acts(node: Any) -> bool:

@@ -8,8 +8,11 @@ from flake8_jax.core.registry import Candidate, Report, Subscription, rule
 from flake8_jax.rules._facts import LOG, PRINT, effect, host_behaviour
 from flake8_jax.rules._host_use import (
     Use,
+    acts_on_host,
     conversions_beside,
+    ends_loop,
     goes_over_data,
+    is_new,
     is_reduced,
     is_tested,
     use_of,
@@ -62,7 +65,7 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
     In each iteration, jaxlint reports only the first read after the last compiled call, because later reads find their
     values ready. The findings are notes: of 12 findings in public repositories, 4 were worth a change.
 
-    With `--preview`, the rule also reports eight kinds of reads; of 16 findings with `--preview` in public repositories,
+    With `--preview`, the rule also reports ten kinds of reads; of 16 findings with `--preview` in public repositories,
     6 were worth a change:
 
     - With `--preview`, the rule reports reads of the results of functions whose code jaxlint does not see.
@@ -82,6 +85,10 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
     - With `--preview`, the rule reports an `if` that tests a JAX array (`if jnp.isnan(loss): raise ValueError` in the
       fourth example), because Python waits for the value of the test. It does not report an `if` inside another `if` of
       the loop.
+    - With `--preview`, the rule reports a test of a JAX array that ends the loop (`if jnp.abs(g).max() < 1e-3: break`
+      in the fifth example, `while float(error) > 1e-3`).
+    - With `--preview`, the rule reports `max` and `min` of two values if one is a JAX array (`worst = max(worst, loss)`),
+      because Python waits for the value of the comparison. `jnp.maximum` does not wait.
 
     ## Why is this bad?
 
@@ -191,7 +198,52 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
         assert fit(jnp.ones(2), [jnp.ones((3, 2))] * 4).shape == (2,)
     ```
 
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def gradient(x):
+        return jax.grad(lambda x: jnp.sum((x - 3) ** 2))(x)
+
+
+    def minimize(x, steps):
+        for _ in range(steps):
+            g = gradient(x)
+            x = x - 0.1 * g
+            if jnp.abs(g).max() < 1e-3:  # expect: sync-in-loop
+                break
+        return x
+
+
+    def demonstrate():
+        assert jnp.allclose(minimize(jnp.zeros(2), 1000), 3.0, atol=1e-3)
+    ```
+
     ## Use instead
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def is_far(state):
+        x, g = state
+        return jnp.abs(g).max() >= 1e-3
+
+
+    def advance(state):
+        x, g = state
+        g = jax.grad(lambda x: jnp.sum((x - 3) ** 2))(x)
+        return x - 0.1 * g, g
+
+
+    @jax.jit
+    def minimize(x):
+        x, g = jax.lax.while_loop(is_far, advance, (x, jnp.full_like(x, jnp.inf)))
+        return x
+    ```
 
     ```python
     import jax
@@ -235,9 +287,9 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
 
     - jaxlint does not report a read of a value that no compiled call in the loop computes, because the loop does not
       wait for it.
-    - jaxlint does not report a value that decides how the loop continues (`while float(error) > 1e-3`,
-      `if error < 1e-3: break`), with which the loop keeps the best result so far (`if loss < best: best = loss`), or
-      that the loop passes to another function, because the loop needs this value at once.
+    - jaxlint does not report a value with which the loop keeps the best result so far (`if loss < best: best = loss`),
+      or that the loop passes to another function, because the loop needs this value at once. Without `--preview`,
+      jaxlint does not report a value that ends the loop (`while float(error) > 1e-3`, `if error < 1e-3: break`).
     - jaxlint does not report a read in an iteration that also waits for the device in another place: in
       `jax.block_until_ready`, in the step of an environment (`env.step(action)`), in an assertion on a result, or in a
       read of a value that the loop needs. A call of a function that `eqx.filter_jit` compiles also waits.
@@ -271,12 +323,6 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
             w = train_step(w, x)
             print(name, w.shape)
             assert jnp.isfinite(w).all()
-        return w
-
-
-    def until_stable(w, x):
-        while float(jnp.abs(w).max()) > 1e-3:
-            w = train_step(w, x)
         return w
 
 
@@ -323,6 +369,10 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
         return _stored(event)
     if context.ready:
         return None
+    if isinstance(event, LibraryCall) and event.name in _CHOOSING:
+        return _chosen(event)
+    if ends_loop(context.scope, event.at):
+        return _ended(event)
     if isinstance(event, TruthTest):
         return _tested(event)
     value = _read_value(event)
@@ -457,6 +507,42 @@ _LEAVING = (ir.Break, ir.Continue, ir.Return)
 
 def _is_on_device(value: Value) -> bool:
     return type(value) is Array and value.level < GRAD and not value.declared and value.dtype != "key"
+
+
+def _ended(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Report | None:
+    """``if jnp.abs(g).max() < 1e-3: break``, ``while float(error) > 1e-3``."""
+    scope, shown = event.context.scope, quote(event.context, event.at)
+    if isinstance(event, TruthTest):
+        read = [event.value] if event.how in (*_BRANCHING, "while", "not") else []
+    elif isinstance(event, MethodCall):
+        read = [event.value] if event.method in _READING_METHODS else []
+    elif isinstance(event, LibraryCall) and (event.name in _CASTS or host_behaviour(event) == "converts"):
+        read = list(event.args[:1])
+    else:
+        return None
+    if not any(all(map(_is_on_device, members_of(value))) for value in read) or acts_on_host(scope, event.at):
+        return None
+    verb = "Testing " if isinstance(event, TruthTest) else ""
+    problem = f"{verb}{shown} waits for the device in every iteration"
+    return Report(
+        event.at, f"{problem}; test it every N steps, or write the loop with jax.lax.while_loop", preview=True
+    )
+
+
+def _chosen(event: LibraryCall) -> Report | None:
+    """``worst = max(worst, loss)``."""
+    context = event.context
+    pairs = list(zip(event.args, event.nodes, strict=False))
+    if len(pairs) < _PAIR or any(node is None for _, node in pairs) or waits_anyway(context.scope, event.at):
+        return None
+    if not any(all(map(_is_on_device, members_of(value))) and is_new(context.scope, node) for value, node in pairs):
+        return None
+    problem = f"{quote(context, event.at)} waits for the device in every iteration, because Python compares the values"
+    return Report(event.at, f"{problem}; use {_CHOOSING[event.name]}", preview=True)
+
+
+_CHOOSING = {"builtins.max": "jnp.maximum", "builtins.min": "jnp.minimum"}
+_PAIR = 2
 
 
 def _stored(event: Store) -> Report | None:

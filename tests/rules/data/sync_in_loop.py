@@ -178,7 +178,7 @@ def on_the_host(w, batches):
 def tested(w, batches):
     for x in batches:
         w, loss = train_step(w, x)
-        if loss < 1e-3:
+        if loss < 1e-3:  # expect: sync-in-loop
             break
     return w
 
@@ -187,7 +187,45 @@ def until(w, x):
     loss = jnp.inf
     while True:
         w, loss = train_step(w, x)
-        if bool(loss < 1e-3):
+        if bool(loss < 1e-3):  # expect: sync-in-loop
+            return w
+
+
+def until_assigned(w, x):
+    while True:
+        w, loss = train_step(w, x)
+        error = float(loss)  # expect: sync-in-loop
+        if error < 1e-3:
+            break
+        w = 0.5 * w
+    return w
+
+
+def until_given(w, x, limit):
+    limit = train_step(w, x)[1] + limit
+    for _ in range(1000):
+        w, _ = train_step(w, x)
+        if limit < 1e-3:
+            break
+    return w
+
+
+def worst_of(w, batches):
+    worst, best, widest = 0.0, jnp.inf, 0
+    for x in batches:
+        w, loss = train_step(w, x)
+        widest = max(widest, x.shape[0])
+        worst = max(worst, loss)  # expect: sync-in-loop
+        best = jnp.minimum(best, loss)
+    return w, worst, best, widest
+
+
+def played(w, env):
+    observation = env.reset()
+    while True:
+        w, loss = train_step(w, observation)
+        observation, reward, done, _ = env.step(w)
+        if loss < done:
             return w
 
 
