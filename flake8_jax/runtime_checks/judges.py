@@ -212,8 +212,9 @@ def runs_staged(what: str) -> Judge:
             return _confirmed(
                 f"{what}: it ran {times_in_words(o.visits(*STAGED))} while JAX traced", visits=o.watch["visits"]
             )
-        if o.through("raised"):
-            return _raised(o.through("raised")[0])
+        raised = [seen for seen in o.through("raised") if seen["state"] != "eager" and _is_of_jax(seen)]
+        if raised:
+            return _raised(raised[0])
         if o.visits():
             return _refuted(f"the line ran {times_in_words(o.visits())}, never while JAX traced")
         return NOT_REACHED
@@ -521,7 +522,8 @@ def work_is_pending(o: Observations) -> Verdict:
     if o.watch.get("pending"):
         return _confirmed("arrays were still being computed when the clock was read")
     advice = "use larger inputs, or a GPU or TPU"
-    return _unclear("all arrays were ready when the clock was read", advice) if o.visits() else NOT_REACHED
+    said = "the arrays that the program still held were ready when the clock was read; results that it had dropped are unknown"
+    return _unclear(said, advice) if o.visits() else NOT_REACHED
 
 
 def set_too_late(o: Observations) -> Verdict:
@@ -546,13 +548,14 @@ def cut_to_32_bits(o: Observations) -> Verdict:
 
 
 def warned(category: str, message: str = "") -> Judge:
-    """Make a judge that confirms if the line gives a warning of the category whose text contains the pattern
-    ``message``.
+    """Make a judge that confirms if the line itself gives a warning of the category whose text contains the pattern
+    ``message`` (if there is none, the name in the finding, or JAX or a library for it).
     """
-    pattern = re.compile(message)
 
     def judge(o: Observations) -> Verdict:
-        for seen in o.through("warnings"):
+        name = o.name.rpartition(".")[2]
+        pattern = re.compile(message) if message else re.compile(rf"\b{re.escape(name)}\b") if name else _OF_JAX
+        for seen in o.here("warnings"):
             if seen["name"] == category and pattern.search(seen["message"]):
                 return _confirmed(f"{category}: {seen['message'][:200]}")
         advice = "use --python with another release of JAX"
@@ -621,12 +624,18 @@ def key_repeats(least: int = 1) -> Judge:
         if not o.visits():
             return NOT_REACHED
         if not any(o.spot.is_on(seen["stack"]) for seen in o.all.get("draws", ())):
+            if missed := o.all.get("unwatched_draws", 0):
+                said = f"{missed} uses of keys in this run were not watched, and none that was is of this line"
+                return _unclear(said, "use a run with fewer iterations")
             if not o.visits("eager"):
                 seen = "the line ran only while JAX traced, where keys have no values"
                 return _unclear(
                     seen, "use a command that calls its function outside of vmap, cond and other transforms"
                 )
             return _unclear("the line consumed no key", "use inputs for which it draws random numbers")
+        if missed := o.all.get("unwatched_draws", 0):
+            said = f"every key consumed here was new, but {missed} further uses of keys in this run were not watched"
+            return _unclear(said, "use a run with fewer iterations")
         if o.most() < least:
             return _unclear("the line ran once in each call", MORE_ITERATIONS)
         if not any(o.first.is_on(seen["stack"]) for seen in o.all.get("draws", ())):

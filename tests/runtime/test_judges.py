@@ -663,3 +663,39 @@ def test_a_reason_that_decides_nothing_says_what_to_do(rule: str, visits: int) -
         assert re.search(r"; (use|pass|give|read) ", found.reason), found.reason
     else:
         assert visits, found
+
+
+def judged_of(rule: str, seen: dict[str, Any], name: str = "", state: str = "eager") -> Verdict:
+    """The verdict on row 10, which ran three times in one call."""
+    watch = {"visits": {state: 3}, "most": {state: 3}, "functions": ["f"]}
+    runs = {mode: Run({"watches": [watch], "raised": [], **seen}, {}) for mode in ("plain", "keys")}
+    workload = Workload(("python", "main.py"), ("/project",), "/project")
+    first = Use(((FILE, 10, frozenset({10})),))
+    return judged(0, Asked(rule, Spot(FILE, 10, 10), name=name, first=first, again=first), runs, workload, {})
+
+
+@pytest.mark.parametrize(
+    ("message", "stack", "verdict"),
+    [
+        ("jax.tree_map is deprecated", [[FILE, 10, "f", 1]], "confirmed"),
+        ("jax.xla_computation is deprecated", [[FILE, 10, "f", 1]], "inconclusive"),
+        ("jax.tree_map is deprecated", [[OTHER, 3, "g", 2], [FILE, 10, "f", 1]], "inconclusive"),  # of what it calls
+    ],
+)
+def test_a_warning_of_another_name_or_line_is_none_of_the_finding(message: str, stack: list[Any], verdict: str) -> None:
+    warning = {"name": "DeprecationWarning", "message": message, "stack": stack}
+    assert judged_of("deprecated-api", {"warnings": [warning]}, "jax.tree_map").verdict == verdict
+
+
+@pytest.mark.parametrize(("unwatched", "verdict"), [(0, "refuted"), (7, "inconclusive")])
+def test_new_keys_refute_nothing_if_some_were_not_watched(unwatched: int, verdict: str) -> None:
+    stack = [[FILE, 10, "f", 1]]
+    draws = [{"name": "draw", "key": str(n), "about": None, "made": 1, "stack": stack} for n in range(3)]
+    found = judged_of("key-reuse-in-loop", {"draws": draws, "unwatched_draws": unwatched})
+    assert found.verdict == verdict and ("7 further uses" in found.reason) == bool(unwatched), found
+
+
+def test_an_error_outside_tracing_is_no_trace() -> None:
+    error = {"type": "ValueError", "bases": ["ValueError"], "message": "traced", "state": "eager"}
+    raised = [error | {"stack": [[FILE, 10, "f", 1]], "left": [], "span": None, "origin": "numpy"}]
+    assert judged_of("impure-call", {"raised": raised}).verdict == "refuted"

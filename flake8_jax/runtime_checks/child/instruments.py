@@ -72,6 +72,7 @@ class Instruments:
         self.nans: list[dict[str, Any]] = []
         self.urge: Callable[[], None] = lambda: None
         self._consumed: set[tuple[int, str]] = set()
+        self._unwatched = 0
         self._made = _Made()
         self._reasons: list[str] = []
         self._signature = ""
@@ -82,7 +83,7 @@ class Instruments:
         return {
             "compilations": self.compilations, "tracings": self.tracings, "waits": self.waits, "draws": self.draws,
             "warnings": self.warned, "calls": self.calls, "drifts": self.drifts,
-            "nans": self.nans,
+            "nans": self.nans, "unwatched_draws": self._unwatched,
         }  # fmt: skip
 
     def install(self) -> None:
@@ -234,7 +235,9 @@ class Instruments:
 
     def _drawing(self, original: Callable[..., Any], effect: str) -> Callable[..., Any]:
         def watched(keys: Any, *arguments: Any, **parameters: Any) -> Any:
-            if not self._busy and len(self.draws) < MOST:
+            if not self._busy and len(self.draws) >= MOST:
+                self._unwatched += 1
+            elif not self._busy:
                 with self._while_busy():
                     data = _bytes_of(keys)
                     if data is not None:

@@ -7,7 +7,7 @@ from flake8_jax.runtime_checks.judges import Oracle, either, raises, warned
 ORACLE = Oracle(
     either(
         raises("ValueError", "TypeError", anywhere="static|argnum|argname|hash|argument"),
-        warned("UserWarning"),
-        warned("DeprecationWarning"),
+        warned("UserWarning", "static|donate|argnum|argname"),
+        warned("DeprecationWarning", "static|donate|argnum|argname"),
     )
 )
