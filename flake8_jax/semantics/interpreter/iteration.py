@@ -70,9 +70,9 @@ IterationMode = Union[IterationKind, Literal["no-events"]]
 def emit_iteration(
     m: Machine, frame: Frame, node: Any, value: Value, how: IterationKind, count: int | None = None
 ) -> None:
-    """Tell the rules that a traced array is iterated over. how, count: as in ``events.Iteration``."""
+    """Tell the rules that an array is iterated over. how, count: as in ``events.Iteration``."""
     if m.bus.wants(Iteration) and isinstance(value, (Array, UnionValue)):
-        if is_traced_array(value) and getattr(value, "dtype", "") != "key":
+        if (isinstance(value, Array) or is_traced_array(value)) and getattr(value, "dtype", "") != "key":
             m.bus.emit(Iteration(m.path.context(frame.scope), node, value, how, count))
 
 

@@ -249,11 +249,23 @@ _RANKS: dict[str, Callable[[Array, Bound], None]] = {
 _RESIZING = frozenset(
     {"append", "concatenate", "concat", "hstack", "insert", "pad", "repeat", "row_stack", "tile", "vstack"}
 )
+
+
+def _permuted(result: Array, bound: Bound) -> None:
+    """``jax.random.permutation(key, len(rows))``, or of an array."""
+    x = bound.get("x")
+    if isinstance(x, (Array, HostArray)):
+        _of_host_array(result, x)
+    elif x is not None and (_is_int(x) or (isinstance(x, Static) and x.kind == "int")):
+        result.dtype, result.ndim, result.length = "int", 1, _length_of(x)
+
+
 _REFINEMENTS: dict[str, Callable[[Array, Bound], None]] = {
     **dict.fromkeys(_RESIZING, _resized),
     "arange": _counted,
     "asarray": _converted,
     "array": _converted,
+    "permutation": _permuted,
     "where": _chosen,
 }
 

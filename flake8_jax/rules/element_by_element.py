@@ -1,0 +1,157 @@
+"""JAX419: see the page of ``element_by_element``."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, Subscription, rule
+from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._tracers import quote
+from flake8_jax.semantics.domain.values import GRAD, Array, Value
+from flake8_jax.semantics.events.events import Iteration, LibraryCall
+
+_FEW = 16
+"""So many elements are not worth a thought."""
+_INSTEAD = {
+    "builtins.all": "jnp.all",
+    "builtins.any": "jnp.any",
+    "builtins.list": ".tolist()",
+    "builtins.max": "jnp.max",
+    "builtins.min": "jnp.min",
+    "builtins.sorted": "jnp.sort",
+    "builtins.sum": "jnp.sum",
+}
+
+
+@rule("JAX419", "info", only=Subscription(where=frozenset({"eager", "loop"}), arrays=True))
+def element_by_element(event: LibraryCall | Iteration) -> Report | None:
+    """Outside tracing, `max`, `sum` or another builtin function goes through the elements of a JAX array.
+
+    The rule also reports a loop or comprehension over a one-dimensional array of integers, such as
+    `[rows[i] for i in permutation]`. The rule is on only with `--preview`, because the code gives the right result and
+    only takes more time.
+
+    ## Why is this bad?
+
+    Python makes a JAX array of each element, and compares or adds these arrays one by one. Each comparison is an
+    operation on the device of its own, and Python waits for its result. For 1,000 elements on a CPU with JAX 0.10.2,
+    `max(x)` took 15 ms, `sum(x)` 27 ms and `sorted(x)` 410 ms, and `jnp.max(x)` took 0.1 ms.
+
+    An element that serves as an index of a list is copied to the host first: `[rows[i] for i in permutation]` took
+    29 ms for 1,000 elements, and 0.05 ms with `np.asarray(permutation)`.
+
+    ## Example
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def condition(matrix):
+        values = jnp.linalg.eigvalsh(matrix)
+        return max(values)  # expect: element-by-element
+
+
+    def shuffled(key, rows):
+        permutation = jax.random.permutation(key, len(rows))
+        return [rows[index] for index in permutation]  # expect: element-by-element
+
+
+    def demonstrate():
+        assert condition(jnp.eye(40)) == 1
+        assert sorted(shuffled(jax.random.key(0), list(range(40)))) == list(range(40))
+    ```
+
+    ## Use instead
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+
+    def condition(matrix):
+        return jnp.max(jnp.linalg.eigvalsh(matrix))
+
+
+    def shuffled(key, rows):
+        permutation = np.asarray(jax.random.permutation(key, len(rows)))
+        return [rows[index] for index in permutation]
+    ```
+
+    ## Not reported
+
+    jaxlint does not report an array that is known to have at most 16 elements, an array of keys, and a loop over the
+    rows of an array or over numbers that are no integers. Of traced arrays, see JAX104 (`traced-iteration`).
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def draw(key, row):
+        return [jax.random.normal(k) for k in jax.random.split(key, 100)], max(row.shape), sum([1.0, row[0]])
+
+
+    def smallest():
+        return min(jnp.ones(3))
+    ```
+
+    ## Limitations
+
+    The rule does not know how many elements most arrays have. So it also reports short ones, which cost little.
+
+    ## Fix safety
+
+    No fix. `sum` of an array with several axes adds up its rows, as `jnp.sum(x, axis=0)` does, and the rank of the array
+    is not always known.
+
+    ## How it is verified
+
+    jaxlint cannot confirm the finding, because the time that it takes depends on the machine and on the length of the
+    array.
+
+    ## Since
+
+    0.3.0, not released yet.
+
+    ## Related rules
+
+    JAX104 (`traced-iteration`), JAX206 (`sync-in-loop`), JAX417 (`list-of-arrays`).
+
+    ## JAX documentation
+
+    <https://docs.jax.dev/en/latest/async_dispatch.html>
+    """
+    context = event.context
+    if context.staged or context.presumed or is_test(context):
+        return None
+    if isinstance(event, Iteration):
+        return _iterated(event)
+    instead = _INSTEAD.get(event.name)
+    if instead is None or len(event.args) != 1 or event.kwargs or not event.nodes or not _is_long(event.args[0]):
+        return None
+    is_flat = isinstance(event.args[0], Array) and event.args[0].ndim == 1
+    if event.name == "builtins.list" and not is_flat:
+        return None  # of rows
+    instead += " with axis=0" if event.name == "builtins.sum" and not is_flat else ""
+    function, subject = event.name.rpartition(".")[2], quote(context, event.nodes[0], "the array")
+    problem = f"`{function}` goes through the elements of the JAX array {subject} one by one, which is slow"
+    return Report(event.at, f"{problem}; use {instead}", preview=True)
+
+
+def _iterated(event: Iteration) -> Report | None:
+    """``for index in permutation``."""
+    value = event.value
+    if event.how not in ("for", "comprehension") or not _is_long(value) or not isinstance(value, Array):
+        return None
+    if value.dtype != "int" or value.ndim != 1:
+        return None
+    subject = quote(event.context, event.at, "the array")
+    problem = f"Python makes a JAX array of each element of {subject}, which is slow"
+    return Report(event.at, f"{problem}; convert the whole array with np.asarray first", preview=True)
+
+
+def _is_long(value: Value) -> bool:
+    """An array of the device for sure, not known to be short."""
+    if type(value) is not Array or value.level >= GRAD or value.declared or value.dtype == "key" or value.ndim == 0:
+        return False
+    return value.length is None or value.length > _FEW
