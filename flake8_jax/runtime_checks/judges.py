@@ -202,19 +202,29 @@ def is_artefact(verdict: Verdict) -> bool:
 # --- what runs while JAX traces ----------------------------------------------------------------------------------
 
 
-def runs_staged(what: str) -> Judge:
+def runs_staged(what: str, mapped: str = "") -> Judge:
     """Make a judge that confirms if the line runs while JAX traces: its effect then happens once per compilation, not
     once per call.
+
+    mapped: what is so even where ``grad`` or ``vmap`` runs the line operation by operation, in every call.
     """
 
     def judge(o: Observations) -> Verdict:
-        if o.visits(*STAGED):
-            return _confirmed(
-                f"{what}: it ran {times_in_words(o.visits(*STAGED))} while JAX traced", visits=o.watch["visits"]
-            )
+        visits, mapped_visits = o.visits("abstract"), o.visits("concrete")
+        if visits:
+            return _confirmed(f"{what}: it ran {times_in_words(visits)} while JAX traced", visits=o.watch["visits"])
+        if mapped and mapped_visits:
+            said = f"{mapped}: it ran {times_in_words(mapped_visits)} while JAX differentiated or mapped its function"
+            return _confirmed(said, visits=o.watch["visits"])
         raised = [seen for seen in o.through("raised") if seen["state"] != "eager" and _is_of_jax(seen)]
         if raised:
             return _raised(raised[0])
+        if mapped_visits:
+            said = (
+                f"the line ran {times_in_words(mapped_visits)} while JAX differentiated or mapped its function"
+                " outside of jit, which runs it in every call"
+            )
+            return _unclear(said, "use a command that compiles its function")
         if o.visits():
             return _refuted(f"the line ran {times_in_words(o.visits())}, never while JAX traced")
         return NOT_REACHED
@@ -443,7 +453,8 @@ def traces_again(o: Observations) -> Verdict:
     """
     count, runs_ = o.watch.get("entered", 0), o.watch.get("entered_runs", 0)
     if count >= 2 and o.most("eager") >= 2:
-        return _confirmed(f"JAX traced the function {times_in_words(count)} in one run of the loop", traces=count)
+        said = f"JAX traced the function {times_in_words(count)} in one run of the function around the line"
+        return _confirmed(said, traces=count)
     if runs_ >= 2 and runs_ >= o.runs("eager") > 0:
         return _confirmed(f"JAX traced the function in each of {runs_} runs of the line", traces=runs_)
     if o.most("eager") >= 2:
@@ -510,7 +521,7 @@ def waits_in_loop(o: Observations) -> Verdict:
     if not o.visits():
         return NOT_REACHED
     if most:
-        return _unclear("the line waited for the device once in each run of the loop", MORE_ITERATIONS)
+        return _unclear("the line waited for the device once in each run of its function", MORE_ITERATIONS)
     return _unclear(
         "no wait for the device was seen; waits inside NumPy, as in `a[i] = x` or `np.mean(x)`, cannot be seen",
         "read whether the line gives NumPy an array of JAX, or use a run in which it reads one",
@@ -681,13 +692,14 @@ def shared_by_elements(o: Observations) -> Verdict:
     return _unclear("the line used no key that batch elements share", advice) if o.visits() else NOT_REACHED
 
 
-def not_finite(o: Observations) -> Verdict:
-    """Confirm if the function returned infinities or NaN."""
+def returns_nonfinite(o: Observations) -> Verdict:
+    """Confirm if the line returned infinities or NaN from its function, whose arguments were finite."""
     count = o.watch.get("nonfinite", 0)
     if count:
-        return _confirmed(f"the function returned infinities or NaN {times_in_words(count)}", nonfinite=count)
+        said = f"from finite arguments, the line returned infinities or NaN {times_in_words(count)}"
+        return _confirmed(said, nonfinite=count)
     advice = "use inputs at the limits, such as 0 or very large numbers"
-    return _unclear("all results were finite on these inputs", advice) if o.visits() else NOT_REACHED
+    return _unclear("no infinity or NaN came from the line on these inputs", advice) if o.visits() else NOT_REACHED
 
 
 def loses_digits(o: Observations) -> Verdict:
@@ -741,6 +753,22 @@ def nan_in_gradient(o: Observations) -> Verdict:
     return _unclear(
         "no NaN appeared on these inputs",
         "use a command that takes the gradient, with values on both sides of the condition and far from it",
+    )
+
+
+def gives_nan(o: Observations) -> Verdict:
+    """Confirm if, with ``jax_debug_nans``, the first NaN is of an operation of the line."""
+    found = o.all.get("nans", ())
+    for seen in found:
+        if o.is_of_statement(seen["source"]):
+            return _confirmed(f"with `jax_debug_nans`, `{seen['name']}` of the line gave NaN", operation=seen["name"])
+    if not o.visits():
+        return NOT_REACHED
+    if found:
+        said = f"the first NaN came from other code{_nan_in_words(o, found)}"
+        return _unclear(said, "use inputs for which this NaN does not come first")
+    return _unclear(
+        "no NaN appeared on these inputs", "use inputs at the limits, such as a row that is masked as a whole"
     )
 
 

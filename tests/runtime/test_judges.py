@@ -577,6 +577,40 @@ def test_whether_the_first_nan_is_of_the_gradient_of_the_line(
 
 
 @pytest.mark.parametrize(
+    ("row", "verdict", "said"),
+    [
+        (10, "confirmed", "with `jax_debug_nans`, `exp` of the line gave NaN"),
+        (20, "inconclusive", "the first NaN came from other code (`exp` on line 20, where JAX stopped)"),
+        (None, "inconclusive", "no NaN appeared on these inputs"),
+    ],
+)
+def test_a_nan_counts_where_it_comes_from(row: int | None, verdict: str, said: str) -> None:
+    nans = [] if row is None else [{"name": "exp", "kind": "forward", "source": [[FILE, row, "f"]]}]
+    run = Run({"watches": [{"visits": {"abstract": 1}, "functions": ["f"]}], "raised": [], "nans": nans}, {})
+    workload = Workload(("python", "main.py"), ("/project",), "/project")
+    asked = Asked("inf-mask-softmax", Spot(FILE, 10, 10))
+    found = judged(0, asked, {"plain": run, "nans": run}, workload, {"backend": "cpu"})
+    assert found.verdict == verdict and found.reason.startswith(said), found
+
+
+@pytest.mark.parametrize(
+    ("rule", "visits", "verdict", "said"),
+    [
+        ("impure-call", {"abstract": 2}, "confirmed", "it is called once a compilation: it ran twice while JAX traced"),
+        ("impure-call", {"concrete": 3}, "inconclusive", "the line ran 3 times while JAX differentiated or mapped"),
+        ("print-in-staged", {"concrete": 3}, "confirmed", "it prints a tracer: it ran 3 times while JAX"),
+    ],
+)
+def test_what_grad_runs_outside_of_jit_runs_in_every_call(
+    rule: str, visits: dict[str, int], verdict: str, said: str
+) -> None:
+    runs = {"plain": Run({"watches": [{"visits": visits, "functions": ["f"]}], "raised": []}, {})}
+    workload = Workload(("python", "main.py"), ("/project",), "/project")
+    found = judged(0, Asked(rule, Spot(FILE, 10, 10)), runs, workload, {"backend": "cpu"})
+    assert found.verdict == verdict and found.reason.startswith(said), found
+
+
+@pytest.mark.parametrize(
     ("cut", "stopped", "option"), [("ended after 120 s", True, "--for 4m"), ("", True, "--timeout 900")]
 )
 def test_what_gives_a_run_more_time(cut: str, stopped: bool, option: str) -> None:

@@ -199,7 +199,7 @@ def _work(request: dict[str, Any], watcher: Watcher, channel: Channel, plugin: A
 
 
 class _Finiteness:
-    """Functions with a watched line that return something that is not finite."""
+    """Watched lines that return from their function what is not finite, though all its arguments are."""
 
     def __init__(self, watches: list[Watch], places: Places) -> None:
         self._watches = watches
@@ -207,20 +207,21 @@ class _Finiteness:
 
     def returned(self, frame: Any, value: Any) -> None:
         path = self._places.path_of(frame.f_code)
-        first = frame.f_code.co_firstlineno
-        last = max((row for _, _, row in frame.f_code.co_lines() if row is not None), default=first)
-        mine = [watch for watch in self._watches if watch.path == path and first <= watch.first <= last]
-        if mine and _is_nonfinite(value):
+        mine = [watch for watch in self._watches if watch.path == path and watch.first <= frame.f_lineno <= watch.last]
+        if not mine or not _has_nonfinite(value):
+            return
+        names = frame.f_code.co_varnames[: frame.f_code.co_argcount + frame.f_code.co_kwonlyargcount]
+        if not _has_nonfinite([frame.f_locals.get(name) for name in names]):
             for watch in mine:
                 watch.nonfinite += 1
 
 
-def _is_nonfinite(value: Any) -> bool:
+def _has_nonfinite(tree: Any) -> bool:
     import jax
     import numpy
 
-    for leaf in jax.tree_util.tree_leaves(value):
-        if isinstance(leaf, jax.Array) and not isinstance(leaf, jax.core.Tracer) and _is_float(leaf):
+    for leaf in jax.tree_util.tree_leaves(tree):
+        if isinstance(leaf, (jax.Array, numpy.ndarray)) and not isinstance(leaf, jax.core.Tracer) and _is_float(leaf):
             if not numpy.isfinite(numpy.asarray(leaf)).all():
                 return True
     return False

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from flake8_jax.runtime_checks.judges import Oracle, not_finite
+from flake8_jax.runtime_checks.judges import Oracle, gives_nan
 
-ORACLE = Oracle(not_finite, "keys")
+ORACLE = Oracle(gives_nan, "nans")

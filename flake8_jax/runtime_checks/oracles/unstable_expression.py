@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from flake8_jax.runtime_checks.judges import Oracle, either, loses_digits, not_finite
+from flake8_jax.runtime_checks.judges import Oracle, either, loses_digits, returns_nonfinite
 
-ORACLE = Oracle(either(loses_digits, not_finite), "keys")
+ORACLE = Oracle(either(loses_digits, returns_nonfinite), "keys")
