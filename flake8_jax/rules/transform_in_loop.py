@@ -6,11 +6,12 @@ from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._fresh import loop_of, made_of, of_loop, short, stores, this_function
+from flake8_jax.rules._keys import at_place, is_inside, is_near
 from flake8_jax.rules._steps import report_gradients_first
 from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.domain.code import bound_paths, names_read
-from flake8_jax.semantics.domain.values import BoundMethod, ExternalMethod, FunctionValue
+from flake8_jax.semantics.domain.values import BoundMethod, ExternalMethod, FunctionValue, PartialValue, Site, Value
 from flake8_jax.semantics.events.events import Repetition
 
 
@@ -22,8 +23,8 @@ def transform_in_loop(event: Repetition) -> Report | None:
     iterations. It is a note for a loop with `vmap`, or with a new body of `scan` or a similar function,
     because such loops are often short. With `--preview`, the rule also reports `grad` of a function that is jitted
     itself, such as `jax.grad(jitted_loss)(w, x)`. This finding is a note: JAX runs compiled code, but it differentiates
-    the compiled function again in every iteration. With `--preview`, it also reports `grad` of a function that stores
-    values in an object or a list (`self.fake = …`). Jitted code would store them only once, so the function has to
+    the compiled function again in every iteration. With `--preview`, it also reports `grad` of a function or method that
+    stores values in an object or a list (`self.fake = …`). Jitted code would store them only once, so the function has to
     return them first.
 
     ## Why is this bad?
@@ -173,8 +174,8 @@ def transform_in_loop(event: Repetition) -> Report | None:
         return None
     step = "the whole step" if event.own else this_function(event)
     inner = event.context.inner
-    if event.slight and isinstance(event.operand, FunctionValue):
-        step = f"a function that returns what `{event.operand.fn.name}` stores"
+    if event.slight and (storing := _function(event.operand)) is not None:
+        step = f"a function that returns what `{storing.fn.name}` stores"
     elif not event.own and inner is not None and stores(inner):
         step = f"a function that returns what {step} stores"
     if event.how == "body":
@@ -190,8 +191,7 @@ def transform_in_loop(event: Repetition) -> Report | None:
     else:
         repeated = "differentiates the compiled function" if event.how == "differentiated" else "traces its function"
         function = callee(event.context, event.at, f"`{short(event.name)}`")
-        made = "" if short(event.name) in function else f", made by `{short(event.name)}`,"
-        problem = f"{function}{made} is not jitted, so JAX {repeated} again"
+        problem = f"{function}{_made(event, function)} is not jitted, so JAX {repeated} again"
         advice = f"jit it once {'before the loop' if event.own else 'outside'}, or jit {step}"
         if event.slight or _reads_locals(event):  # it can only be compiled where its variables are
             advice = f"jit {step}"
@@ -201,6 +201,22 @@ def transform_in_loop(event: Repetition) -> Report | None:
     return Report(
         event.at, f"{problem} {when}; {advice}", None if trains else "info", unless=event.unless, preview=preview
     )
+
+
+def _made(event: Repetition, function: str) -> str:
+    """``, made by `grad` on line 5,``: what the name of the function does not say, and where that is out of sight."""
+    by = "" if short(event.name) in function else f" by `{short(event.name)}`"
+    is_seen = event.made is None or is_near(event.made, event.context, event.at)
+    if event.made is None or is_seen or is_inside(event.made, Site(event.context.scope, event.at.start, event.at.end)):
+        return f", made{by}," if by else ""
+    return f", made{by} {at_place(event.made, event.context)},"
+
+
+def _function(operand: Value) -> FunctionValue | None:
+    """The function of the program that is passed to the transform, by itself, as a method or in a partial."""
+    while isinstance(operand, (BoundMethod, PartialValue)):
+        operand = operand.func
+    return operand if isinstance(operand, FunctionValue) else None
 
 
 def _reads_locals(event: Repetition) -> bool:

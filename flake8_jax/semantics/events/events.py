@@ -624,6 +624,8 @@ class Repetition(msgspec.Struct, frozen=True, eq=False):
     called: Site | None
     """The call in the loop that leads here, where that is a caller's."""
     slight: bool = False
+    made: Site | None = None
+    """Where ``grad`` or ``vmap`` was applied to the function, for ``traced`` and ``differentiated``."""
 
 
 class ColdCall(msgspec.Struct, frozen=True, eq=False):

@@ -426,7 +426,7 @@ def emit_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
             m.bus.emit(
                 Repetition(
                     m.path.context(frame.scope), node, how, made.name, made.operand, loop.node, own, "", against,
-                    _called_in(m, loop), stores,
+                    _called_in(m, loop), stores, made.site,
                 )
             )  # fmt: skip
             return
@@ -434,6 +434,8 @@ def emit_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
 
 def _stores(m: Machine, operand: Value) -> bool:
     """The function stores something besides, which it would have to return if it were jitted."""
+    while isinstance(operand, (BoundMethod, PartialValue)):
+        operand = operand.func
     return isinstance(operand, FunctionValue) and id(operand.fn) in m.trackers[Freshness].storing
 
 

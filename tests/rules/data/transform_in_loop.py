@@ -298,6 +298,27 @@ def one_of_two_classes(w, batches, down: bool):
     return w
 
 
+class Tank:
+    """A method that stores what it computes, so that it cannot be jitted as it is."""
+
+    def __init__(self, epochs):
+        self.epochs = epochs
+        self.level = 1.0
+
+    def error(self, w):
+        self.level = self.level + jnp.sum(w)  # expect: self-write
+        return self.level**2
+
+    def tuned(self, w):
+        gradient = jax.value_and_grad(self.error)
+        for _ in range(self.epochs):
+            self.level = 1.0
+            value, g = gradient(w)  # expect: transform-in-loop
+            w = w - 0.1 * g
+        return w
+
+
 # runs: of_a_compiled_function(jnp.ones(2), [jnp.ones((3, 2))] * 2)
 # runs: of_a_compiled_gradient(jnp.ones(2), [jnp.ones((3, 2))] * 2)
 # runs: one_of_two_classes(jnp.ones(2), [jnp.ones((3, 2))] * 2, True)
+# runs: Tank(2).tuned(jnp.ones(2))
