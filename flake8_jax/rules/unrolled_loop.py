@@ -28,6 +28,12 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
     - The loop goes over an axis of an array, and each iteration computes with an element and with the result of the
       iteration before (`state = cell(state, x[t])` in the third example).
 
+    With `--preview`, the rule also reports a loop that goes over the elements of an array of unknown length, such as
+    `for x in xs`, `for r in reversed(rewards)`, `for x, y in zip(xs, ys)` or `[score(x) for x in xs]`. If the code says
+    neither that `xs` is an array nor that it is a list of layers, jaxlint decides by its name and by what the loop does
+    with an element: it does not report a loop over `params` or `layers`, or one that unpacks, calls or names a part of an
+    element (`layer["w"]`).
+
     With `--preview`, the rule also reports a loop over `range(options.steps)` if the default of this option is at least
     32, as in the fourth example. The default is the number in `add_argument("--steps", default=128)`, in a field of a
     class, or in an assignment to the attribute.
@@ -102,7 +108,16 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
         return jnp.array([jnp.sum(jnp.exp(x[i])) for i in range(x.shape[0])])  # expect: unrolled-loop
 
 
+    @jax.jit
+    def discounted(rewards):
+        total = 0.0
+        for reward in reversed(rewards):  # expect: unrolled-loop
+            total = jnp.tanh(reward) + 0.9 * total
+        return total
+
+
     def demonstrate():
+        assert str(jax.make_jaxpr(discounted)(jnp.ones(40))).count(" = tanh ") == 40
         traced = jax.make_jaxpr(encode)(jnp.ones((3, 3)), jnp.ones((40, 3)))
         assert str(traced).count(" = tanh ") == 40
         assert str(jax.make_jaxpr(scores)(jnp.ones((40, 3)))).count(" = exp ") == 40
@@ -179,6 +194,14 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
     @jax.jit
     def scores(x):
         return jax.vmap(lambda row: jnp.sum(jnp.exp(row)))(x)
+
+
+    @jax.jit
+    def discounted(rewards):
+        def add(total, reward):
+            return jnp.tanh(reward) + 0.9 * total, None
+
+        return jax.lax.scan(add, 0.0, rewards, reverse=True)[0]
     ```
 
     ## Not reported

@@ -6,6 +6,7 @@ trips       how often a loop surely runs its body; None where that is not known,
 work        operations that JAX records while it traces the body. A loop without any leaves nothing in the program.
 gathering   the loop goes over the length of an array or a list, adds up what it computes of each element, or collects it
             in a list: no iteration needs another one, so that ``vmap`` can do all of them.
+rows        the loop goes over the elements of an array (see ``row_loops``), whether an iteration needs another one or not.
 recurring   the loop goes over an axis of an array, and computes of each element what the next iteration starts from: ``scan``
             does that.
 applied     a network runs on parameters that it is given: the layers that it makes for that are the same ones each time.
@@ -31,6 +32,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.code import all_statements, below, bound_paths, last_name, names_read
 from flake8_jax.semantics.domain.option_defaults import least_of_option, option_name
+from flake8_jax.semantics.domain.row_loops import Rows, is_plain, rows_of, uses_before_binding
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.stack import LoopState
 from flake8_jax.semantics.domain.values import (
@@ -62,12 +64,13 @@ _NUMBER_KINDS = frozenset({"bool", "int", "float", "complex"})
 
 @dataclass(slots=True, eq=False)
 class Unrolling:
-    """What is known of a running loop. before: what the code around it had met. work, exits: how many there were.
-    picks: items of pytrees, by a number that differs between iterations."""
+    """What is known of a running loop. before: what the code around it had met. work, exits: how many there were. sources:
+    what it takes rows of, if these are arrays. picks: items of pytrees, by a number that differs between iterations."""
 
     before: LoopNest
     work: int
     exits: int
+    sources: tuple[Rows, ...] = ()
     varied: bool = False
     picks: list[Value] = field(default_factory=list)
 
@@ -104,7 +107,8 @@ class LoopNests(Tracker):
     def loop_enter(self, frame: Frame, loop: LoopState) -> None:
         m = self.m
         if m.path.mode.compiled and not m.path.mode.presumed and m.bus.wants(UnrolledLoop):
-            loop.records[Unrolling] = Unrolling(self.inside, self.work, len(frame.exits) + len(frame.returns))
+            left = len(frame.exits) + len(frame.returns)
+            loop.records[Unrolling] = Unrolling(self.inside, self.work, left, _sources(m, frame, loop.node))
             self.inside = NOTHING
 
     def loop_leave(self, frame: Frame, loop: LoopState, at: ir.Expr, trips: int | None) -> None:
@@ -122,12 +126,14 @@ class LoopNests(Tracker):
             places = (*places, at)
         elif trips is None and not ends_early and self.work > seen.work:
             gathering = gathers(loop.node, frame.fn)
-            if gathering or (not _is_varied(seen) and recurs(loop.node, frame.fn)):
+            if gathering or (not _is_varied(seen) and (bool(seen.sources) or recurs(loop.node, frame.fn))):
+                needs = not gathering and not (seen.sources and not uses_before_binding(loop.node))
                 for place in places:
                     m.bus.record_fact(IN_NEST, frame.scope, place.start)
                 if not m.path.mode.shapes_only and not _in_kernel(m):
                     context = m.path.context(frame.scope)
-                    m.bus.emit(UnrolledLoop(context, at, 0, 0, dict(frame.slots), recurs=not gathering))
+                    m.bus.emit(UnrolledLoop(context, at, 0, 0, dict(frame.slots), recurs=needs))
+                places = (*places, at)
             elif not _is_varied(seen):
                 self._by_default(frame, at)
         self.inside = LoopNest(max(size, seen.before.size), (*seen.before.places, *places))
@@ -168,6 +174,19 @@ class LoopNests(Tracker):
             track_variety(self.m)
         if size > self.inside.size:
             self.inside = LoopNest(size, self.inside.places)
+
+
+def _sources(m: Machine, frame: Frame, node: Any) -> tuple[Rows, ...]:
+    """What a loop takes rows of: arrays, and what may be an array or a list of arrays by the way the loop uses its elements.
+    None if one of them is known to be short."""
+    rows = rows_of(node) if isinstance(node, (ir.For, ir.Comprehension)) else ()
+    found = [lookup(m, frame, row.source.id) for row in rows if isinstance(row.source, ir.Name)]
+    if not all(type(value) in (Array, Tree) for value in found):
+        return ()
+    lengths = [value.length for value in found if isinstance(value, Array) and value.length is not None]
+    if any(length < m.trackers[LoopNests].threshold for length in lengths):
+        return ()
+    return rows if all(type(value) is Array for value in found) or is_plain(node, rows) else ()
 
 
 def _end_of_range(node: Any) -> Any:

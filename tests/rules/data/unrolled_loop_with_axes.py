@@ -54,3 +54,70 @@ def repeated(x):
     for _ in range(x.shape[-1]):
         x = jnp.tanh(x)
     return x
+
+
+# --- loops that go over the rows themselves ---
+
+
+@jax.jit
+def discounted(rewards, gamma):
+    total, found = 0.0, []
+    for reward in reversed(rewards):  # expect: unrolled-loop
+        total = reward + gamma * total
+        found.insert(0, total)
+    return jnp.stack(found)
+
+
+def predicted(params, row):
+    return jnp.tanh(params["w"] @ row)
+
+
+@jax.jit
+def error(params, x, y):
+    guesses = jnp.stack([predicted(params, row) for row in x])  # expect: unrolled-loop
+    total = 0.0
+    for index, (guess, wanted) in enumerate(zip(guesses, jnp.sin(y))):
+        total += jnp.sum((guess - wanted) ** 2) / (1 + index)
+    for guess, wanted in zip(guesses, y):  # expect: unrolled-loop
+        if total is not None:
+            total += jnp.sum((guess - wanted) ** 2)
+    return total
+
+
+@jax.jit
+def of_layers(params, x):
+    for w, b in params:
+        x = jnp.tanh(x @ w + b)
+    for layer in params:
+        x = x + jnp.sum(layer[0])
+    for row in params:
+        x = x @ row["w"]
+    return x
+
+
+@jax.jit
+def of_few(x):
+    total = 0.0
+    for row in jnp.sin(x).reshape(4, -1):
+        total += jnp.sum(jnp.tanh(row))
+    corners = jnp.ones((4, 3))
+    for corner in corners:
+        total += jnp.sum(jnp.tanh(corner * x[0]))
+    return total
+
+
+@jax.jit
+def first(x):
+    for row in x:
+        if row.ndim == 1:
+            return jnp.tanh(row)
+    return x
+
+
+def eager_rows(rows):
+    return [jnp.tanh(row) for row in rows]
+
+
+# runs: discounted(jnp.ones(3), 0.9)
+# runs: error({"w": jnp.ones((2, 3))}, jnp.ones((4, 3)), jnp.ones((4, 2)))
+# runs: of_few(jnp.ones((8, 3)))

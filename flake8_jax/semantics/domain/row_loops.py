@@ -1,0 +1,110 @@
+"""Loops of Python that take one row of an array after the other, as the code spells them.
+
+Vocabulary
+----------
+source      what the rows come from: ``xs`` of ``for x in xs``, ``for i, x in enumerate(xs)``, ``for x, y in zip(xs, ys)``,
+            ``for x in reversed(xs)`` and ``for t in range(xs.shape[0])``.
+row         the name of an element, or ``xs[t]``.
+plain       the loop uses a row as one uses an array: it calls no method of it and takes no attribute or item by name. The
+            layers of a network are not used so; a loop over parameters, by its names, is not plain either.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
+from flake8_jax.semantics.domain.code import bound_paths, last_name, names_read
+
+_WRAPPERS = frozenset({"reversed", "tqdm", "list", "tuple"})
+_OF_NETWORKS = re.compile(
+    r"(?:^|_)(?:params?|parameters?|layers?|blocks?|weights?|biases|kernels?|modules?|models?|nets?|networks?|heads?|stages?"
+    r"|convs?|lins?|linears?|dims|sizes|fns?|funs?|functions?|grads?|leaves|keys?|theta|names|w|b|ws|bs|p|ps|axes|axis|shape|shapes)"
+    r"(?:_|\d|$)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """source: see above. row: its name, empty if the loop counts. counter: the variable that counts, empty if it does not."""
+
+    source: ir.Expr
+    row: str
+    counter: str
+
+
+def rows_of(node: ir.For | ir.Comprehension) -> tuple[Rows, ...]:
+    """The sources of a loop, in order; none if it may go over something else."""
+    if isinstance(node, ir.For):
+        return _rows(node.target, node.iter)
+    if len(node.generators) != 1 or node.generators[0].ifs or node.kind == "dict":
+        return ()
+    return _rows(node.generators[0].target, node.generators[0].iter)
+
+
+def _rows(target: ir.Expr, iterable: ir.Expr) -> tuple[Rows, ...]:
+    if isinstance(iterable, ir.Call):
+        return _rows_of_call(target, iterable)
+    if isinstance(iterable, ir.Subscript) and isinstance(iterable.index, ir.Slice):
+        return _rows(target, iterable.value)
+    is_row = isinstance(target, ir.Name) and isinstance(iterable, ir.Name)
+    return (Rows(iterable, target.id, ""),) if is_row and isinstance(target, ir.Name) else ()
+
+
+def _rows_of_call(target: ir.Expr, call: ir.Call) -> tuple[Rows, ...]:
+    name, given = last_name(call.func), [a.value for a in call.args if not (a.star or a.keyword)]
+    if len(given) != len(call.args) or not given:
+        return ()
+    if name in _WRAPPERS:
+        return _rows(target, given[0])
+    targets = target.elts if isinstance(target, ir.Tuple) else []
+    if name == "enumerate" and len(targets) == 2:
+        return _rows(targets[1], given[0])
+    if name == "zip" and len(targets) == len(given):
+        found = [_rows(*pair) for pair in zip(targets, given, strict=True)]
+        return tuple(rows for part in found for rows in part) if all(found) else ()
+    return ()
+
+
+def is_plain(node: ir.For | ir.Comprehension, rows: tuple[Rows, ...]) -> bool:
+    """All rows are used as arrays are, and nothing is named after the parts of a network."""
+    named = {rows.row for rows in rows} | {last_name(rows.source) for rows in rows}
+    if any(_OF_NETWORKS.search(name) for name in named):
+        return False
+    own = {rows.row for rows in rows}
+    body = node.body if isinstance(node, ir.For) else [node.element]
+    for part in body:
+        for inner in walk(part):
+            value = inner.func if isinstance(inner, ir.Call) else None
+            if isinstance(inner, ir.Attribute) or (isinstance(inner, ir.Subscript) and _is_name(inner.index)):
+                value = inner.value
+            if isinstance(value, ir.Name) and value.id in own:
+                return False
+            if isinstance(inner, ir.Assign) and isinstance(inner.value, ir.Name) and inner.value.id in own:
+                return False  # ``w, b = row``
+    return True
+
+
+def _is_name(index: ir.Expr) -> bool:
+    return isinstance(index, ir.Constant) and isinstance(index.value, str)
+
+
+def uses_before_binding(node: ir.For | ir.Comprehension) -> bool:
+    """An iteration reads what the one before has bound: ``h = cell(x, h)``."""
+    if isinstance(node, ir.Comprehension):
+        return False
+    later = set().union(*[bound_paths(statement) for statement in node.body])
+    for statement in node.body:
+        if not names_read(_value_of(statement)).isdisjoint(later):
+            return True
+        if isinstance(statement, (ir.Assign, ir.AnnAssign)):
+            later -= bound_paths(statement)
+    return False
+
+
+def _value_of(statement: ir.Stmt) -> ir.Node:
+    """Without the target of ``a[i] = …``."""
+    return statement.value if isinstance(statement, ir.Assign) else statement
