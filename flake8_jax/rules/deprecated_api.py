@@ -5,16 +5,19 @@ from __future__ import annotations
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.knowledge.history import show
 from flake8_jax.rules._versions import history_of, instead, subject, unreplaced
-from flake8_jax.semantics.events.events import ApiUse, Span
+from flake8_jax.semantics.events.events import ApiUse, Setting, Span
 
 
 @rule("JAX802", "info", fixable="sometimes")
-def deprecated_api(event: ApiUse) -> Report | None:
+def deprecated_api(event: ApiUse | Setting) -> Report | None:
     """The code uses a name or an argument that is deprecated in JAX or in a library for JAX, such as Flax.
 
     For Flax, optax, Orbax, Haiku and NumPyro, jaxlint reports only names that the code or the documentation of the
     library calls deprecated. If an attribute of an object is deprecated, such as `value` of an `nnx.Param`, jaxlint
     reports only the first use of this attribute in each file.
+
+    With `--preview`, the rule reports code that sets the environment variable `JAX_PLATFORM_NAME`. It chooses only the
+    default platform: JAX still starts the other platforms. `JAX_PLATFORMS` chooses which platforms JAX starts.
 
     ## Why is this bad?
 
@@ -115,6 +118,8 @@ def deprecated_api(event: ApiUse) -> Report | None:
 
     <https://docs.jax.dev/en/latest/api_compatibility.html>
     """
+    if isinstance(event, Setting):
+        return _of_variable(event)
     change = event.change
     if event.verdict != "deprecated" or change is None:
         return None
@@ -122,3 +127,14 @@ def deprecated_api(event: ApiUse) -> Report | None:
     said = subject(event)
     message = f"{said[0].upper()}{said[1:]} is deprecated{since}{instead(event, change) or unreplaced(event)}"
     return Report(Span(event.start, event.end), message)
+
+
+_VARIABLES = {"JAX_PLATFORM_NAME": "JAX_PLATFORMS, which also keeps JAX from starting the other platforms"}
+"""What the help texts of JAX's options call deprecated, and what to set instead."""
+
+
+def _of_variable(event: Setting) -> Report | None:
+    """``os.environ["JAX_PLATFORM_NAME"] = "cpu"``."""
+    if event.kind != "variable" or event.name not in _VARIABLES or not event.direct or event.late:
+        return None
+    return Report(event.at, f"`{event.name}` is deprecated; use {_VARIABLES[event.name]}", preview=True)

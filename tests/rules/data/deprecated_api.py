@@ -1,6 +1,10 @@
 """Names that JAX deprecated."""
 
 import functools
+import os
+
+os.environ["JAX_PLATFORM_NAME"] = "cpu"  # expect: deprecated-api
+os.environ["JAX_PLATFORMS"] = "cpu"
 
 import jax
 import jax.numpy as jnp
