@@ -639,6 +639,29 @@ def test_a_key_that_is_used_far_below_the_line(tmp_path: Path) -> None:
     assert found.reason == "the same key was consumed twice (normal on line 3, then normal here)", found
 
 
+BEHIND = """
+import jax
+
+key = jax.random.key(0)
+for step in range(2100):
+    jax.random.bits(jax.random.fold_in(key, step))
+
+other = jax.random.key(1)
+first = jax.random.bits(other)
+second = jax.random.bits(other)
+print(first, second)
+"""
+
+
+@pytest.mark.jax
+def test_a_line_behind_a_long_loop_is_watched(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(BEHIND.strip("\n"))
+    main, limits = str(tmp_path / "main.py"), Limits(seconds=200)
+    workload = Workload(("python", "main.py"), (str(tmp_path),), str(tmp_path), sys.executable, "cpu", limits)
+    (found,) = verify([Asked("key-reuse", Spot(main, 9, 9))], workload).verdicts
+    assert found.reason == "the same key was consumed twice (bits on line 8, then bits here)", found
+
+
 PARTS = """
 no = 0
 one = len("a") if no else len("b")

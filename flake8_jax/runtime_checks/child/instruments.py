@@ -17,6 +17,7 @@ import contextlib
 import logging
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -27,6 +28,7 @@ from flake8_jax.runtime_checks.child.replicas import watch_replicas
 from flake8_jax.runtime_checks.child.tracing import trace_state
 
 MOST = 4000  # of each list of observations
+_SOME = 50  # of each line, once a list has that many: a line that a long loop hides is still seen
 _DEPTH = 12  # of the stacks kept
 _MOST_KEYS = 1 << 12  # numbers in keys that are made together and followed
 
@@ -73,6 +75,7 @@ class Instruments:
         self.urge: Callable[[], None] = lambda: None
         self._consumed: set[tuple[int, str]] = set()
         self._unwatched = 0
+        self._kept: Counter[tuple[int, str, int]] = Counter()
         self._made = _Made()
         self._reasons: list[str] = []
         self._signature = ""
@@ -138,7 +141,7 @@ class Instruments:
         if event not in (_TRACED, _COMPILED) or self._busy:
             return
         into = self.compilations if event == _COMPILED else self.tracings
-        if len(into) < MOST:
+        if self._has_room(into):
             name = str(data.get("fun_name") or "")
             found = self._seen(name=name, seconds=seconds)
             if event == _COMPILED:
@@ -221,7 +224,7 @@ class Instruments:
             return
 
         def watched(*arguments: Any, **keywords: Any) -> Any:
-            if not self._busy and len(into) < MOST and counts(arguments):
+            if not self._busy and counts(arguments) and self._has_room(into):
                 with self._while_busy():
                     into.append(self._seen(name=name))
             return original(*arguments, **keywords)
@@ -235,7 +238,7 @@ class Instruments:
 
     def _drawing(self, original: Callable[..., Any], effect: str) -> Callable[..., Any]:
         def watched(keys: Any, *arguments: Any, **parameters: Any) -> Any:
-            if not self._busy and len(self.draws) >= MOST:
+            if not self._busy and not self._has_room(self.draws):
                 self._unwatched += 1
             elif not self._busy:
                 with self._while_busy():
@@ -284,7 +287,7 @@ class Instruments:
         original = warnings.warn
 
         def warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **more: Any) -> None:
-            if len(self.warned) < MOST:
+            if self._has_room(self.warned):
                 kind = type(message) if isinstance(message, Warning) else category or UserWarning
                 self.warned.append({**self._seen(name=kind.__name__), "message": str(message)[:300]})
             original(message, category, stacklevel + 1, source, **more)
@@ -292,6 +295,17 @@ class Instruments:
         warnings.warn = warn
 
     # --- all of them ----------------------------------------------------------------------------------------
+
+    def _has_room(self, into: list[dict[str, Any]]) -> bool:
+        """Whether to keep a further observation: of a list that is full, only the first ones of each line."""
+        if len(into) < MOST:
+            return True
+        stack = self.places.stack()
+        if not stack:
+            return False
+        line = id(into), stack[0].path, stack[0].row
+        self._kept[line] += 1
+        return self._kept[line] <= _SOME
 
     def _seen(self, **data: Any) -> dict[str, Any]:
         stack = self.places.stack()
