@@ -33,6 +33,7 @@ def eager_step(event: EagerStep | LibraryCall) -> Report | None:
 
     - Models and optimizers that only their names show: `model.apply(params, x)`, `state.apply_fn({"params": params}, x)`
       and `state.apply_gradients(grads=grads)` of an object that jaxlint does not know.
+    - An optimizer of `jax.example_libraries.optimizers`, such as `opt_update(i, grads, state)`.
     - A model that a loop with 20 to 99 iterations runs, such as the sampling loop of a diffusion model.
     - A second function that the same loop calls, if it runs a model or an optimizer, too.
 

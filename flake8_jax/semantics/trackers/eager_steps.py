@@ -74,7 +74,8 @@ WorkKind = Literal[
     "draw",
     "access",
 ]
-"""applied, updated: a model and an optimizer by their names alone, ``state.apply_fn(params, x)``.
+"""applied, updated: a model and an optimizer by their names alone, ``state.apply_fn(params, x)``; an optimizer of
+``jax.example_libraries`` is ``updated``, too.
 ``compiled``: a call of a function that the program has jitted; beside it, operations and draws are glue. draw: a function
 of ``jax.random``. access: an index of an array, or one of its methods, which counts only in a loop that does other work."""
 FEW = 100
@@ -94,6 +95,10 @@ OPTIMIZERS = frozenset({
 _UPDATES = frozenset({
     "optax.apply_updates", "equinox.apply_updates", "optax.incremental_update", "optax.periodic_update",
 })  # fmt: skip
+_OF_EXAMPLES = frozenset({
+    "jax.example_libraries.optimizers.AdamUpdate", "jax.example_libraries.optimizers.OptimizerUpdate",
+})  # fmt: skip
+"""What ``optimizers.adam`` and its like return for a step."""
 _APPLYING = ("flax.linen.", "haiku.")
 _APPLIED = re.compile(r"haiku\.\w+\.apply")
 _LAYERS = ("equinox.nn.", "flax.nnx.")
@@ -626,6 +631,8 @@ def _kind_of(m: Machine, func: Value) -> WorkKind | None:
         if func.name == "apply" and func.cls.startswith(_APPLYING):
             return "model"
         return "optimizer" if f"{func.cls}.{func.name}" in OPTIMIZERS else None
+    if isinstance(func, ExternalInstance) and func.cls in _OF_EXAMPLES:
+        return "updated"
     if isinstance(func, ExternalInstance) and func.cls.startswith(_LAYERS):
         if func.cls.rpartition(".")[2] in _SEVERAL or any(_is_in_model(m, loop) for loop in m.path.loops):
             return "layers"

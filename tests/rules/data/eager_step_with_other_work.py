@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
+from jax.example_libraries import optimizers
 from tqdm import tqdm
 
 
@@ -136,6 +137,25 @@ def smooth(x, n):
 
 jitted = jax.jit(smooth, static_argnums=1)
 
+
+init_momentum, update_momentum, params_of = optimizers.momentum(0.1, mass=0.9)
+init_sgd, update_sgd, _ = optimizers.sgd(0.1)
+gradient = jax.jit(jax.grad(lambda weights: jnp.sum(weights**2)))
+
+
+def optimizers_of_the_examples(count):
+    state = init_momentum(jnp.ones(3))
+    for step in range(count):
+        state = update_momentum(step, gradient(params_of(state)), state)  # expect: eager-step
+    return state
+
+
+def jitted_optimizers_of_the_examples(count):
+    state, update = init_sgd(jnp.ones(3)), jax.jit(update_sgd)
+    for step in range(count):
+        state = update(step, gradient(params_of(state)), state)
+    return state
+
 if __name__ == "__main__":
     weights = {"w": jnp.ones((3, 4)), "b": jnp.ones(4), "v": jnp.ones((4, 1)), "c": jnp.ones(1)}
     data = [(jnp.ones((2, 3)), jnp.ones((2, 1)))] * 200
@@ -151,3 +171,5 @@ if __name__ == "__main__":
     whole_epochs(weights, jnp.ones((5, 2, 3)), count)
     epochs_now_and_then(weights, jnp.ones((5, 2, 3)), (3, 70), count)
     jitted(jnp.ones(3), 3)
+    optimizers_of_the_examples(count)
+    jitted_optimizers_of_the_examples(count)
