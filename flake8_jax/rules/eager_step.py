@@ -44,13 +44,15 @@ def eager_step(event: EagerStep | LibraryCall) -> Report | None:
     With `--preview`, the rule also reports operations on what an environment returns
     (`jnp.logical_or(terminated, truncated)` in the fourth example), because they copy values of the host to the device.
 
-    With `--preview`, the rule also reports five kinds of loops that the top level of a script, its function `main` or a
+    With `--preview`, the rule also reports six kinds of loops that the top level of a script, its function `main` or a
     command of the program (`@hydra.main(…)`, `@click.command()`, `@app.command()`) runs:
 
     - The loop does six or more array operations without `jit` in each iteration and passes the result to the next
       iteration (`u = u + dt * laplacian(u)`).
     - The loop calls a jitted function, such as a gradient, and then an unjitted function with six or more array
       operations, such as an optimizer written by hand.
+    - The loop calls a jitted gradient, and a loop inside of it replaces each leaf of the parameters
+      (`params[i] = params[i] - 0.1 * grads[i]` in the fifth example). jaxlint reports two or more operations of such a loop.
     - The loop calls a jitted training step, but computes other values without `jit`, such as the noise of a diffusion
       model. jaxlint reports the loop if it makes six or more array operations and random draws for this. It does not
       count `jnp.asarray`.
@@ -217,6 +219,32 @@ def eager_step(event: EagerStep | LibraryCall) -> Report | None:
         assert isinstance(jnp.logical_or(True, False), jax.Array)
     ```
 
+    With `--preview`, jaxlint also reports an optimizer written by hand that goes over the leaves one by one:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def gradient(params, x):
+        return jax.grad(lambda params: jnp.sum(jnp.tanh(x @ params[0] + params[1])))(params)
+
+
+    def main(batches):
+        params = [jnp.ones((5, 3)), jnp.ones(3)]
+        for x in batches:
+            grads = gradient(params, x)
+            for i in range(len(params)):
+                params[i] = params[i] - 0.1 * grads[i]  # expect: eager-step
+        return params
+
+
+    def demonstrate():
+        jaxpr = jax.make_jaxpr(lambda: main([jnp.ones((2, 5))] * 7))()
+        assert sum(equation.primitive.name == "sub" for equation in jaxpr.eqns) == 14
+    ```
+
     ## Use instead
 
     ```python
@@ -284,6 +312,24 @@ def eager_step(event: EagerStep | LibraryCall) -> Report | None:
             correct += int(correct_answers(params, x, labels))
             total += len(labels)
         return correct / total
+    ```
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def step(params, x):
+        grads = jax.grad(lambda params: jnp.sum(jnp.tanh(x @ params[0] + params[1])))(params)
+        return jax.tree.map(lambda leaf, grad: leaf - 0.1 * grad, params, grads)
+
+
+    def main(batches):
+        params = [jnp.ones((5, 3)), jnp.ones(3)]
+        for x in batches:
+            params = step(params, x)
+        return params
     ```
 
     ## Not reported
@@ -364,6 +410,11 @@ def eager_step(event: EagerStep | LibraryCall) -> Report | None:
             f"{subject} runs operation by operation in each iteration of the loop {where}, because it is not jitted"
         )
         return Report(event.at, f"{message}; jit that function", unless=event.unless, preview=True)
+    if event.kind == "glue" and not event.count:
+        message = f"{subject} runs operation by operation for each leaf in each iteration of the loop {where}"
+        return Report(
+            event.at, f"{message}, beside a jitted function; move the update into that function", preview=True
+        )
     if event.kind == "glue":
         message = (
             f"{subject} and other operations ({event.count} in all) run one by one in each iteration of the loop {where}, "

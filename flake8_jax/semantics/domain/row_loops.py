@@ -1,4 +1,4 @@
-"""Loops of Python that take one row of an array after the other, as the code spells them.
+"""Loops of Python that take one row of an array, or one leaf of a pytree, after the other, as the code spells them.
 
 Vocabulary
 ----------
@@ -108,3 +108,27 @@ def uses_before_binding(node: ir.For | ir.Comprehension) -> bool:
 def _value_of(statement: ir.Stmt) -> ir.Node:
     """Without the target of ``a[i] = …``."""
     return statement.value if isinstance(statement, ir.Assign) else statement
+
+
+def replaces_each(node: ir.For) -> bool:
+    """``for i in range(len(params)): params[i] -= rate * grads[i]``: each turn computes an item from that of another
+    container, in place."""
+    counters = names_read(node.target)
+    for statement in node.body:
+        if isinstance(statement, ir.For) and replaces_each(statement):
+            return True
+        if isinstance(statement, ir.AugAssign):
+            target: ir.Expr = statement.target
+        elif isinstance(statement, ir.Assign) and len(statement.targets) == 1:
+            target = statement.targets[0]
+        else:
+            continue
+        if not isinstance(target, ir.Subscript) or counters.isdisjoint(names_read(target.index)):
+            continue
+        items = [n for n in walk(statement.value) if isinstance(n, ir.Subscript)]
+        if any(
+            last_name(n.value) != last_name(target.value) and not counters.isdisjoint(names_read(n.index))
+            for n in items
+        ):
+            return True
+    return False

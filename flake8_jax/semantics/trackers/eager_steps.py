@@ -22,6 +22,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.code import all_statements, function_around, last_name, names_read, path_of
+from flake8_jax.semantics.domain.row_loops import replaces_each
 from flake8_jax.semantics.domain.values import (
     MAYBE,
     Array,
@@ -84,6 +85,8 @@ SEVERAL = 20
 """So many runs of a whole model take a while."""
 MANY = 6
 """So many operations in one iteration are a computation of their own; fewer are bookkeeping beside one."""
+LEAVES = 4
+"""A loop that replaces each leaf of the parameters runs about so often; see ``replaces_each``."""
 SOME = 5
 """So many in all, of operations, draws and accesses, are worth a function of their own."""
 _MAX_WORKS = 32
@@ -132,6 +135,7 @@ class EagerSteps(Tracker):
         self.m = m
         self.wanted = m.bus.wants(EagerStep)
         self.log: list[Work] = []
+        self._over_leaves: dict[int, bool] = {}
 
     def enter(self) -> list[Work]:
         saved, self.log = self.log, []
@@ -164,7 +168,8 @@ class EagerSteps(Tracker):
                 return  # it may be one iteration of many
             if loop.unrolled or _is_in_model(self.m, loop):
                 continue
-            inner, count = count, count * (loop.trip_count or FEW)
+            often = LEAVES if loop is not path.loops[0] and self._goes_over_leaves(loop) else FEW
+            inner, count = count, count * (loop.trip_count or often)
             if count >= FEW:
                 self._track_in(loop, work, at, often=1 < inner < count)
                 return
@@ -173,6 +178,12 @@ class EagerSteps(Tracker):
         if brief is not None:
             self._track_in(brief, work, at, often=False)
             brief.records[EagerSteps].brief = True
+
+    def _goes_over_leaves(self, loop: LoopState) -> bool:
+        key = id(loop.node)
+        if key not in self._over_leaves:
+            self._over_leaves[key] = isinstance(loop.node, ir.For) and replaces_each(loop.node)
+        return self._over_leaves[key]
 
     def _track_in(self, loop: LoopState, work: Work, at: Any, *, often: bool) -> None:
         """An iteration of ``loop`` does a work."""
@@ -400,8 +411,8 @@ def _without(doings: Doings, *kinds: WorkKind) -> Doings:
 
 def _glue(m: Machine, loop: LoopState, doings: Doings) -> tuple[ir.Node, int] | None:
     """The operations and draws that an iteration makes one by one beside a call of a compiled function, if they are many: they
-    could be part of that function. The place that makes the most, and how many they are. The loop trains or simulates, and a
-    known caller runs it."""
+    could be part of that function. The place that makes the most, and how many they are; 0 if a loop inside of this one repeats
+    them for each leaf. The loop trains or simulates, and a known caller runs it."""
     if not isinstance(loop.node, (ir.For, ir.While)) or not loop.carries or not has_known_caller(m):
         return None
     places = [(place, work) for _, (place, found) in sorted(doings.places.items()) for work in found]
@@ -411,9 +422,16 @@ def _glue(m: Machine, loop: LoopState, doings: Doings) -> tuple[ir.Node, int] | 
     # What a place does that calls a compiled function may belong to that function.
     compiled = {id(place) for place, work in places if work.kind == "compiled"}
     glue = {id(work.node): place for place, work in places if id(place) not in compiled and _is_glue(work)}
-    if len(glue) < MANY:
-        return None
-    return _densest(loop, list(glue.values())), len(glue)
+    of_leaves = _in_leaves(loop, list(glue.values()))
+    if len(of_leaves) > 1:
+        return of_leaves[0], 0
+    return (_densest(loop, list(glue.values())), len(glue)) if len(glue) >= MANY else None
+
+
+def _in_leaves(loop: LoopState, places: list[ir.Node]) -> list[ir.Node]:
+    """Those of the places that stand in a loop over leaves inside of this one: an optimizer written by hand."""
+    inner = [s for s in all_statements(loop.node.body) if isinstance(s, ir.For) and replaces_each(s)]
+    return [place for place in places if any(s.start <= place.start < s.end for s in inner)]
 
 
 def _densest(loop: LoopState, places: list[ir.Node]) -> ir.Node:

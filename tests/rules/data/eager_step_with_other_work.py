@@ -150,6 +150,52 @@ def optimizers_of_the_examples(count):
     return state
 
 
+gradient_of_two = jax.jit(jax.grad(lambda weights: jnp.sum(weights[0] * weights[1])))
+
+
+def leaf_by_leaf(count):
+    weights = [jnp.ones(3), jnp.ones(3)]
+    for _ in range(count):
+        grads = gradient_of_two(weights)
+        for i in range(len(weights)):
+            weights[i] = weights[i] - 0.1 * grads[i]  # expect: eager-step
+    return weights
+
+
+def leaves_of_a_dictionary(count):
+    weights = {"w": jnp.ones(3), "b": jnp.ones(3)}
+    for _ in range(count):
+        grads = gradient_of_two([weights["w"], weights["b"]])
+        found = {"w": grads[0], "b": grads[1]}
+        for name in weights:
+            weights[name] = weights[name] - 0.1 * found[name]  # expect: eager-step
+    return weights
+
+
+def leaves_in_a_short_loop():
+    weights = [jnp.ones(3), jnp.ones(3)]
+    for _ in range(5):
+        grads = gradient_of_two(weights)
+        for i in range(len(weights)):
+            weights[i] = weights[i] - 0.1 * grads[i]
+    return weights
+
+
+@jax.jit
+def moved(weights):
+    grads = gradient_of_two(weights)
+    for i in range(len(weights)):
+        weights[i] = weights[i] - 0.1 * grads[i]
+    return weights
+
+
+def leaves_in_a_jitted_step(count):
+    weights = [jnp.ones(3), jnp.ones(3)]
+    for _ in range(count):
+        weights = moved(weights)
+    return weights
+
+
 def jitted_optimizers_of_the_examples(count):
     state, update = init_sgd(jnp.ones(3)), jax.jit(update_sgd)
     for step in range(count):
@@ -173,3 +219,7 @@ if __name__ == "__main__":
     jitted(jnp.ones(3), 3)
     optimizers_of_the_examples(count)
     jitted_optimizers_of_the_examples(count)
+    leaf_by_leaf(count)
+    leaves_of_a_dictionary(count)
+    leaves_in_a_short_loop()
+    leaves_in_a_jitted_step(count)
