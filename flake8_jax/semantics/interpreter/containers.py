@@ -104,7 +104,7 @@ def _host_item(m: Machine, base: HostArray, index: Value) -> Value:
         return Unknown("item")
     made = HostArray(base.dtype, declared=base.declared)
     if isinstance(index, SliceValue):
-        made.length = _sliced_length(base.length, index)
+        made.length, made.ndim = _sliced_length(base.length, index), base.ndim
     if isinstance(index, SliceValue) or (
         isinstance(index, TupleValue) and any(isinstance(v, SliceValue) for v in index.elts)
     ):

@@ -367,14 +367,21 @@ def _emit_index(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index
 
 
 def _emit_host_indexing(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value) -> None:
-    """A loop indexes an array of NumPy, by an array of JAX for sure: NumPy copies the index to the host."""
-    if not m.path.loops or m.path.mode.staged or not isinstance(base, HostArray) or base.declared:
+    """A loop indexes an array of NumPy, by an array of JAX for sure: NumPy copies the index to the host. Or it indexes an
+    array of JAX by an array."""
+    if not m.path.loops or m.path.mode.staged or not isinstance(base, (HostArray, Array)) or base.declared:
         return
+    if isinstance(base, Array) and (base.level >= GRAD or base.dtype == "key"):
+        return
+    kinds = (Array,) if isinstance(base, HostArray) else (Array, HostArray)
     pairs = _index_pairs(node.index, index)
-    if any(isinstance(v, Array) and v.level < GRAD and not v.declared and not _is_old(frame, n) for n, v in pairs):
+    if any(isinstance(v, kinds) and _is_given(v) and not _is_old(frame, n) for n, v in pairs):
         if m.bus.wants(Indexing):
             m.bus.emit(Indexing(m.path.context(frame.scope), node, base, index, "load"))
-        track_read(m, [v for _, v in pairs])
+
+
+def _is_given(index: Array | HostArray) -> bool:
+    return not index.declared and (isinstance(index, HostArray) or index.level < GRAD)
 
 
 def _is_old(frame: Frame, node: ir.Expr) -> bool:

@@ -142,6 +142,28 @@ def _count_in(numbers: list[Any]) -> int | None:
     return None
 
 
+def host_rank(name: str, given: Sequence[Value], bound: Bound) -> int | None:
+    """The rank of what a function of NumPy draws, or of ``np.arange``."""
+    space, _, last = name.rpartition(".")
+    first = given[0] if given else None
+    if name == "numpy.arange":
+        return 1
+    if not space.startswith("numpy.random") or first is None:
+        return None
+    taken = first.ndim if isinstance(first, HostArray) else 1 if _is_integer(first) else None
+    if last == "permutation" or (last == "choice" and taken != 1):
+        return taken if last == "permutation" else None
+    at = 1 if last == "choice" else _DRAWN_AT.get(last)
+    size = bound.get("size", given[at] if at and len(given) > at else None)
+    if isinstance(size, TupleValue):
+        return len(size.elts)
+    return 1 if size is not None and _is_integer(size) else None
+
+
+def _is_integer(value: Value) -> bool:
+    return _is_int(value) or (isinstance(value, Static) and value.kind == "int")
+
+
 def _leading(shape: Value | None) -> int | None:
     """The first number of a shape."""
     parts = known_elements(shape) if isinstance(shape, (TupleValue, ListValue)) else (shape,)
@@ -256,7 +278,7 @@ def _permuted(result: Array, bound: Bound) -> None:
     x = bound.get("x")
     if isinstance(x, (Array, HostArray)):
         _of_host_array(result, x)
-    elif x is not None and (_is_int(x) or (isinstance(x, Static) and x.kind == "int")):
+    elif x is not None and _is_integer(x):
         result.dtype, result.ndim, result.length = "int", 1, _length_of(x)
 
 

@@ -69,7 +69,7 @@ from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL, PASSED_FUNCTIONS, SPECIAL
 from flake8_jax.semantics.models.application import DescribedCall, described
-from flake8_jax.semantics.models.array_results import host_length, refine, refine_rank
+from flake8_jax.semantics.models.array_results import host_length, host_rank, refine, refine_rank
 from flake8_jax.semantics.models.emitting import emit_described
 from flake8_jax.semantics.models.sizes import emit_float, emit_joined_keys
 from flake8_jax.semantics.models.staging import Contract, stage_unknown
@@ -146,6 +146,8 @@ def call_fact(m: Machine, name: str, fact: FunctionFact, at: Call, self_value: V
     emit_size(result, name, bound, at.args.values)
     if isinstance(result, HostArray):
         result.length = host_length(name, bound, at.args.values)
+        if result.ndim is None:
+            result.ndim = host_rank(name, at.args.values, bound)
     if fact.impure == "random" and isinstance(result, ExternalInstance) and m.path.mode.staged and _is_given(bound):
         result.slots[SEEDED] = NONE
     return result
