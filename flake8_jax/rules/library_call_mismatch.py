@@ -26,6 +26,9 @@ def library_call_mismatch(event: CallMismatch | FloatSize | MissingMember) -> Re
     not an array, because a release of the library that is newer than jaxlint may have this name. jaxlint reports an
     unknown attribute of an array only with `--preview`, unless PyTorch, NumPy or `jax.numpy` has a function of this name.
 
+    With `--preview`, the rule reports `x.split(2, axis=-1)` even if it does not know that `x` is an array, because
+    nothing else that JAX code works with has such a method.
+
     ## Why is this bad?
 
     If the arguments of a call do not fit the function, the call raises `TypeError`. The rule finds these mistakes:
@@ -312,6 +315,9 @@ def _missing_member(event: MissingMember) -> Report:
     if event.cls != "jax.Array":
         what = f"{subject} is a `{event.cls}`, which has no attribute `{attr}` in {event.title}"
         return Report(event.at, f"{what}, so this raises AttributeError; check the name", level="warning")
+    if event.guess:
+        what = f"If {subject} is an array, `{attr}` raises AttributeError, because arrays of JAX and NumPy have no such method"
+        return Report(event.at, f"{what}; use jnp.{attr}", level="warning", preview=True)
     shown = subject.strip("`") if _NAME.fullmatch(subject.strip("`")) else "x"
     remedy = _ELSEWHERE_METHODS.get(attr) or ("jnp." + attr + "({x})" if event.equivalent else "")
     said = f"use {remedy.replace('{x}', shown)}" if remedy else "check the name"

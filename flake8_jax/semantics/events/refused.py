@@ -33,7 +33,7 @@ class ArrayDefault(msgspec.Struct, frozen=True, eq=False):
 class MissingMember(msgspec.Struct, frozen=True, eq=False):
     """An object of a library has no such attribute in any known release. ``at``: where it is read. cls: the class of the
     object; ``method`` of a method. title: of the library. equivalent: a function of ``jax.numpy`` has the name. exists: there
-    is such an attribute, but it is no method, and the code calls it."""
+    is such an attribute, but it is no method, and the code calls it. guess: only the call says that the object is an array."""
 
     context: Context
     at: ir.Attribute
@@ -41,6 +41,7 @@ class MissingMember(msgspec.Struct, frozen=True, eq=False):
     title: str
     equivalent: bool
     exists: bool
+    guess: bool = False
 
 
 class StraySubmodule(msgspec.Struct, frozen=True, eq=False):

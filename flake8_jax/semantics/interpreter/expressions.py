@@ -79,7 +79,7 @@ from flake8_jax.semantics.interpreter.operators import binary, is_awaited
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import EVALUATE, evaluate, lookup
 from flake8_jax.semantics.trackers.buffers import read
-from flake8_jax.semantics.trackers.call_signatures import HAVE_MEMBERS, check_member
+from flake8_jax.semantics.trackers.call_signatures import check_member, may_lack
 from flake8_jax.semantics.trackers.captures import MAY_BE_LOADED, track_loaded, track_part, track_variable
 from flake8_jax.semantics.trackers.checkpoint_paths import CheckpointPaths
 from flake8_jax.semantics.trackers.clocks import DeviceWork, track_yield
@@ -307,7 +307,7 @@ def _member(m: Machine, frame: Frame, node: ir.Attribute, *, called: bool = Fals
         elif node.attr in m.trackers[ApiUses].parts:
             versions.attribute(m, frame.scope, node, base)
     track_member(m, frame.scope, node, base)
-    if type(base) in HAVE_MEMBERS:
+    if may_lack(base, node.attr):
         check_member(m, frame, node, base, called=called)
     if m.trackers[TrainingSteps].taken is not None:
         look_back(m, base)

@@ -14,6 +14,7 @@ Limitations: releases that the tables do not know. Nothing is reported if the pr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,7 @@ from flake8_jax.semantics.domain.values import (
     ExternalMethod,
     HostArray,
     Instance,
+    Opaque,
     Static,
     TupleValue,
     UnionValue,
@@ -169,10 +171,33 @@ def _without_lookup(name: str, at: Call) -> Problem | None:
     return Problem("no-lookup", (cls.node.name, _LOOKED_UP[name]))
 
 
+def may_lack(base: Value, attribute: str) -> bool:
+    """Something is known of the attributes of the value, or the attribute says what the value is."""
+    return type(base) in HAVE_MEMBERS or (attribute == _SPLIT and isinstance(base, Opaque))
+
+
+def _check_split(m: Machine, frame: Frame, node: ir.Attribute, *, called: bool) -> None:
+    """``x.split(2, axis=-1)`` of a value that is not known: neither a string nor an array of PyTorch takes an ``axis``."""
+    signatures, text = m.trackers[CallSignatures], frame.scope.text
+    if not called or not _WITH_AXIS.match(text, node.end) or m.program.defines_member(node.attr):
+        return
+    if not _OTHER_ARRAYS.search(text) and (title := signatures.knows(m, frame.scope, "jax.Array")):
+        m.bus.emit(MissingMember(m.path.context(frame.scope), node, "jax.Array", title, True, False, guess=True))
+
+
+_SPLIT = "split"
+_WITH_AXIS = re.compile(r"\s{0,9}\([^(),=]{1,80},\s{0,9}axis\s{0,9}=")
+"""One argument before it: a module's function takes the array first."""
+_OTHER_ARRAYS = re.compile(r"\bimport (?:mlx|xarray|torch|tensorflow|cupy|dask|pandas|mxnet|paddle)")
+
+
 def check_member(m: Machine, frame: Frame, node: ir.Attribute, base: Value, *, called: bool) -> None:
     """An attribute of an object is read. called: and called."""
     signatures = m.trackers[CallSignatures]
     if not signatures.names or node.attr.startswith("_") or node.attr in _OF_MAPPINGS:
+        return
+    if isinstance(base, Opaque):
+        _check_split(m, frame, node, called=called)
         return
     members = [v for v in base.members if v is not NONE] if isinstance(base, UnionValue) else [base]
     exists = [_has(signatures, value, node.attr, called=called) for value in members]

@@ -168,3 +168,12 @@ def annotated(x: jax.Array, rows):
 
 def of_unknown(batch, state):
     return batch.x.numpy(), state.size(0), batch(jnp.ones(2))
+
+
+def halves(network, xp, line, x):
+    first, second = network(x).split(2, axis=-1)  # expect: library-call-mismatch
+    third, fourth = xp.split(x, 2, axis=-1)
+    return first, second, third, fourth, line.split(",")
+
+
+# runs: halves.__name__
