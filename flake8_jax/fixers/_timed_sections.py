@@ -32,9 +32,7 @@ _CLOCKS = frozenset(
     for name in names
     for unit in ("", "_ns")
 )
-_READS = re.compile(
-    r"block_until_ready|device_get|effects_barrier|\.item\(|\.tolist\(|\b(?:float|int|print)\(|\bnp\.(?:as)?array\("
-)
+_READS = re.compile(r"block_until_ready|device_get|\.item\(|\.tolist\(|\b(?:float|int|print)\(|\bnp\.(?:as)?array\(")
 """What waits for results, or shows them."""
 _OTHER_TIMES = re.compile(r"compil|dispatch|async|enqueue|launch|submit", re.IGNORECASE)
 """Names of times that end before the device is ready."""

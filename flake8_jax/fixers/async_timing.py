@@ -32,7 +32,7 @@ _DISPATCH = re.compile(r"dispatch|async|enqueue|launch|submit", re.IGNORECASE)
 """Names of times that are meant to end before the device is ready."""
 _ON_PURPOSE = re.compile(r"\b(?:no|not|without|never)\b[^\n]{0,40}block_until_ready|\basync", re.IGNORECASE)
 """The code says that it does not wait."""
-_WAITING = re.compile(r"\bblock_until_ready\b|\bdevice_get\b|\beffects_barrier\b")
+_WAITING = re.compile(r"\bblock_until_ready\b|\bdevice_get\b")
 _COMPILING = re.compile(r"compil", re.IGNORECASE)
 """A time that is meant to be that of a compilation, which ends before the call returns."""
 _CLOCKS = re.compile(r"\b(?:time|perf_counter|monotonic|process_time|timer|default_timer)(?:_ns)?\(\)")

@@ -46,7 +46,8 @@ def async_timing(event: Timed) -> Report | None:
 
     A JAX call returns as soon as the work is queued on the device, and Python continues. If the code reads the clock
     then, it measures the dispatch, which takes microseconds for any amount of work. Call `jax.block_until_ready` on the
-    result, or read the result on the host, before you stop the timer.
+    result, or read the result on the host, before you stop the timer. `jax.effects_barrier()` does not wait for results,
+    only for effects such as those of `jax.debug.print`.
 
     ## Example
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
 from flake8_jax.core.registry import Candidate, Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import quote
@@ -142,9 +143,11 @@ def eager_gather(event: Indexing) -> Report | None:
     if not isinstance(event.base, Array) or event.mode != "load" or not _repeats(context) or is_test(context):
         return None
     parts = event.index.elts if isinstance(event.index, TupleValue) else (event.index,)
-    if not any(map(_is_of_indices, parts)):
+    place = next((i for i, part in enumerate(parts) if _is_of_indices(part)), None)
+    if place is None:
         return None
-    base, index = quote(context, event.at.value, "a JAX array"), quote(context, event.at.index, "indices")
+    node = event.at.index.elts[place] if isinstance(event.at.index, ir.Tuple) else event.at.index
+    base, index = quote(context, event.at.value, "a JAX array"), quote(context, node, "of indices")
     problem = f"Indexing {base} by the array {index} outside jit is slow, and is done in every iteration"
     advice = f"index inside the jitted function, or keep {base} in NumPy"
     return Report(event.at, f"{problem}; {advice}", preview=True)

@@ -361,7 +361,8 @@ def _emit_index(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index
         isinstance(v, (Array, Tree, UnionValue)) and holds_tracer(v, GRAD) for _, v in _index_pairs(node.index, index)
     ):
         m.bus.emit(Indexing(context or m.path.context(frame.scope), node, base, index, mode))
-    _emit_host_indexing(m, frame, node, base, index)
+    if mode == "load":
+        _emit_host_indexing(m, frame, node, base, index)
     if mode == "load" and m.trackers[EagerSteps].wanted:
         track_element(m, frame, node, base, index)
 

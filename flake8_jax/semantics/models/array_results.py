@@ -239,8 +239,10 @@ def _counted(result: Array, bound: Bound) -> None:
     result.ndim = 1
     ends = [bound[p] for p in ("start", "stop") if p in bound]
     known: list[Any] = [end.value for end in ends if isinstance(end, Const) and type(end.value) is int]
-    if known and len(known) == len(ends) and "step" not in bound:
-        result.length = max(known[-1] - (known[0] if len(known) == 2 else 0), 0)
+    given = bound.get("step")
+    step = given.value if isinstance(given, Const) else 1 if given is None else None
+    if known and len(known) == len(ends) and type(step) is int and step > 0:
+        result.length = max(-(-(known[-1] - (known[0] if len(known) == 2 else 0)) // step), 0)
     if not result.dtype and all(_is_int(v) or isinstance(v, Static) for v in bound.values()):
         result.dtype = "int"
 

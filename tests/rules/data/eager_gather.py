@@ -58,7 +58,7 @@ def fit_loaded(w, n):
 
 
 def drawn(x, rng):
-    return x[rng.integers(0, 40, size=8)]  # expect: eager-gather
+    return x[rng.integers(0, 40, size=8), :]  # expect: eager-gather
 
 
 def fit_drawn(w, n):
@@ -77,6 +77,7 @@ def fit_inside(w, n):
         index = np.random.permutation(40)
         w = step_at(w, x, index[:8])
         w = step(w, rows[index[:8]])
+        x = x.at[index[:8]].set(0.5)
         w = step(w, x[i : i + 8]) * x[np.random.randint(0, 40)] + x[first].mean()
         if i % 100 == 0:
             print(x[index].mean())

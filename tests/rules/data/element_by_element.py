@@ -39,6 +39,8 @@ def counted(n):
         total += i
     for i in jnp.arange(5):
         total += i
+    for i in jnp.arange(0, 100, 10):
+        total += i
     for i in np.arange(n):
         total += i
     for t in jnp.linspace(0.0, 1.0, n):
