@@ -123,12 +123,14 @@ class Knowledge:
         library = self._library_of(name)
         function, namespace = self.function(name), self._innermost_namespace(name, library)
         done = function if function is not None else namespace
-        effects = (done.impure if done is not None else None, function.key_effect if function is not None else None)
+        class_ = library.classes.get(name)
+        keyed = function if function is not None else class_
+        effects = (done.impure if done is not None else None, keyed.key_effect if keyed is not None else None)
         return Entry(
             name=name,
             transform=library.transforms.get(name),
             function=function,
-            class_=library.classes.get(name),
+            class_=class_,
             constant=library.constants.get(name),
             namespace=namespace,
             effects=frozenset([effect for effect in effects if effect is not None]),

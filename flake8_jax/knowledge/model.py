@@ -204,6 +204,7 @@ class ClassFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     namedtuple: instances are tuples of their fields in ``order``: they unpack and index.
     module_methods: methods of a user's subclass that calls through the library reach: linen's ``init`` and
         ``apply`` call ``__call__`` (or ``method=``) with the remaining arguments.
+    key_effect: ``make`` if its objects hold keys made of the seeds that the constructor gets.
     """
 
     pytree: bool = False
@@ -217,6 +218,7 @@ class ClassFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     base: list[str] = []
     namedtuple: bool = False
     module_methods: list[str] = []
+    key_effect: str | None = None
 
 
 class NamespaceFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -22,9 +22,9 @@ from flake8_jax.semantics.events.events import LibraryCall
 
 _COUNTING = frozenset({"range", "trange", "enumerate", "count"})
 _WRAPPING = frozenset({"tqdm", "track", "progress_bar"})
-_RUNS = re.compile(r"seed|trial|run|rep|fold|exp(?![a-z])|experiment|chain|sample|test|config")
+RUNS = re.compile(r"seed|trial|run|rep|fold|exp(?![a-z])|experiment|chain|sample|test|config")
 """Names of counters whose iterations may be meant to be alike: each value stands for an experiment."""
-_EVALUATING = re.compile(r"eval|test|valid|plot|bench|visual|metric|show|demo|render")
+EVALUATING = re.compile(r"eval|test|valid|plot|bench|visual|metric|show|demo|render")
 
 
 def outer_loop(event: LibraryCall) -> ir.For | ir.While | None:
@@ -32,19 +32,19 @@ def outer_loop(event: LibraryCall) -> ir.For | ir.While | None:
     context = event.context
     depends = _depends(event)
     body = context.inner.body if context.inner is not None else context.scope.tree.body
-    if not depends or (context.inner is not None and _EVALUATING.search(context.inner.name)):
+    if not depends or (context.inner is not None and EVALUATING.search(context.inner.name)):
         return None
     loops = [n for n in nodes_around(body, event.at.start, event.at.end) if isinstance(n, (ir.For, ir.While))]
     counting = next((i for i, loop in reversed(list(enumerate(loops))) if _counts(loop, depends)), 0)
     inner, around = loops[counting] if loops else None, loops[:counting]
-    if not isinstance(inner, ir.For) or not all(_is_counter(loop, context.scope) for loop in (inner, *around)):
+    if not isinstance(inner, ir.For) or not all(is_counter(loop, context.scope) for loop in (inner, *around)):
         return None
-    own = _targets(inner)
+    own = targets_of(inner)
     for outer in around:
         bound = bound_paths(outer)
         if not ((depends | paths_read(inner.iter)) - own).isdisjoint(bound) or _assigns(inner, own):
             return None
-        if any(_RUNS.search(name) for name in own | _targets(outer)):
+        if any(RUNS.search(name) for name in own | targets_of(outer)):
             return None
     return around[0] if around else None
 
@@ -73,10 +73,10 @@ def _paths(nodes: tuple[ir.Expr | None, ...]) -> set[str]:
 
 
 def _counts(loop: ir.For | ir.While, depends: set[str]) -> bool:
-    return isinstance(loop, ir.For) and not _targets(loop).isdisjoint(depends)
+    return isinstance(loop, ir.For) and not targets_of(loop).isdisjoint(depends)
 
 
-def _targets(loop: ir.For | ir.While) -> set[str]:
+def targets_of(loop: ir.For | ir.While) -> set[str]:
     """The variable that counts the iterations."""
     target = loop.target if isinstance(loop, ir.For) else None
     if isinstance(target, ir.Tuple) and isinstance(loop, ir.For):
@@ -84,7 +84,7 @@ def _targets(loop: ir.For | ir.While) -> set[str]:
     return {path_of(target)} if isinstance(target, ir.Name) else set()
 
 
-def _is_counter(loop: ir.For | ir.While, scope: ModuleScope) -> bool:
+def is_counter(loop: ir.For | ir.While, scope: ModuleScope) -> bool:
     """The loop counts, or goes on until something holds."""
     if isinstance(loop, ir.While):
         return True

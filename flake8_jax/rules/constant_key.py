@@ -14,6 +14,13 @@ from flake8_jax.rules._constant_seeds import (
     stream_of_module,
     unused_seed,
 )
+from flake8_jax.rules._counted_seeds import (
+    STREAMS,
+    counter_of,
+    ignored_stream,
+    makes_constant_mask,
+    reachable_seed,
+)
 from flake8_jax.rules._facts import RANDOM, effect, is_test
 from flake8_jax.rules._host_seeds import ignored_key, narrow_range
 from flake8_jax.rules._keys import place
@@ -52,6 +59,10 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
     - A key that traced code makes if its argument for a key is None (`if key is None: key = jax.random.key(0)`), and from
       which it draws a mask, or if no caller passes a key.
     - A function that gets a key and does not use it, but draws from the global generator of NumPy or Python.
+    - A key that a loop makes from its counter alone (`jax.random.key(step)`), if the function has a seed.
+    - Streams of Flax (`nnx.Rngs(0)`) that a constructor makes although it gets some, or that traced code makes for a
+      dropout layer.
+    - A key that traced code or a loop makes, if only a function `main` runs this code.
 
     The finding is a warning if the code draws a dropout mask, a permutation or a choice of categories with the key,
     because these should usually differ in each call. It is also a warning if the function ignores a seed or a key that
@@ -199,6 +210,42 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
         assert (first != second).any()
     ```
 
+    A loop makes each key from its counter, so the seed of the program chooses nothing (`--preview`).
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def walk(steps, seed):
+        x = jax.random.normal(jax.random.key(seed), (2,))
+        path = []
+        for step in range(steps):
+            path.append(x + jax.random.normal(jax.random.key(step), (2,)))  # expect: constant-key
+        return jnp.stack(path) - x
+
+
+    def demonstrate():
+        assert jnp.allclose(walk(5, 10), walk(5, 11), atol=1e-5)
+    ```
+
+    Traced code makes the streams of a dropout layer, so each call drops the same elements (`--preview`).
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+    from flax import nnx
+
+
+    @jax.jit
+    def block(x):
+        return nnx.Dropout(0.5, rngs=nnx.Rngs(0))(x)  # expect: constant-key
+
+
+    def demonstrate():
+        assert jnp.array_equal(block(jnp.ones(64)), block(jnp.ones(64)))
+    ```
+
     A key in the default of a parameter is created once, when Python imports the module. All calls without this argument
     draw the same numbers, and the import starts JAX's backend (`--preview`).
 
@@ -274,6 +321,7 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
 
     import jax
     import jax.numpy as jnp
+    from flax import nnx
 
     REFERENCE = jax.random.normal(jax.random.key(2024), (4,))
     CHOSEN = jax.random.key(len(sys.argv))
@@ -295,6 +343,19 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
     @jax.jit
     def reset(n):
         return jax.random.key(0), jnp.zeros(3) + n
+
+
+    def batches(steps):
+        found = []
+        for step in range(steps):
+            found.append(jax.random.normal(jax.random.key(step), (2,)))
+        return found
+
+
+    class Block:
+        def __init__(self, width, rngs=None):
+            rngs = rngs or nnx.Rngs(0)
+            self.linear = nnx.Linear(width, width, rngs=rngs)
 
 
     def sample(seed, n):
@@ -345,21 +406,19 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
     fact = event.fact
     if effect(event) == RANDOM:
         return _drawn_by_host(event)
+    if event.name == STREAMS:
+        return _made_in_streams(event)
     if fact is None or not event.args or context.presumed:
         return None
     if fact.key_effect != "make":
         return _drawn_from_global(event)
     if context.loop_ids and not context.staged and (narrow := narrow_range(event)):
         return _of_few_seeds(event, narrow)
+    if context.loop_ids and not context.staged and (counter := counter_of(event)):
+        return _of_counter(event, counter)
     if not (context.staged or context.loop):
         return _made_once(event)
-    if (
-        context.in_main
-        or not (context.staged or context.loop)
-        or context.shapes_only
-        or context.inner is None
-        or is_test(context)
-    ):
+    if context.shapes_only or context.inner is None or is_test(context):
         return None
     if not isinstance(event.args[0], Const) or not event.nodes or not _is_literal(event.nodes[0], context):
         return None
@@ -374,6 +433,7 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
         event.at,
         f"The seed of {quote(context, event.at)} is constant, so every {each} draws the same numbers; {advice}",
         None if _counts(event, context.inner) else "info",
+        preview=context.in_main,
         given=DRAWN,
     )
 
@@ -467,6 +527,40 @@ def _of_few_seeds(event: LibraryCall, narrow: int) -> Report | None:
         "by chance; make one key before the loop and split it",
         preview=True,
     )
+
+
+def _of_counter(event: LibraryCall, counter: str) -> Report | None:
+    """Each iteration makes a key of the counter of its loop, in a program that has a seed."""
+    seed = "" if is_test(event.context) or event.context.shapes_only else reachable_seed(event)
+    if not seed or _is_said(event):
+        return None
+    return Report(
+        event.at,
+        f"The key in {quote(event.context, event.at)} depends only on `{counter}`, so its numbers do not depend on `{seed}`; "
+        f"make one key from `{seed}` before the loop and fold `{counter}` into it",
+        "info",
+        preview=True,
+    )
+
+
+def _made_in_streams(event: LibraryCall) -> Report | None:
+    """Flax's streams of keys, of constant seeds."""
+    context, fn = event.context, event.context.inner
+    if fn is None or context.presumed or context.shapes_only or is_test(context):
+        return None
+    if _is_idle(event.at, fn) or is_shown(event.at, fn) or _is_said(event):
+        return None
+    made = quote(context, event.at)
+    if makes_constant_mask(event):
+        message = (
+            f"The seed of {made} is fixed when JAX traces the code{TRACED_BY}, so every call of the compiled code drops the "
+            "same elements; pass the streams or a key as an argument"
+        )
+        return Report(event.at, message, preview=True)
+    if stream := ignored_stream(event):
+        message = f"{made} makes its streams without `{stream}`, so these numbers do not depend on `{stream}`; pass `{stream}`"
+        return Report(event.at, message, preview=True)
+    return None
 
 
 def _is_constant(event: LibraryCall) -> bool:
