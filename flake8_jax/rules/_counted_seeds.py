@@ -14,6 +14,7 @@ Limitations: counters that the code counts up itself, streams that a variable ho
 
 from __future__ import annotations
 
+import posixpath
 import re
 
 from flake8_jax.core import ir
@@ -47,7 +48,9 @@ def counter_of(event: LibraryCall) -> str:
 def reachable_seed(event: LibraryCall) -> str:
     """A seed that the function around the call could use, as the code spells it; empty if it has none, or evaluates."""
     context, fn = event.context, event.context.inner
-    if fn is not None and EVALUATING.search(fn.name):
+    if any(
+        EVALUATING.search(name) for name in (posixpath.basename(context.scope.path), fn.name if fn is not None else "")
+    ):
         return ""
     given = next((p.name for p in fn.params if _SEED.fullmatch(p.name)), "") if fn is not None else ""
     body = fn.body if fn is not None else context.scope.tree.body
