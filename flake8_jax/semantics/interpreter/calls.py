@@ -35,6 +35,7 @@ from flake8_jax.semantics.domain.values import (
     FunctionValue,
     Instance,
     PartialValue,
+    Site,
     StaticMethodValue,
     SuperValue,
     TransformedValue,
@@ -201,7 +202,7 @@ def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
         results.append(call(m, at.frame, at.node, member, chosen, used=at.used))
         m.path.mode = mode
         if _is_guessed(m, member, func.members):
-            m.bus.drop_errors(reports)
+            m.bus.drop_errors(reports, _body_of(member))
         if is_doubtful:
             doubtful.append(m.bus.take_since(reports))
         m.trackers[Freshness].choosing -= choosing
@@ -259,6 +260,14 @@ def _is_guessed(m: Machine, member: Value, members: tuple[Value, ...]) -> bool:
     if isinstance(found[1], FunctionValue) and is_stub(found[1].fn):
         return any(other is not member and getattr(other, "self_value", None) is receiver for other in members)
     return True
+
+
+def _body_of(member: Value) -> Site | None:
+    """Where the body of a method stands."""
+    method = member.func if isinstance(member, BoundMethod) else member
+    if not isinstance(method, FunctionValue) or not method.fn.body:
+        return None
+    return Site(method.scope, method.fn.body[0].start, method.fn.body[-1].end)
 
 
 def _suits(member: Value, args: Arguments) -> bool:

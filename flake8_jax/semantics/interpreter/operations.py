@@ -266,10 +266,17 @@ def possible(value: Value, now: frozenset[Condition]) -> Value:
 
 
 def _late_global(m: Machine, frame: Frame, name: str) -> Value:
-    """A global that the running module has not bound yet: found if it is a def further down."""
+    """A global that the running module has not bound yet: found if it is a def further down. A name of JAX that no import binds
+    is meant: a line that imports it is missing, or a star brings it from a file that is."""
     if frame.scope.state == RUNNING:
-        return m.program.attribute(frame.scope, name)
-    return Unknown(name)
+        found = m.program.attribute(frame.scope, name)
+        if not isinstance(found, Unknown):
+            return found
+    return External(USUAL_NAMES[name]) if name in USUAL_NAMES else Unknown(name)
+
+
+USUAL_NAMES = {"jax": "jax", "jnp": "jax.numpy"}
+"""Names that only JAX and its NumPy have, where nothing else is bound to them."""
 
 
 def emit_name(m: Machine, frame: Frame, node: Any, value: External, spelled: str, *, is_import: bool = False) -> None:

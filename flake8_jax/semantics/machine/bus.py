@@ -21,6 +21,7 @@ from flake8_jax.semantics.events.events import Discarded, NameUse, Timed
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.scopes import ModuleScope
+    from flake8_jax.semantics.domain.values import Site
     from flake8_jax.semantics.machine.path import ExecutionPath
 
 
@@ -48,6 +49,14 @@ def report_key(emission: Emission) -> tuple[Any, ...]:
 
 def _is_error(emission: Emission) -> bool:
     return (emission.report.level or emission.rule.level) == "error"
+
+
+def _is_own_fault(emission: Emission, body: Site | None) -> bool:
+    """The report tells of a mistake at which JAX raises nothing, and that is one in any call of the function with this body."""
+    if body is None or emission.rule.raises != "nothing" or emission.event.context.staged:
+        return False
+    at = emission.report.at
+    return emission.scope is body.scope and body.start <= at.start and at.end <= body.end
 
 
 def _place_of(emission: Emission) -> tuple[str, str, int]:
@@ -173,9 +182,10 @@ class EventBus:
         recorded = self.recorded_before if self.presuming and not presumed else self.recorded
         return (fact, path, start) in recorded or (fact, "", 0) in recorded
 
-    def drop_errors(self, mark: int) -> None:
-        """Forget error-level reports since ``mark``: they stand behind a test that only the host can decide."""
-        self.emissions += [e for e in self.take_since(mark) if not _is_error(e)]
+    def drop_errors(self, mark: int, body: Site | None = None) -> None:
+        """Forget error-level reports since ``mark``: they stand behind a test that only the host can decide. body: of a
+        function of which it is not known whether the call runs it: its own mistakes stay."""
+        self.emissions += [e for e in self.take_since(mark) if not _is_error(e) or _is_own_fault(e, body)]
 
     def take_since(self, mark: int) -> list[Emission]:
         """Take out the reports since ``mark``."""
