@@ -59,7 +59,7 @@ def eager_step(event: EagerStep | LibraryCall) -> Report | None:
     - The loop takes the elements of an array one by one and computes with them (`float(x[i]) ** 2`).
     - The loop puts the elements of an array into a list (`rows.extend(x)`), which makes a JAX array of each element.
 
-    With `--preview`, the rule also reports two kinds of loops in any code that surely runs outside tracing. It does not
+    With `--preview`, the rule also reports three kinds of loops in any code that surely runs outside tracing. It does not
     report a loop that plots, loads or saves files, or a loop around another loop with array operations. Of 14 such
     findings in public repositories, 7 were worth a change.
 
@@ -67,6 +67,8 @@ def eager_step(event: EagerStep | LibraryCall) -> Report | None:
       as `predict` in the third example.
     - The statements of the loop make five or more such operations. An index (`x[i]`) and a method (`x.mean()`) count, too.
       jaxlint reports the statement with the most operations.
+    - The loop counts the elements of an array (`for i in range(len(xs))`), calls a function of the program for each of them
+      (`found.append(score(xs[i]))`), and only collects or adds the results. `jax.vmap` can compute all of them in one call.
 
     ## Why is this bad?
 
@@ -427,6 +429,10 @@ def eager_step(event: EagerStep | LibraryCall) -> Report | None:
             "because they are not jitted"
         )
         return Report(event.at, f"{message}; move them into a jitted function", unless=event.unless, preview=True)
+    if event.kind == "each":
+        message = f"The loop {where} calls {subject} for one element at a time"
+        advice = "if no call needs another one, compute all of them in one jitted call of jax.vmap"
+        return Report(event.at, f"{message}; {advice}", unless=event.unless, preview=True)
     if event.kind == "sent":
         problem = f"{subject} sends what the environment returned to the device in each iteration of the loop {where}"
         return Report(event.at, f"{problem}; use NumPy there", unless=event.unless, preview=True)

@@ -51,6 +51,7 @@ from flake8_jax.semantics.trackers.eagerness import (
 )
 from flake8_jax.semantics.trackers.freshness import Freshness, bound_in, hands_on, loop_fact
 from flake8_jax.semantics.trackers.host_results import sent_result
+from flake8_jax.semantics.trackers.unrolling import gathers
 from flake8_jax.semantics.trackers.variation import shape_of
 
 if TYPE_CHECKING:
@@ -205,11 +206,25 @@ class EagerSteps(Tracker):
     def widen(self, frame: Frame, loop: LoopState, branches: list[Writes], written: list[Any]) -> bool:
         doings = loop.records.get(EagerSteps)
         # Beside the work of a loop of its own, or of a compiled loop, the operations take no time.
-        if isinstance(doings, Doings) and doings.places and not self.m.path.mode.staged and not loop.steady:
+        if not isinstance(doings, Doings) or not doings.places or self.m.path.mode.staged:
+            return False
+        told = len(self.m.bus.emissions)
+        if not loop.steady:
             self._emit_sent(frame, loop)
-            if doings.often or not is_short(self.m, frame, loop, SEVERAL if doings.brief else FEW):
+        if doings.often or not is_short(self.m, frame, loop, SEVERAL if doings.brief else FEW):
+            if not loop.steady:
                 self._emit(frame.scope, loop, doings)
+            if len(self.m.bus.emissions) == told:
+                self._emit_each(frame, loop, doings)
         return False
+
+    def _emit_each(self, frame: Frame, loop: LoopState, doings: Doings) -> None:
+        """Tell of a function that is called for each element of an array or a list, where ``vmap`` could do all at once."""
+        if doings.outer or not gathers(loop.node, frame.fn) or not _is_plainly_eager(self.m, loop):
+            return
+        calls = [pair for pair in doings.places.values() if _is_function(*pair)]
+        if len(calls) == 1:
+            self._emit_plain(frame.scope, loop, calls[0][0], "each", 1)
 
     def _emit_sent(self, frame: Frame, loop: LoopState) -> None:
         """Tell of operations on what an environment of the host returned."""
@@ -384,6 +399,18 @@ _MAKING = re.compile(
     r"^_*(init|create|build|setup|load|main|run_|run$|train$|fit$|[A-Z])|data|analy|experiment|metrics"
 )
 """Classes, functions that make what a program starts with, such as the parameters of each layer, and whole programs."""
+
+
+def _is_function(place: ir.Node, works: list[Work]) -> bool:
+    """A call of a compiled function, or of one of the program that makes several operations."""
+    if not isinstance(place, ir.Call) or _is_making(place) or any(work.kind in _WHOLE for work in works):
+        return False
+    inner = {id(work.node) for work in works if work.kind == "operation" and not _is_within(work, place)}
+    return len(inner) > 1 or any(work.kind == "compiled" for work in works)
+
+
+def _is_within(work: Work, place: ir.Node) -> bool:
+    return place.start <= work.node.start < place.end
 
 
 def _is_own_access(place: ir.Node, work: Work) -> bool:

@@ -150,6 +150,46 @@ def optimizers_of_the_examples(count):
     return state
 
 
+def described(row):
+    return jnp.stack([jnp.sum(row), jnp.mean(row**2), jnp.max(row)])
+
+
+@jax.jit
+def scored(weights, row):
+    return jnp.sum(weights * row)
+
+
+def one_by_one(weights, rows):
+    features = []
+    for i in range(len(rows)):
+        features.append(scored(weights, rows[i]))  # expect: eager-step
+    found = []
+    for i in range(rows.shape[0]):
+        row = scored(weights, rows[i])  # expect: eager-step
+        found.append(row)
+    return jnp.stack(features), jnp.stack(found)
+
+
+def files_one_by_one(files):
+    found = []
+    for i in range(len(files)):
+        found.append(described(jnp.asarray(np.load(files[i]))))
+    return found
+
+
+def only_a_few(weights, rows):
+    found = []
+    for i in range(3):
+        found.append(scored(weights, rows[i]))
+    return found
+
+
+def one_after_the_other(weights, rows):
+    for i in range(len(rows)):
+        weights = weights + scored(weights, rows[i])
+    return weights
+
+
 gradient_of_two = jax.jit(jax.grad(lambda weights: jnp.sum(weights[0] * weights[1])))
 
 
@@ -223,3 +263,7 @@ if __name__ == "__main__":
     leaves_of_a_dictionary(count)
     leaves_in_a_short_loop()
     leaves_in_a_jitted_step(count)
+    one_by_one(jnp.ones(3), jnp.ones((count, 3)))
+    files_one_by_one([])
+    only_a_few(jnp.ones(3), jnp.ones((count, 3)))
+    one_after_the_other(jnp.ones(3), jnp.ones((count, 3)))
