@@ -410,7 +410,8 @@ def _is_function(place: ir.Node, works: list[Work]) -> bool:
 
 
 def _is_within(work: Work, place: ir.Node) -> bool:
-    return place.start <= work.node.start < place.end
+    start: int = work.node.start
+    return place.start <= start < place.end
 
 
 def _is_own_access(place: ir.Node, work: Work) -> bool:
