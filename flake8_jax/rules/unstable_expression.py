@@ -75,6 +75,8 @@ def unstable_expression(event: Computation) -> Report | None:
       gradient is NaN for an `x` below -88.
     - With `--preview`, the rule reports the `arccos` of a computed cosine in code that the project differentiates, even
       if the code clips the cosine to the range from -1 to 1, because the gradient is infinite for parallel vectors.
+    - With `--preview`, the rule reports a distance that is computed as `sqrt(sum(a**2) + sum(b**2) - 2 * a @ b.T)`,
+      because rounding can make the sum negative for nearly equal points, and the square root is then NaN.
     - With `--preview`, the rule reports `v / (norm(v) + eps)` if the project differentiates with respect to `v`,
       because the gradient is NaN at zero.
     - With `--preview`, the rule reports a loss that keeps a probability above a small number `eps`, such as

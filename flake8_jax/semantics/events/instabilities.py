@@ -70,14 +70,15 @@ CHOSEN_SIGMOID = "jax.nn.log_sigmoid(jnp.where(c, x, -x))"
 LENGTH = "jnp.sqrt(jnp.sum(x**2) + eps)"
 CLIPPED = "jnp.clip(x, -1.0, 1.0)"
 CLIPPED_INSIDE = "jnp.clip(x, -1.0 + 1e-6, 1.0 - 1e-6)"
+ROOT_OF_POSITIVE = "jnp.sqrt(jnp.maximum(x, 0.0))"
 
-FINAL_OPERATIONS = frozenset({"log", "log1p", "sum", "mean", "-", "*", "/", "arccos", "arcsin"})
+FINAL_OPERATIONS = frozenset({"log", "log1p", "sum", "mean", "-", "*", "/", "arccos", "arcsin", "sqrt"})
 """Operations that may be the last one of such a formula."""
 
 
 def instability(event: Computation) -> Finding | None:
     """What is wrong with a computation, if anything is."""
-    if event.name in ("log", "log1p", "arccos", "arcsin") and event.operands:
+    if event.name in _OF_ONE and event.operands:
         return _OF_ONE[event.name](event, event.operands[0])
     if event.name in ("-", "*", "/") and len(event.operands) == 2:
         return _OF_TWO[event.name](event, *event.operands)
@@ -471,7 +472,56 @@ def _is_product_of_sums(recipe: Recipe) -> bool:
     )
 
 
-_OF_ONE = {"log": _of_logarithm, "log1p": _of_log1p, "arccos": _of_angle, "arcsin": _of_angle}
+# --- distances --------------------------------------------------------------------------------------------
+
+
+def _of_root(event: Computation, operand: Value) -> Finding | None:
+    """``sqrt(sum(a**2) + sum(b**2) - 2 * a @ b.T)``."""
+    terms = list(_terms(event, operand, 1.0))
+    crossed = [value for sign, value in terms if sign * _times_contraction(event, value) == -2.0]
+    others = [value for sign, value in terms if sign > 0 and value not in crossed]
+    if len(terms) != 3 or len(crossed) != 1 or len(others) != 2:
+        return None
+    if not any(_is_sum_of_squares(event, value) for value in others):
+        return None
+    wrong = "computes a distance from a**2 + b**2 - 2ab, so it is NaN if rounding makes this sum negative"
+    return Finding(wrong, ROOT_OF_POSITIVE, preview=True)
+
+
+def _terms(event: Computation, value: Value, sign: float, depth: int = DEEPEST) -> Iterator[tuple[float, Value]]:
+    """The terms of a sum with their signs."""
+    recipe = recipe_of(event, value)
+    if depth and recipe is not None and recipe.name in ("+", "-") and len(recipe.operands) == 2:
+        yield from _terms(event, recipe.operands[0], sign, depth - 1)
+        yield from _terms(event, recipe.operands[1], sign if recipe.name == "+" else -sign, depth - 1)
+    elif depth and recipe is not None and recipe.name == "negative":
+        yield from _terms(event, recipe.operands[0], -sign, depth - 1)
+    else:
+        yield sign, value
+
+
+def _times_contraction(event: Computation, value: Value) -> float:
+    """The number by which a sum of products is multiplied; 0 of anything else."""
+    recipe = recipe_of(event, _elements_of(event, value))
+    if recipe is None:
+        return 0.0
+    if recipe.name == "*" and len(recipe.operands) == 2:
+        for factor, other in (recipe.operands, recipe.operands[::-1]):
+            known, inner = number(factor), recipe_of(event, _elements_of(event, other))
+            if known is not None and inner is not None and inner.name in _CONTRACTIONS:
+                return known
+    if recipe.name in _CONTRACTIONS and recipe.operands:
+        scaled = made_by(event, recipe.operands[0], "*")
+        return next((known for v in scaled.operands if (known := number(v)) is not None), 0.0) if scaled else 0.0
+    return 0.0
+
+
+def _is_sum_of_squares(event: Computation, value: Value) -> bool:
+    total = made_by(event, _elements_of(event, value), "sum")
+    return total is not None and bool(total.operands) and _squared(event, total.operands[0]) is not None
+
+
+_OF_ONE = {"log": _of_logarithm, "log1p": _of_log1p, "arccos": _of_angle, "arcsin": _of_angle, "sqrt": _of_root}
 _OF_TWO = {"-": _of_difference, "*": _of_product, "/": _of_quotient}
 _OF_OPERATION = {
     "sum": _of_sum, "mean": _of_sum, "+": _of_one_plus, "-": _of_one_minus, "prod": _of_product_of_all, "cosh": _of_cosh,

@@ -392,3 +392,16 @@ def standardized(v):
 
 
 # runs: spread(jnp.ones(2), jnp.zeros(2)), spread_safely(jnp.ones(2), jnp.ones(2)), of_numbers(jnp.ones(2)), standardized(jnp.ones(2))
+
+
+def distances(a, b):
+    a, b = jnp.asarray(a), jnp.asarray(b)
+    cross = jnp.dot(a, b.T)
+    squares = jnp.power(b, 2).sum(axis=1)
+    first = jnp.sqrt(-2 * cross + jnp.power(a, 2).sum(axis=1, keepdims=True) + squares)  # expect: unstable-expression
+    squared = jnp.sum(a**2, axis=1)[:, None] + jnp.sum(b**2, axis=1)[None] - 2 * a @ b.T
+    kept = jnp.sqrt(jnp.maximum(squared, 0.0)), jnp.sqrt(squared + 1e-6), jnp.sqrt(squares + 2 * cross)
+    return first, kept
+
+
+# runs: distances(jnp.ones((2, 3)), jnp.ones((4, 3)))
