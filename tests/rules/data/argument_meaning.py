@@ -16,6 +16,7 @@ def update(step, grads, state):
 first = opt_update(0, jnp.ones(2), opt_init(jnp.ones(2)))
 
 
+
 def scales():
     initializers = jax.nn.initializers
     return initializers.uniform(-1.0), initializers.uniform(1.0)  # expect: argument-meaning

@@ -39,9 +39,7 @@ def schedules(peak, total, config):
     return [
         optax.warmup_cosine_decay_schedule(0.0, peak, WARMUP, decay_steps),  # expect: argument-meaning
         optax.warmup_cosine_decay_schedule(0.0, peak, epochs * 2, epochs * (total - 2)),
-        optax.warmup_cosine_decay_schedule(
-            0.0, peak, epochs * WARMUP, epochs * (total - WARMUP)
-        ),  # expect: argument-meaning
+        optax.warmup_cosine_decay_schedule(0.0, peak, epochs * WARMUP, epochs * (total - WARMUP)),  # expect: argument-meaning
         optax.warmup_cosine_decay_schedule(0.0, peak, WARMUP, total),
         optax.warmup_cosine_decay_schedule(0.0, peak, WARMUP, total - 1),
         optax.cosine_decay_schedule(peak, total, config["min_lr"]),  # expect: argument-meaning

@@ -191,7 +191,7 @@ def test_noise():
 
 def main():
     for n in (1, 2):
-        print(jax.random.normal(jax.random.key(0), (n,)))
+        print(jax.random.normal(jax.random.key(0), (n,)))  # expect: constant-key
 
 
 if __name__ == "__main__":

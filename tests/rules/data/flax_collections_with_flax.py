@@ -69,9 +69,7 @@ class Trainer:
         self.model = Net()
 
     def loss(self, params, variables, x):
-        out, _ = self.model.apply(
-            {**variables, "params": params}, x, mutable=["batch_stats"]
-        )  # expect: flax-collections
+        out, _ = self.model.apply({**variables, "params": params}, x, mutable=["batch_stats"])  # expect: flax-collections
         return jnp.mean(out**2)
 
     def step(self, variables, x):

@@ -31,7 +31,6 @@ def total(x):
 
 # runs: total(jnp.ones(3))
 
-
 class Schedule:
     def __init__(self, scale):
         self.scale = scale

@@ -235,9 +235,7 @@ class Trainer:
 
 
 def mean_of_each(x):
-    return jax.vmap(jnp.mean, in_axes=1)(x), jax.vmap(lambda v: jnp.mean(v), 1, 1)(
-        x
-    )  # expect: transform-argument-mismatch
+    return jax.vmap(jnp.mean, in_axes=1)(x), jax.vmap(lambda v: jnp.mean(v), 1, 1)(x)  # expect: transform-argument-mismatch
 
 
 def losses_of_each(x):

@@ -15,9 +15,7 @@ def scores(batch):
 
 @jax.jit
 def embedded(tokens, table, positions):
-    columns = [
-        jnp.tanh(table[:, t]) + positions[i] for t, i in zip(tokens, range(len(tokens)))
-    ]  # expect: unrolled-loop
+    columns = [jnp.tanh(table[:, t]) + positions[i] for t, i in zip(tokens, range(len(tokens)))]  # expect: unrolled-loop
     return jnp.stack(columns)
 
 

@@ -68,9 +68,7 @@ def tanh_of_exponentials(x):
 
 
 def no_tanh(x):
-    return (jnp.exp(x) - jnp.exp(-x)) / (jnp.exp(x) + jnp.exp(-2.0 * x)) + (jnp.exp(x) + 1.0) / (
-        jnp.exp(x) + jnp.exp(-x)
-    )
+    return (jnp.exp(x) - jnp.exp(-x)) / (jnp.exp(x) + jnp.exp(-2.0 * x)) + (jnp.exp(x) + 1.0) / (jnp.exp(x) + jnp.exp(-x))
 
 
 # runs: no_tanh(jnp.ones(2))

@@ -65,14 +65,7 @@ def by_numpys_name(x):
 def follows(x):
     table = np.zeros(4, dtype=np.float64)
     wide = np.asarray(x).astype(np.float64)
-    plain = (
-        jnp.zeros(3, dtype=float),
-        jnp.asarray(x, int),
-        x.astype(complex),
-        x.astype("int"),
-        x.astype(jnp.int_),
-        x.astype(jnp.float_),
-    )
+    plain = jnp.zeros(3, dtype=float), jnp.asarray(x, int), x.astype(complex), x.astype("int"), x.astype(jnp.int_), x.astype(jnp.float_)
     return jnp.asarray(table), wide, jnp.zeros(x.shape, x.dtype), plain, jnp.finfo(jnp.float64).eps
 
 
@@ -84,12 +77,7 @@ def described():
 
 
 def small_integers(n, x):
-    return (
-        jnp.arange(n, dtype=jnp.int64),
-        jnp.zeros(n, jnp.int64),
-        jax.lax.iota(jnp.int64, 4),
-        jnp.ones_like(x, "int64"),
-    )
+    return jnp.arange(n, dtype=jnp.int64), jnp.zeros(n, jnp.int64), jax.lax.iota(jnp.int64, 4), jnp.ones_like(x, "int64")
 
 
 def exact_numbers():

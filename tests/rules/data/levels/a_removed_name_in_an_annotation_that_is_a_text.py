@@ -1,4 +1,4 @@
-"""Not: from __future__ import annotations"""
+'''Not: from __future__ import annotations'''
 
 import jax
 
