@@ -121,6 +121,17 @@ def test_each_cell_of_a_notebook_has_its_finding(tmp_path: Path, capsys: pytest.
     assert [(item["cell"], item["location"]["row"]) for item in found if item["code"] == "JAX301"] == [(3, 1), (4, 1)]
 
 
+def test_a_notebook_with_the_name_of_a_library_hides_no_library(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": "x = 1\n"}
+    notebook = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (tmp_path / "jax.ipynb").write_text(json.dumps(notebook))
+    (tmp_path / "main.py").write_text(ONE_KEY)
+    main(["check", "--no-cache", "--isolated", "--output-format", "json", "--select", "JAX301", str(tmp_path)])
+    assert [found["location"]["row"] for found in json.loads(capsys.readouterr().out)] == [11]
+
+
 def test_results_that_no_later_cell_reads_are_a_note_of_the_preview(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

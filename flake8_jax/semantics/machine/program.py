@@ -108,7 +108,8 @@ class Program:
             scope.key = self.roots.key(scope)
             self.by_name.setdefault(scope.key, scope)
             self.slot_ids.add(id(scope.slots))
-            parts = scope.key.split(".")
+            # Imports find no notebook: `jax.ipynb` makes no package `jax`.
+            parts = [] if scope.path.endswith(".ipynb") else scope.key.split(".")
             for i in range(1, len(parts)):
                 self.packages.add(".".join(parts[:i]))
         self.roots.place(scopes)
