@@ -21,8 +21,8 @@ from flake8_jax.core.findings import Edit
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._callers import binders
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._names import binder_before, fresh, is_target
-from flake8_jax.fixers._source import FixSource, Refused
+from flake8_jax.fixers._names import binder_before, fresh, is_target, target_names, uses
+from flake8_jax.fixers._source import Declined, FixSource, Refused
 from flake8_jax.fixers._spare_keys import (
     SPLIT,
     another_name,
@@ -536,6 +536,7 @@ def split_for_both(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[E
     if first.start < second.end and second.start < first.end:
         raise Refused
     statement = evaluated_once(source, first)
+    _check_loop(source, statement, first)
     place = source.place(statement)
     later = source.statement(second)
     path: list[object] = [later, *source.ancestors(later)]
@@ -550,6 +551,25 @@ def split_for_both(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[E
         Edit(second.start, second.end, two),
         *imports.edits,
     ]
+
+
+def _check_loop(source: FixSource, statement: ir.Stmt, key: ir.Expr) -> None:
+    """The key that is split is another one in each iteration of the innermost loop.
+
+    Raises:
+        Declined: all iterations would split the same key.
+    """
+    loop = next(
+        (above for above in source.ancestors(statement) if isinstance(above, (ir.For, ir.While, ir.Function))), None
+    )
+    if not isinstance(loop, (ir.For, ir.While)):
+        return
+    bound = set(uses(*loop.body).binds) | (set(target_names(loop.target)) if isinstance(loop, ir.For) else set())
+    if any(isinstance(node, ir.Name) and node.id in bound for node in walk(key)):
+        return
+    stored = (target for node in walk(loop) if isinstance(node, ir.Assign) for target in node.targets)
+    if source.slice(key) not in {source.slice(part) for target in stored for part in walk(target)}:
+        raise Declined("no automatic fix, because each iteration would split the same key; first split it in the loop")
 
 
 # --- keys that a callee uses -----------------------------------------------------------------------

@@ -576,6 +576,9 @@ def _check_subject(source: FixSource, node: ir.Node) -> None:
     if "pmap" in name.lower():
         raise Declined(f"no automatic fix, because `{name}` is about pmap")
     for function in source.functions(node):
+        other = next((name for name in _other_forms(function.name) if name in source.module.bound_names), None)
+        if other is not None:
+            raise Declined(f"no automatic fix, because `{function.name}` stands beside `{other}`, to compare them")
         if not function.name.startswith("test"):
             continue
         above = source.parent(function)
@@ -583,6 +586,14 @@ def _check_subject(source: FixSource, node: ir.Node) -> None:
         said = source.comments(start, function.body[-1].end)
         if "pmap" in function.name.lower() or any("pmap" in comment.text.lower() for comment in said):
             raise Declined(f"no automatic fix, because `{function.name}` is a test of pmap")
+
+
+def _other_forms(name: str) -> list[str]:
+    """Names of functions that do by other means what a function does by ``pmap``: ``solve_vmap`` for ``solve_pmap``."""
+    return [name.replace("pmap", other) for other in _OTHER_MEANS] if "pmap" in name else []
+
+
+_OTHER_MEANS = ("vmap", "jit", "loop", "scan", "serial", "sequential", "shard_map", "pjit")
 
 
 def _check_called(source: FixSource, found: Pmap) -> None:

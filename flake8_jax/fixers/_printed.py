@@ -8,8 +8,9 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Fix
 from flake8_jax.fixers._announced import NEVER_RUN, NO_EXPORT, PRINTED_ARRAYS, decided
 from flake8_jax.fixers._callers import binders, scope_of
+from flake8_jax.fixers._comments import comments_above
 from flake8_jax.fixers._conditions import is_surely_traced, may_be_exported, may_be_traced_alone
-from flake8_jax.fixers._source import FixSource, Refused
+from flake8_jax.fixers._source import Comment, FixSource, Refused
 from flake8_jax.semantics.domain.values import ClassValue, Const, External, Static, TupleValue, Value
 
 _LARGEST = 2**31 - 1
@@ -33,12 +34,23 @@ def decided_print(fix: Fix, source: FixSource, nodes: list[ir.Expr]) -> Fix:
 
 
 def refuse_demonstration(source: FixSource, call: ir.Call) -> None:
-    """Raises Refused for a ``print`` that is there to show tracers, or when JAX traces: the text of the call, or the
-    name of the function around it, says so."""
+    """Raises Refused for a ``print`` that is there to show tracers, or when JAX traces: the text of the call, a comment in
+    the function around it, or that function's name, says so."""
     around = source.functions(call)
     name = around[0].name.replace("_", " ") if around and not around[0].is_lambda else ""
-    if _OF_TRACING.search(name) or _OF_TRACING.search(source.slice(call)):
+    said = [name, source.slice(call)]
+    if around:
+        said += [comment.text for comment in source.comments(around[0].body[0].start, around[0].body[-1].end)]
+        said += [comment.text for comment in _comments_below_head(source, around[0])]
+    if any(map(_OF_TRACING.search, said)):
         raise Refused
+
+
+def _comments_below_head(source: FixSource, function: ir.Function) -> list[Comment]:
+    """The comments directly above the first statement of a function."""
+    first = function.body[0]
+    line = source.line_start(first.start)
+    return source.comments(comments_above(source, first.start, next_to=True), line)
 
 
 def refuse_static(source: FixSource, node: ir.Expr, value: Value | None) -> None:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._names import uses
+from flake8_jax.fixers._names import binder_before, uses
 from flake8_jax.fixers._quiet import is_compiled
 from flake8_jax.fixers._source import FixSource, Refused
 
@@ -198,7 +198,20 @@ def _calls_unknown(source: FixSource, statement: ir.Stmt) -> bool:
     value = statement.value if isinstance(statement, ir.Assign) else None
     if not isinstance(value, ir.Call) or Imports(source, value).resolve(value.func) is not None:
         return False
-    return isinstance(value.func, ir.Attribute) and isinstance(value.func.value, ir.Name)
+    owner = value.func.value if isinstance(value.func, ir.Attribute) else None
+    return isinstance(owner, ir.Name) and not _is_of_host(source, statement, owner.id)
+
+
+def _is_of_host(source: FixSource, statement: ir.Stmt, name: str) -> bool:
+    """The variable holds what NumPy, SciPy or a function of the project without JAX made."""
+    binder = binder_before(source, statement, name)
+    value = binder.value if isinstance(binder, ir.Assign) else None
+    if not isinstance(value, ir.Call):
+        return False
+    if (Imports(source, value).resolve(value.func) or "").startswith(("numpy.", "scipy.")):
+        return True
+    found = source.program.called(source, value) if source.program is not None else None
+    return found is not None and _USES_JAX.search(found[0].slice(found[1])) is None
 
 
 def computing(source: FixSource, body: Sequence[ir.Stmt], results: Collection[str] = ()) -> list[ir.Stmt]:

@@ -14,7 +14,7 @@ from flake8_jax.fixers._announced import COUNTS
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._loops import convert_for_range, start_of
 from flake8_jax.fixers._names import target_names, uses
-from flake8_jax.fixers._source import FixSource, Refused, fixer
+from flake8_jax.fixers._source import Declined, FixSource, Refused, fixer
 from flake8_jax.knowledge import load
 from flake8_jax.semantics.domain.values import Array, Const, Static, Tree, UnionValue, Value
 from flake8_jax.semantics.events.events import UnrolledLoop
@@ -29,6 +29,8 @@ def fix(event: UnrolledLoop, source: FixSource) -> Fix | None:
         return None
     if not isinstance(event.at.func, ir.Name) or event.at.func.id != "range":
         return None
+    if _shows_program(source):
+        raise Declined("no automatic fix, because this file looks at the program that JAX makes, with the copies in it")
     for name in uses(*loop.body).binds:
         start = start_of(source, loop, name)
         if isinstance(start, (ir.Constant, ir.UnaryOp)) and not _is_scalar(event.after.get(name)):
@@ -40,6 +42,17 @@ def fix(event: UnrolledLoop, source: FixSource) -> Fix | None:
             if isinstance(node, ir.Name) and node.id in counters:
                 _check_use(source, imports, node, event.after)
     return convert_for_range(source, loop, COUNTS)
+
+
+def _shows_program(source: FixSource) -> bool:
+    """The file calls ``jax.jit(f).lower(x)`` or ``jax.make_jaxpr(f)``, say to measure how long the compilation takes."""
+    calls = (node.func for node in walk(source.module) if isinstance(node, ir.Call) and node.args)
+    return any(
+        func.attr in ("lower", "make_jaxpr")
+        if isinstance(func, ir.Attribute)
+        else isinstance(func, ir.Name) and func.id == "make_jaxpr"
+        for func in calls
+    )
 
 
 def _is_scalar(value: Value | None) -> bool:

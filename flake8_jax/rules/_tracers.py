@@ -39,6 +39,7 @@ from flake8_jax.semantics.domain.values import (
 if TYPE_CHECKING:
     from flake8_jax.semantics.events.events import Context
 
+_HOST_TYPES = frozenset({"bool", "complex", "float", "int", "str"})
 LONGEST_QUOTE = 40
 """Characters of source text that a message may quote."""
 _ENOUGH = 1000
@@ -60,8 +61,13 @@ def is_reportable_in_library(context: Context) -> bool:
 
 
 def is_reportable_in_method(context: Context) -> bool:
-    """The same, or a method of an object that carries arrays into the code of a library's users."""
-    return is_reportable(context) or (context.presumed and context.once and not context.caught)
+    """The same, or a method of an object that carries arrays into the code of a library's users, unless its annotation
+    promises a number of Python (``-> int``): then it is made for code that JAX does not trace."""
+    if is_reportable(context):
+        return True
+    returns = context.inner.returns if context.inner is not None else None
+    is_promised = isinstance(returns, ir.Name) and returns.id in _HOST_TYPES
+    return context.presumed and context.once and not context.caught and not is_promised
 
 
 def contains_tracer(value: Value, minimum: int = ABSTRACT, room: Room | None = None) -> bool:

@@ -297,6 +297,8 @@ PREVIEWS = {
         "        return float(self.step)  # expect: host-cast\n"
         "    def to_save(self):\n"
         "        return self.board.tolist(), self.step.item()\n"
+        "    def count(self) -> int:\n"
+        "        return int(self.step)\n"
         "    def __len__(self):\n"
         "        return int(self.step)"
     ),
