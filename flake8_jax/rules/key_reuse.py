@@ -228,7 +228,8 @@ def key_reuse(event: KeyUse) -> Report | None:
     jaxlint offers no fix if equal draws seem intended: if the code subtracts or compares two calls of one function, if
     the second draw is the first with the opposite sign, if the same statement draws the points of two integrals, or if a
     name or comment says that the draws are equal. It also
-    offers no fix if nothing reads one of the draws, or if a comment says that a split is not needed. jaxlint never
+    offers no fix if nothing reads one of the draws, if a comment says that a split is not needed, or if each iteration
+    of a loop would split the same key. jaxlint never
     splits an array of keys, an object that holds a key, or a variable such as `seed` that may be an integer.
 
     ## How it is verified

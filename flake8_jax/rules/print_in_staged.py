@@ -110,7 +110,8 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     `jax.eval_shape`, because `jax.debug.print` prints nothing there.
 
     jaxlint offers no fix if one of the printed values is a shape, a class or an integer that needs 64 bits. It also
-    offers no fix if the text of the `print` or the name of the function mentions tracing, compilation or side effects.
+    offers no fix if the text of the `print`, the name of the function or a comment in it mentions tracing, compilation
+    or side effects.
 
     ## How it is verified
 

@@ -254,7 +254,8 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
     ## Fix safety
 
     Unsafe. `for i in range(n)` becomes `jax.lax.fori_loop` if the body only computes new values of its variables.
-    These variables must keep their shapes and dtypes, and the counter `i` becomes an array.
+    These variables must keep their shapes and dtypes, and the counter `i` becomes an array. jaxlint offers no fix in a
+    file that looks at the program that JAX makes (`jax.jit(f).lower(x)`, `jax.make_jaxpr(f)`).
 
     ## How it is verified
 
