@@ -26,8 +26,10 @@ from flake8_jax.semantics.domain.values import (
     MISSING,
     Array,
     Const,
+    ExternalInstance,
     GeneratorValue,
     HostArray,
+    Instance,
     ListValue,
     Static,
     TransformedValue,
@@ -280,13 +282,33 @@ def _await_last(loop: LoopState, now: Value, made: list[tuple[dict[Any, Any], An
 
 
 def _widened(old: Value, now: Value) -> Value:
-    if isinstance(now, (Array, Tree, Static)):
+    if isinstance(now, (Array, Tree, Static)) or _differs_in_arrays(old, now):
         return now
     if isinstance(now, UnionValue):
         others = [v for v in now.members if not isinstance(v, (Array, Tree, Static, Const))]
         if not others or (len(others) == 1 and isinstance(others[0], TransformedValue)):
             return now  # with a transform: what the loop applies when it is first needed
     return Unknown("loop")
+
+
+def _differs_in_arrays(old: Value, now: Value) -> bool:
+    """Both are objects of one class, such as a model before and after a step, that differ only in the arrays they hold."""
+    if isinstance(old, Instance) and isinstance(now, Instance):
+        same = old.cls is now.cls and old.complete is now.complete
+    elif isinstance(old, ExternalInstance) and isinstance(now, ExternalInstance):
+        same = old.cls == now.cls
+    else:
+        return False
+    if not same or (old.exact, old.level) != (now.exact, now.level) or old.slots.keys() != now.slots.keys():
+        return False
+    return all(_is_as_before(value, now.slots[name]) for name, value in old.slots.items())
+
+
+def _is_as_before(old: Any, now: Any) -> bool:
+    if not isinstance(old, Value) or not isinstance(now, Value):
+        return bool(old == now)
+    both = type(old) is Array and type(now) is Array
+    return both or memo_keys.equivalent(old, now) or _differs_in_arrays(old, now)
 
 
 def _for(m: Machine, frame: Frame, node: ir.For) -> Flow:
