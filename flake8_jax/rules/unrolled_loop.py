@@ -26,13 +26,14 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
     - The body computes a value from each element and adds the value to a sum or appends it to a list.
     - The loop is a comprehension that computes a value from each element (`[score(x[i]) for i in range(x.shape[0])]`).
     - The loop goes over an axis of an array, and each iteration computes with an element and with the result of the
-      iteration before (`state = cell(state, x[t])` in the third example).
+      iteration before (`state = cell(state, x[t])` in the third example). It may test values (`if t > 0:`), and put its
+      results into a list.
 
-    With `--preview`, the rule also reports a loop that goes over the elements of an array of unknown length, such as
-    `for x in xs`, `for r in reversed(rewards)`, `for x, y in zip(xs, ys)` or `[score(x) for x in xs]`. If the code says
-    neither that `xs` is an array nor that it is a list of layers, jaxlint decides by its name and by what the loop does
-    with an element: it does not report a loop over `params` or `layers`, or one that unpacks, calls or names a part of an
-    element (`layer["w"]`).
+    With `--preview`, the rule also reports a loop that goes over the elements of an array of unknown length, or of a list
+    of arrays that a loop has filled, such as `for x in xs`, `for r in reversed(rewards)`, `for x, y in zip(xs, ys)` or
+    `[score(x) for x in xs]`. If the code does not say whether `xs` is an array or a list of layers, jaxlint decides by
+    its name and by what the loop does with an element: it does not report a loop over `params` or `layers`, or one that
+    unpacks, calls or names a part of an element (`layer["w"]`).
 
     With `--preview`, the rule also reports a loop over `range(options.steps)` if the default of this option is at least
     32, as in the fourth example. The default is the number in `add_argument("--steps", default=128)`, in a field of a

@@ -126,7 +126,11 @@ class LoopNests(Tracker):
             places = (*places, at)
         elif trips is None and not ends_early and self.work > seen.work:
             gathering = gathers(loop.node, frame.fn)
-            if gathering or (not _is_varied(seen) and (bool(seen.sources) or recurs(loop.node, frame.fn))):
+
+            def is_array(name: str) -> bool:
+                return type(lookup(m, frame, name)) is Array
+
+            if gathering or (not _is_varied(seen) and (bool(seen.sources) or recurs(loop.node, frame.fn, is_array))):
                 needs = not gathering and not (seen.sources and not uses_before_binding(loop.node))
                 for place in places:
                     m.bus.record_fact(IN_NEST, frame.scope, place.start)
@@ -181,12 +185,17 @@ def _sources(m: Machine, frame: Frame, node: Any) -> tuple[Rows, ...]:
     None if one of them is known to be short."""
     rows = rows_of(node) if isinstance(node, (ir.For, ir.Comprehension)) else ()
     found = [lookup(m, frame, row.source.id) for row in rows if isinstance(row.source, ir.Name)]
-    if not all(type(value) in (Array, Tree) for value in found):
+    if not all(type(value) in (Array, Tree) or _is_grown(value) for value in found):
         return ()
     lengths = [value.length for value in found if isinstance(value, Array) and value.length is not None]
     if any(length < m.trackers[LoopNests].threshold for length in lengths):
         return ()
     return rows if all(type(value) is Array for value in found) or is_plain(node, rows) else ()
+
+
+def _is_grown(value: Value | None) -> bool:
+    """A list of an unknown number of arrays."""
+    return isinstance(value, ListValue) and value.known() is None and type(value.slots.get("*")) is Array
 
 
 def _end_of_range(node: Any) -> Any:
@@ -326,21 +335,25 @@ def _is_gathered(node: ir.Comprehension, function: ir.Function | None) -> bool:
     return read.computes(node.element) and read.calls and not names.isdisjoint(names_read(node.element))
 
 
-def recurs(node: Any, function: ir.Function | None = None) -> bool:
-    """``for t in range(xs.shape[0]): h = f(h, xs[t])``. function: the one around."""
+def recurs(node: Any, function: ir.Function | None, is_array: Callable[[str], bool]) -> bool:
+    """``for t in range(xs.shape[0]): h = f(h, xs[t])``. function: the one around. is_array: whether a variable holds an array,
+    as ``xs`` of ``range(len(xs))`` has to."""
     if not isinstance(node, ir.For) or not isinstance(node.target, ir.Name):
         return False
     count = _count_of(node.iter)
     named = function is not None and isinstance(count, ir.Name) and _names_length(function, count, _is_axis)
-    if count is None or not (_is_axis(count) or named):
+    if count is None or not (_is_axis(count) or named or is_array(_measured(count))):
         return False
     read = _Reading(node.target.id, {node.target.id})
-    statements = [statement for statement in node.body if isinstance(statement, ir.Assign)]
-    if len(statements) != len(node.body) or not all(read.computes(statement.value) for statement in statements):
+    if not all(read.steps(statement) for statement in node.body):
         return False
-    bound = set().union(*[bound_paths(statement) for statement in statements])
-    taken = [n for s in statements for n in walk(s.value) if isinstance(n, ir.Subscript)]
-    return not read.carried.isdisjoint(bound) and any(node.target.id in names_read(n.index) for n in taken)
+    taken = [n for statement in node.body for n in walk(statement) if isinstance(n, ir.Subscript)]
+    return not read.carried.isdisjoint(read.written) and any(node.target.id in names_read(n.index) for n in taken)
+
+
+def _measured(count: ir.Expr) -> str:
+    """``xs`` of ``len(xs)``."""
+    return last_name(count.args[0].value) if isinstance(count, ir.Call) and _is_length(count) and count.args else ""
 
 
 def _goes_over_length(iterable: ir.Expr, function: ir.Function | None) -> bool:
@@ -393,9 +406,8 @@ def _names_length(function: ir.Function, count: ir.Expr, is_length: Callable[[ir
 @dataclass(slots=True)
 class _Reading:
     """The statements of a body so far. bound: names that this iteration has bound. gathered: it collects something; calls:
-    it calls a function for that.
-    carried: names that it reads of older code. sums: names that it adds to. elements: names of what the counter
-    selects."""
+    it calls a function for that. carried: names that it reads of older code. written: names that some path through it
+    writes. sums: names that it adds to. elements: names of what the counter selects."""
 
     counter: str
     bound: set[str]
@@ -404,6 +416,25 @@ class _Reading:
     carried: set[str] = field(default_factory=set)
     sums: set[str] = field(default_factory=set)
     elements: set[str] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)
+
+    def steps(self, statement: ir.Stmt, *, surely: bool = True) -> bool:
+        """The statement only computes, and puts what it computes into variables and lists. surely: in every iteration."""
+        if isinstance(statement, ir.If):
+            inner = [*statement.body, *statement.orelse]
+            return self.computes(statement.test) and all(self.steps(part, surely=False) for part in inner)
+        collected = _collected(statement)
+        if collected is not None:
+            name, value = collected
+            self.carried |= {name} if isinstance(statement, ir.AugAssign) else set()
+            self.written.add(name)
+            return self.computes(value)
+        if not isinstance(statement, ir.Assign) or not self.computes(statement.value):
+            return False
+        names = bound_paths(statement)
+        self.written |= names
+        self.bound |= names if surely else set()
+        return True
 
     def allows(self, statement: ir.Stmt) -> bool:
         """The statement needs nothing of other iterations, and takes nothing out of a list of layers."""

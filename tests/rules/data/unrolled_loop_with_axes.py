@@ -118,6 +118,63 @@ def eager_rows(rows):
     return [jnp.tanh(row) for row in rows]
 
 
+@jax.jit
+def of_list(rewards):
+    total = 0.0
+    for reward in reversed(rewards):  # expect: unrolled-loop
+        total = reward + 0.9 * jnp.tanh(total)
+    return total
+
+
+def main(steps):
+    rewards = []
+    for _ in range(steps):
+        rewards.append(jnp.ones(2))
+    return of_list(rewards)
+
+
+@jax.jit
+def integrate(times, xs, w):
+    n = xs.shape[0]
+    h, states = jnp.zeros(3), []
+    for i in range(n):  # expect: unrolled-loop
+        if i > 0:
+            h = h * jnp.exp(times[i - 1] - times[i])
+        h = jnp.tanh(w @ h + xs[i])
+        states.append(h)
+    return jnp.stack(states)
+
+
+@jax.jit
+def counted(x, w):
+    total, data = 0.0, jnp.sin(x)
+    for i in range(len(data)):  # expect: unrolled-loop
+        total += jnp.sum(jnp.tanh(data[i] * w))
+        w = w * total
+    return w
+
+
+@jax.jit
+def by_layer(layers, x):
+    for i in range(len(layers)):
+        if i > 0:
+            x = jnp.tanh(x)
+        x = layers[i] @ x
+    return x
+
+
+@jax.jit
+def prints(x, w):
+    for i in range(x.shape[0]):
+        if i > 0:
+            print(i)
+        w = jnp.tanh(w * x[i])
+    return w
+
+
 # runs: discounted(jnp.ones(3), 0.9)
 # runs: error({"w": jnp.ones((2, 3))}, jnp.ones((4, 3)), jnp.ones((4, 2)))
 # runs: of_few(jnp.ones((8, 3)))
+# runs: main(3)
+# runs: integrate(jnp.ones(4), jnp.ones((4, 3)), jnp.ones((3, 3)))
+# runs: counted(jnp.ones((4, 3)), jnp.ones(3))
