@@ -69,6 +69,7 @@ def eager_step(event: EagerStep | LibraryCall) -> Report | None:
       jaxlint reports the statement with the most operations.
     - The loop counts the elements of an array (`for i in range(len(xs))`), calls a function of the program for each of them
       (`found.append(score(xs[i]))`), and only collects or adds the results. `jax.vmap` can compute all of them in one call.
+      A comprehension over the rows of an array (`[score(x) for x in xs]`) is reported, too, unless it is known to be short.
 
     ## Why is this bad?
 
@@ -430,8 +431,10 @@ def eager_step(event: EagerStep | LibraryCall) -> Report | None:
         )
         return Report(event.at, f"{message}; move them into a jitted function", unless=event.unless, preview=True)
     if event.kind == "each":
-        message = f"The loop {where} calls {subject} for one element at a time"
-        advice = "if no call needs another one, compute all of them in one jitted call of jax.vmap"
+        alone = isinstance(event.loop, ir.Comprehension)
+        message = f"The {'comprehension' if alone else 'loop'} {where} calls {subject} for one element at a time"
+        advice = "compute all of them in one jitted call of jax.vmap"
+        advice = advice if alone else f"if no call needs another one, {advice}"
         return Report(event.at, f"{message}; {advice}", unless=event.unless, preview=True)
     if event.kind == "sent":
         problem = f"{subject} sends what the environment returned to the device in each iteration of the loop {where}"

@@ -22,7 +22,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.code import all_statements, function_around, last_name, names_read, path_of
-from flake8_jax.semantics.domain.row_loops import replaces_each
+from flake8_jax.semantics.domain.row_loops import replaces_each, rows_of
 from flake8_jax.semantics.domain.values import (
     MAYBE,
     Array,
@@ -235,8 +235,25 @@ class EagerSteps(Tracker):
     def loop_leave(self, frame: Frame, loop: LoopState, at: ir.Expr, trips: int | None) -> None:
         """A comprehension has no state that goes from one iteration to the next, so only its elements matter."""
         doings = loop.records.get(EagerSteps)
-        if isinstance(loop.node, ir.Comprehension) and isinstance(doings, Doings) and (trips is None or trips >= FEW):
-            self._emit_element(frame.scope, loop, doings)
+        if not isinstance(loop.node, ir.Comprehension) or not isinstance(doings, Doings):
+            return
+        told = (trips is None or trips >= FEW) and self._emit_element(frame.scope, loop, doings)
+        if not told and (trips is None or trips >= FEW or doings.often) and not self.m.path.mode.staged:
+            self._emit_each_row(frame, loop, doings)
+
+    def _emit_each_row(self, frame: Frame, loop: LoopState, doings: Doings) -> None:
+        """Tell of a function that a comprehension calls for each row of an array of the device."""
+        rows = [lookup(self.m, frame, row.source.id) for row in rows_of(loop.node) if isinstance(row.source, ir.Name)]
+        arrays = [value for value in rows if isinstance(value, Array) and _is_on_device(value)]
+        if not rows or len(arrays) < len(rows):
+            return
+        if not doings.often and any(array.length is not None and array.length < FEW for array in arrays):
+            return
+        if may_be_staged(self.m, loop) or not has_known_caller(self.m):
+            return
+        calls = [pair for pair in doings.places.values() if _is_function(*pair)]
+        if len(calls) == 1:
+            self._emit_plain(frame.scope, loop, calls[0][0], "each", 1)
 
     def _emit(self, scope: ModuleScope, loop: LoopState, everything: Doings) -> None:
         doings = _without(everything, "access")

@@ -242,6 +242,23 @@ def jitted_optimizers_of_the_examples(count):
         state = update(step, gradient(params_of(state)), state)
     return state
 
+
+def rows_in_comprehensions(weights, rows):
+    points = jnp.linspace(0.0, 1.0, 60)
+    grid = [[scored(weights, jnp.stack([x, y])) for x in points] for y in points]  # expect: eager-step
+    return grid, [scored(weights, row) for row in rows]  # expect: eager-step
+
+
+def a_few_rows_in_comprehensions(weights, rows):
+    points = jnp.ones((60, 2))
+    return [scored(weights, point * weights) for point in points], [len(row) for row in rows]
+
+
+@jax.jit
+def rows_in_jitted_comprehensions(weights, rows):
+    return [scored(weights, row) for row in rows[:3]]
+
+
 if __name__ == "__main__":
     weights = {"w": jnp.ones((3, 4)), "b": jnp.ones(4), "v": jnp.ones((4, 1)), "c": jnp.ones(1)}
     data = [(jnp.ones((2, 3)), jnp.ones((2, 1)))] * 200
@@ -267,3 +284,6 @@ if __name__ == "__main__":
     files_one_by_one([])
     only_a_few(jnp.ones(3), jnp.ones((count, 3)))
     one_after_the_other(jnp.ones(3), jnp.ones((count, 3)))
+    rows_in_comprehensions(jnp.ones(2), jnp.ones((count, 2)))
+    a_few_rows_in_comprehensions(jnp.ones(2), jnp.ones((count, 2)))
+    rows_in_jitted_comprehensions(jnp.ones(2), jnp.ones((count, 2)))
