@@ -21,7 +21,7 @@ from flake8_jax.semantics.domain.code import bound_paths, last_name, names_read
 _WRAPPERS = frozenset({"reversed", "tqdm", "list", "tuple"})
 _OF_NETWORKS = re.compile(
     r"(?:^|_)(?:params?|parameters?|layers?|blocks?|weights?|biases|kernels?|modules?|models?|nets?|networks?|heads?|stages?"
-    r"|convs?|lins?|linears?|dims|sizes|fns?|funs?|functions?|grads?|leaves|keys?|theta|names|w|b|ws|bs|p|ps|axes|axis|shape|shapes)"
+    r"|convs?|lins?|linears?|dims|sizes|fns?|funs?|functions?|grads?|gradients?|moments?|momentum|velocity|velocities|updates?|leaves|keys?|theta|names|w|b|ws|bs|p|ps|axes|axis|shape|shapes)"
     r"(?:_|\d|$)",
     re.IGNORECASE,
 )

@@ -184,8 +184,11 @@ def _sources(m: Machine, frame: Frame, node: Any) -> tuple[Rows, ...]:
     """What a loop takes rows of: arrays, and what may be an array or a list of arrays by the way the loop uses its elements.
     None if one of them is known to be short."""
     rows = rows_of(node) if isinstance(node, (ir.For, ir.Comprehension)) else ()
-    found = [lookup(m, frame, row.source.id) for row in rows if isinstance(row.source, ir.Name)]
-    if not all(type(value) in (Array, Tree) or _is_grown(value) for value in found):
+    given = {parameter.name for parameter in frame.fn.params} if frame.fn is not None else set()
+    names = [row.source.id for row in rows if isinstance(row.source, ir.Name)]
+    found = [lookup(m, frame, name) for name in names]
+    known = zip(names, found, strict=True)
+    if not all(type(value) in (Array, Tree) or (name in given and _is_grown(value)) for name, value in known):
         return ()
     lengths = [value.length for value in found if isinstance(value, Array) and value.length is not None]
     if any(length < m.trackers[LoopNests].threshold for length in lengths):

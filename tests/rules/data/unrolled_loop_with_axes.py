@@ -134,6 +134,12 @@ def main(steps):
 
 
 @jax.jit
+def of_own_list(gradients, state):
+    moments = [0.9 * m + 0.1 * g for g, m in zip(gradients, state)]
+    return [jnp.sqrt(m) / (1.0 - 0.9) for m in moments]
+
+
+@jax.jit
 def integrate(times, xs, w):
     n = xs.shape[0]
     h, states = jnp.zeros(3), []
@@ -176,5 +182,6 @@ def prints(x, w):
 # runs: error({"w": jnp.ones((2, 3))}, jnp.ones((4, 3)), jnp.ones((4, 2)))
 # runs: of_few(jnp.ones((8, 3)))
 # runs: main(3)
+# runs: of_own_list([jnp.ones(2), jnp.ones(3)], [jnp.ones(2), jnp.ones(3)])
 # runs: integrate(jnp.ones(4), jnp.ones((4, 3)), jnp.ones((3, 3)))
 # runs: counted(jnp.ones((4, 3)), jnp.ones(3))
