@@ -447,6 +447,8 @@ def report_where_given(candidates: list[Candidate]) -> list[Candidate]:
     """
     calls = [candidate for candidate in candidates if not isinstance(candidate.event, KeyUse)]
     candidates = [candidate for candidate in candidates if isinstance(candidate.event, KeyUse)]
+    collisions = {(candidate.path, candidate.start) for candidate in candidates}
+    calls = [candidate for candidate in calls if (candidate.path, candidate.start) not in collisions]
     first: dict[int, Candidate] = {}
     for candidate in sorted(candidates, key=lambda one: (one.path, one.start)):
         event = candidate.event

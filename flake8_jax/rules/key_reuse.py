@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import Report, Subscription, rule
+from flake8_jax.rules._kept_keys import kept_key
 from flake8_jax.rules._keys import (
     ADVICE,
     OUTCOMES,
@@ -24,12 +25,18 @@ from flake8_jax.rules._keys import (
     unless_unused,
     uses_of,
 )
-from flake8_jax.semantics.events.events import KeyUse
+from flake8_jax.semantics.events.events import KeyUse, LibraryCall
 from flake8_jax.semantics.events.facts import draws_from
 
 
-@rule("JAX301", "error", fixable="sometimes", settle=report_where_given)
-def key_reuse(event: KeyUse) -> Report | None:
+@rule(
+    "JAX301",
+    "error",
+    fixable="sometimes",
+    settle=report_where_given,
+    only=Subscription(effects=frozenset({"consume", "split"})),
+)
+def key_reuse(event: KeyUse | LibraryCall) -> Report | None:
     """Two random draws on one path through the program use the same PRNG key.
 
     The finding is a warning for two calls of `choice` with one key: they pick elements at the same places of two
@@ -53,6 +60,11 @@ def key_reuse(event: KeyUse) -> Report | None:
 
     With `--preview`, the rule also reports a `split` of a key after a `fold_in` of this key, because `fold_in` may
     return a key that `split` returns, too.
+
+    With `--preview`, the rule also reports two keys that stay the same for the next call:
+
+    - A method draws from a key of its object (`self.key`) or splits it, and no code of the file stores another key there.
+    - A function draws from a parameter or splits it, and then returns this same key in a tuple (`return x, key`).
 
     In a notebook, a cell may use a key again whose earlier results no later cell reads. jaxlint reports this with
     `--preview` only, as a note, once for each key.
@@ -140,6 +152,28 @@ def key_reuse(event: KeyUse) -> Report | None:
     def demonstrate():
         actor_params, critic_params = start(jax.random.key(0), jnp.ones((1, 4)))
         assert jnp.array_equal(actor_params["Dense_0"]["kernel"], critic_params["Dense_0"]["kernel"])
+    ```
+
+    With `--preview`, jaxlint reports a method that never stores a new key:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    class Policy:
+        def __init__(self, key):
+            self.key = key
+
+        def act(self, logits):
+            return jax.random.categorical(self.key, logits)  # expect: key-reuse
+
+
+    def demonstrate():
+        policy, logits = Policy(jax.random.key(0)), jnp.zeros(100)
+        first = policy.act(logits)
+        second = policy.act(logits)
+        assert first == second
     ```
 
     ```python
@@ -250,6 +284,8 @@ def key_reuse(event: KeyUse) -> Report | None:
 
     <https://docs.jax.dev/en/latest/jax.random.html>
     """
+    if isinstance(event, LibraryCall):
+        return kept_key(event)
     context = event.context
     if (
         event.earlier is None

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core import ir
+from flake8_jax.core.registry import Report, Subscription, rule
+from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._wording import callee
-from flake8_jax.semantics.events.events import SharedKey
+from flake8_jax.semantics.domain.values import Array
+from flake8_jax.semantics.events.events import LibraryCall, SharedKey
+
+_COPYING = frozenset({"flax.jax_utils.replicate", "jax.device_put_replicated"})
 
 
-@rule("JAX308", "warning", opt_in=True)
-def shared_key_in_vmap(event: SharedKey) -> Report | None:
+@rule("JAX308", "warning", opt_in=True, only=Subscription(arrays=True))
+def shared_key_in_vmap(event: SharedKey | LibraryCall) -> Report | None:
     """A function under `vmap` or `pmap` draws from a PRNG key that all batch elements share.
 
     The rule is off by default: in all findings that we checked in public repositories, the shared key was intended,
@@ -18,6 +23,10 @@ def shared_key_in_vmap(event: SharedKey) -> Report | None:
 
     With `--preview`, the rule also counts a call of a function whose code jaxlint does not see (`env.reset(key)`) as
     a draw.
+
+    With `--preview`, the rule is on for `flax.jax_utils.replicate(key)` and `jax.device_put_replicated(key, devices)`,
+    which give every device the same key. It does not report these calls in a file that uses `fold_in` or `axis_index`,
+    or if the name of the key contains `init`.
 
     ## Why is this bad?
 
@@ -57,6 +66,28 @@ def shared_key_in_vmap(event: SharedKey) -> Report | None:
 
     def demonstrate():
         out = jitter(jax.random.key(0), jnp.zeros(5))
+        assert jnp.all(out == out[0])
+    ```
+
+    With `--preview`, jaxlint reports a key that is copied to every device:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+    from flax import jax_utils
+
+
+    def noise(key):
+        return jax.random.normal(key, (3,))
+
+
+    def start(seed):
+        key = jax.random.key(seed)
+        return jax_utils.replicate(key)  # expect: shared-key-in-vmap
+
+
+    def demonstrate():
+        out = jax.vmap(noise)(start(0))
         assert jnp.all(out == out[0])
     ```
 
@@ -120,6 +151,8 @@ def shared_key_in_vmap(event: SharedKey) -> Report | None:
     """
     if event.context.presumed:
         return None
+    if isinstance(event, LibraryCall):
+        return _copied(event) if event.name in _COPYING else None
     short = event.transform.rpartition(".")[2]
     if event.captured:
         shared = f"{quote(event.context, event.at)} uses a captured key"
@@ -132,4 +165,22 @@ def shared_key_in_vmap(event: SharedKey) -> Report | None:
     return Report(
         event.at,
         f"{shared}, so every {elements} draws the same numbers; split the key and map over the keys",
+    )
+
+
+def _copied(event: LibraryCall) -> Report | None:
+    """A key is copied to every device: the functions that get the copies draw the same numbers, each on its device."""
+    context, node = event.context, event.nodes[0] if event.nodes else None
+    key = event.args[0] if event.args else None
+    if not isinstance(key, Array) or key.dtype != "key" or not isinstance(node, (ir.Name, ir.Attribute)):
+        return None
+    text = context.scope.text
+    if is_test(context) or "axis_index" in text or "fold_in" in text or "init" in quote(context, node):
+        return None
+    return Report(
+        event.at,
+        f"{quote(context, event.at)} gives every device the same key, so all devices draw the same numbers; split the key "
+        "into one key for each device",
+        preview=True,
+        also_in_preview=True,
     )
