@@ -272,6 +272,8 @@ def _late_global(m: Machine, frame: Frame, name: str) -> Value:
         found = m.program.attribute(frame.scope, name)
         if not isinstance(found, Unknown):
             return found
+    if name == "random" and "random.PRNGKey(" in frame.scope.text:
+        return External("jax.random")
     return External(USUAL_NAMES[name]) if name in USUAL_NAMES else Unknown(name)
 
 
