@@ -733,3 +733,11 @@ def test_an_error_outside_tracing_is_no_trace() -> None:
     error = {"type": "ValueError", "bases": ["ValueError"], "message": "traced", "state": "eager"}
     raised = [error | {"stack": [[FILE, 10, "f", 1]], "left": [], "span": None, "origin": "numpy"}]
     assert judged_of("impure-call", {"raised": raised}).verdict == "refuted"
+
+
+def test_the_manual_names_the_rules_that_no_run_proves() -> None:
+    folder = Path(__file__).parents[2]
+    said = (folder / "docs" / "running.md").read_text(encoding="utf-8").partition("- It can neither confirm nor refute")[2]
+    oracles = (folder / "flake8_jax" / "runtime_checks" / "oracles").glob("[a-z]*.py")
+    unproved = {path.stem.replace("_", "-") for path in oracles if "\nUNPROVED = " in path.read_text(encoding="utf-8")}
+    assert set(re.findall(r"`([a-z]+(?:-[a-z]+)+)`", said.partition("\n- ")[0])) == unproved
