@@ -244,8 +244,10 @@ def eager_step(event: EagerStep | LibraryCall) -> Report | None:
 
 
     def demonstrate():
-        jaxpr = jax.make_jaxpr(lambda: main([jnp.ones((2, 5))] * 7))()
-        assert sum(equation.primitive.name == "sub" for equation in jaxpr.eqns) == 14
+        batches = [jnp.ones((2, 5))] * 8
+        jaxpr = jax.make_jaxpr(lambda: main(batches))()
+        assert sum(equation.primitive.name == "sub" for equation in jaxpr.eqns) == 16
+        main(batches)
     ```
 
     ## Use instead

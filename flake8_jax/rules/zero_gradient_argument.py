@@ -125,8 +125,8 @@ def zero_gradient_argument(event: TransformCall) -> Report | None:
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name and confirms the finding as soon as the line of the finding runs,
-    because the source code shows that no derivative reaches the argument.
+    jaxlint cannot confirm the finding, because a run does not show the gradients, and a gradient may be zero for some
+    inputs only.
 
     ## Since
 

@@ -173,6 +173,15 @@ def modes_of(asked: Sequence[Asked]) -> list[str]:
     return sorted(modes, key=lambda mode: (mode != "plain", mode))
 
 
+def runs_for(asked: Sequence[Asked], workload: Workload) -> list[str]:
+    """Return the ways in which the workload has to run, with a first run that changes nothing in front of one without jit
+    alone: it shows how long the command takes, and which lines it does not come to. Where ``--for`` says how much time
+    that run has, there is none."""
+    modes = modes_of(asked)
+    is_bounded = not workload.command or workload.limits.enough is not None
+    return modes if is_bounded or modes != ["keys"] else ["plain", *modes]
+
+
 def verify(
     asked: Sequence[Asked], workload: Workload, progress: Callable[[str], None] = lambda text: None
 ) -> Verification:
@@ -189,7 +198,7 @@ def verify(
         runs: dict[str, Run] = {}
         earlier: dict[str, Run] = {}
         batch = [asked[number] for number in group]
-        for mode in [] if interrupted else modes_of(batch):
+        for mode in [] if interrupted else runs_for(batch, workload):
             what = workload.title() if workload.command else f"the functions of {batch[0].spot.path}"
             known = runs.get("plain")
             if known is not None and _is_idle(batch, mode, known):
@@ -516,6 +525,8 @@ def judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, ve
         verdict = Verdict("inconclusive", f"{verdict.reason}; that may come of the made-up inputs; {_REAL}")
     elif verdict.verdict == "refuted":
         verdict = _as_far_as_seen(verdict, one, seen, run, oracle.mode, workload)
+    elif verdict.verdict == "inconclusive" and run.cut and oracle.mode == "keys" and watch["visits"]:
+        verdict = msgspec.structs.replace(verdict, reason=f"{verdict.reason} (the run was {run.cut})")
     return msgspec.structs.replace(verdict, target=target, inputs=inputs, details=details)
 
 

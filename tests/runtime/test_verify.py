@@ -88,7 +88,7 @@ def test_examples_of_the_manual_are_confirmed(mode: str, tmp_path: Path) -> None
         asked += [Asked(rule, Spot(str(folder / label.file), label.row, label.row)) for label in labels]
     (tmp_path / "driver.py").write_text(DRIVER)
     workload = Workload(("python", str(tmp_path / "driver.py")), (str(tmp_path),), str(tmp_path), target="cpu",
-                        limits=Limits(240))  # fmt: skip
+                        limits=Limits(240, enough=240 if mode == "keys" else None))  # fmt: skip
     found = verify(asked, workload)
     wrong = [
         f"{Path(one.spot.path).parent.name}:{one.spot.first} {verdict.verdict}: {verdict.reason}"
@@ -564,7 +564,8 @@ def test_jit_is_off_only_where_keys_of_findings_are_used(count: int, runs: int, 
         "def fine(key):\n    a = jax.random.normal(key)\n    return a\n"
     )
     (tmp_path / "main.py").write_text(HIDDEN.replace("COUNT", str(count)))
-    workload = Workload(("python", "main.py"), (str(tmp_path),), str(tmp_path), target="cpu")
+    workload = Workload(("python", "main.py"), (str(tmp_path),), str(tmp_path), target="cpu",
+                        limits=Limits(enough=200))  # fmt: skip
     reported: list[str] = []
     asked = [Asked("key-reuse", Spot(str(tmp_path / "lib.py"), row, row)) for row in (5, 9)]
     verdicts = verify(asked, workload, reported.append).verdicts
@@ -656,7 +657,7 @@ print(first, second)
 @pytest.mark.jax
 def test_a_line_behind_a_long_loop_is_watched(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text(BEHIND.strip("\n"))
-    main, limits = str(tmp_path / "main.py"), Limits(seconds=200)
+    main, limits = str(tmp_path / "main.py"), Limits(seconds=200, enough=200)
     workload = Workload(("python", "main.py"), (str(tmp_path),), str(tmp_path), sys.executable, "cpu", limits)
     (found,) = verify([Asked("key-reuse", Spot(main, 9, 9))], workload).verdicts
     assert found.reason == "the same key was consumed twice (bits on line 8, then bits here)", found

@@ -8,7 +8,8 @@ dead end    an operation whose derivative is zero: ``argmax``, a comparison, ``s
 escape      a live value is stored where this analysis cannot follow it: in an object of a caller, or in a global variable.
 
 The analysis also reads the functions of the project that are called. The result of an unknown function is live if one of
-its arguments is. Limitations: values that reach the result through an object that an unknown call changes.
+its arguments is, and an unknown method may keep its arguments in its object. Limitations: unknown functions that change an
+object.
 """
 
 from __future__ import annotations
@@ -68,6 +69,8 @@ _CHOOSING = {
 """The position of the argument by which a library function only chooses."""
 _DEAD_KEYWORDS = frozenset({"condition", "indices", "where", "condlist", "pred"})
 _DEAD_METHODS = frozenset({"argmax", "argmin", "argsort", "round", "any", "all", "nonzero", "searchsorted"})
+_FUNCTIONAL = frozenset({"apply", "apply_fn", "forward", "predict", "log_prob", "loss"})
+"""Methods of unknown objects that keep nothing of their arguments, by convention."""
 _DEAD_ATTRIBUTES = frozenset({"shape", "ndim", "dtype", "size", "sharding", "aval"})
 _WHOLE = frozenset({"int", "bool", "bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"})
 _PURE = (
@@ -433,6 +436,8 @@ class _Body:
             return False
         function = unfold(callee) if callee is not None else None
         if function is None or receiver:
+            if function is None and method and method not in _FUNCTIONAL and any(given) and not receiver:
+                self.flow.escapes = True  # the object may keep the value, and give it back later
             return True
         return self._of_project(function, node, given)
 
