@@ -737,7 +737,9 @@ def test_an_error_outside_tracing_is_no_trace() -> None:
 
 def test_the_manual_names_the_rules_that_no_run_proves() -> None:
     folder = Path(__file__).parents[2]
-    said = (folder / "docs" / "running.md").read_text(encoding="utf-8").partition("- It can neither confirm nor refute")[2]
+    said = (
+        (folder / "docs" / "running.md").read_text(encoding="utf-8").partition("- It can neither confirm nor refute")[2]
+    )
     oracles = (folder / "flake8_jax" / "runtime_checks" / "oracles").glob("[a-z]*.py")
     unproved = {path.stem.replace("_", "-") for path in oracles if "\nUNPROVED = " in path.read_text(encoding="utf-8")}
     assert set(re.findall(r"`([a-z]+(?:-[a-z]+)+)`", said.partition("\n- ")[0])) == unproved
