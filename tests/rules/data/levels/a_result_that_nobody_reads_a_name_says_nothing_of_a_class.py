@@ -31,12 +31,12 @@ class MockEngine:
         self.key = key
 
     def step(self, x):
-        return x + jax.random.normal(self.key, x.shape)
+        return x + jax.random.normal(self.key, x.shape)  # warning: key-reuse
 
 
 class Engine(MockEngine):
     def step(self, x):
-        return x * jax.random.normal(self.key, x.shape)
+        return x * jax.random.normal(self.key, x.shape)  # warning: key-reuse
 
 
 def run(engine: MockEngine, x):
