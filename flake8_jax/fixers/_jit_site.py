@@ -118,12 +118,17 @@ def _called_parameter(source: FixSource, function: ir.Function, names: list[str]
     return None
 
 
+_FIRST_WITH_NAMES = (0, 4, 14)
+"""The first JAX whose ``jit`` takes ``donate_argnames`` (its change log)."""
+
+
 def donate(source: FixSource, function: ir.Function, site: tuple[int, int], names: list[str]) -> Fix:
     """Name the parameters in ``donate_argnames`` at the site, or for ``pmap`` count them in ``donate_argnums``. site: the
     span where the function is compiled.
 
     Raises:
         Refused: it is not in this file, or cannot be extended, or does not take names.
+        Declined: a supported release has no ``donate_argnames``.
     """
     if {p.name for p in function.params if p.kind in ("positional", "kwonly")}.isdisjoint(names):
         raise Refused
@@ -131,6 +136,9 @@ def donate(source: FixSource, function: ir.Function, site: tuple[int, int], name
     call = source.at_span(*site, ir.Call)
     if isinstance(call, ir.Call) and call.args and _applies(Imports(source, call), call, "jax.pmap"):
         return unsafe(message, DELETED, (_numbered(source, call, function, names),))
+    lowest = source.program.supports(source)["jax"].lowest if source.program is not None else None
+    if lowest is not None and lowest < _FIRST_WITH_NAMES:
+        raise Declined("no automatic fix, because the project allows JAX before 0.4.14; write donate_argnums")
     if isinstance(call, ir.Call) and call.args and _jits(Imports(source, call), call):
         return unsafe(message, DELETED, (_extend(source, call, function, names, "donate_argnames"),))
     return unsafe(message, DELETED, _name(source, function, names, "donate_argnames"))

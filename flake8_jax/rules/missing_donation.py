@@ -170,6 +170,8 @@ def missing_donation(event: UndonatedStep) -> Report | None:
     - Only this variable refers to the array. There is no fix if a list, an object or a reshaped array may also refer to
       it.
 
+    There is also no fix if the project allows a JAX before 0.4.14, whose `jit` has no `donate_argnames`.
+
     ## How it is verified
 
     `jaxlint verify` runs the program that you name and confirms the finding if the old array is still in memory after
