@@ -345,12 +345,14 @@ def compares_nan(o: Observations) -> Verdict:
 # --- compilations ------------------------------------------------------------------------------------------------
 
 
-def compiles_again(*, what: str, traces: bool = False, across_runs: bool = False, here: bool = False) -> Judge:
+def compiles_again(
+    *, what: str, traces: bool = False, across_runs: bool = False, here: bool = False, each: bool = False
+) -> Judge:
     """Make a judge that confirms if JAX compiles the same function more than once, in one run of the function around
     the line or, with across_runs, in several; of a loop, what was compiled before it or after it does not count.
 
     traces: count traces too, and compilations for the same shapes only. here: tell compilations for another line of the
-    function apart.
+    function apart. each: what is compiled in less than half of the runs of the line is an operation that met new shapes.
     """
 
     def judge(o: Observations) -> Verdict:
@@ -366,7 +368,7 @@ def compiles_again(*, what: str, traces: bool = False, across_runs: bool = False
             names[key] = names.get(key, 0) + 1
         best = max(names.items(), key=lambda item: item[1], default=None)
         visits = o.visits("eager") if across_runs else o.most("eager")
-        if best is not None and best[1] >= 2 and visits >= 2:
+        if best is not None and best[1] >= max(2, visits / 2 if each else 0) and visits >= 2:
             reason = next((seen["reason"] for seen in reversed(found) if seen.get("reason")), "")
             name = best[0][1] or "the function"
             seconds = sum(seen["seconds"] for seen in found if seen["name"] == best[0][1])
@@ -511,6 +513,9 @@ def compiled_in_region(o: Observations) -> Verdict:
 def waits_in_loop(o: Observations) -> Verdict:
     """Confirm if the line waited for the device at least twice in one run of the function that has the loop."""
     waits = [seen for seen in o.through("waits") if seen["state"] == "eager"]
+    what = "the line"
+    if not waits and o.visits():  # Python counts the tests of `a or b` over several lines to the first of these
+        waits, what = o.of_statement("waits"), "the statement of the line"
     counts = o.in_one_run(waits)
     busiest = max(counts, key=lambda key: counts[key], default=None)
     most = counts[busiest] if busiest is not None else 0
@@ -518,7 +523,7 @@ def waits_in_loop(o: Observations) -> Verdict:
         names = (place[2] for seen in waits for place in seen["stack"] if place[3] == busiest[0])
         function = next(names, "")
         where = "the program" if function in ("", "<module>") else f"`{function}`"
-        return _confirmed(f"the line waited for the device {times_in_words(most)} in one run of {where}", waits=most)
+        return _confirmed(f"{what} waited for the device {times_in_words(most)} in one run of {where}", waits=most)
     if not o.visits():
         return NOT_REACHED
     if most:
@@ -711,7 +716,12 @@ def loses_digits(o: Observations) -> Verdict:
         return _confirmed(f"on the values of this run the formula {how}", relative_difference=apart)
     if not o.visits():
         return NOT_REACHED
-    agree = f"on {_many(compared)} the formula and the stable one agree" if compared else "no value could be compared"
+    if not compared:
+        return _unclear(
+            "there is no stable form of the formula that jaxlint could compute on the same values",
+            "use float64 (jax_enable_x64) and compare the results",
+        )
+    agree = f"on {_many(compared)} the formula and the stable one agree"
     return _unclear(agree, "use inputs at the limits, such as very small or very large numbers")
 
 

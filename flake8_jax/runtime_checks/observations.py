@@ -109,6 +109,11 @@ class Observations(msgspec.Struct, frozen=True):
         """Return what happened with a frame of these rows anywhere on the stack."""
         return [seen for seen in self.all.get(kind, ()) if self.spot.is_on(seen["stack"])]
 
+    def of_statement(self, kind: str) -> list[Seen]:
+        """Return what happened outside of tracing with a frame of the statement's rows innermost."""
+        found = [seen for seen in self.all.get(kind, ()) if seen["state"] == "eager" and seen["stack"]]
+        return [s for s in found if s["stack"][0][0] == self.spot.path and s["stack"][0][1] in self.statement]
+
     def beside(self, seen: Seen) -> int | None:
         """Return the row of the same statement, or the neighboring row of the same function, at which something
         happened.

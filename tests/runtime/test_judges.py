@@ -689,6 +689,26 @@ def test_a_compilation_belongs_to_the_finding_that_names_it(words: set[str], ver
     assert found.verdict == verdict, found
 
 
+@pytest.mark.parametrize(("count", "verdict"), [(100, "confirmed"), (2, "inconclusive")])
+def test_operations_for_new_shapes_are_no_new_function_in_each_iteration(count: int, verdict: str) -> None:
+    again = {"name": "jit(multiply)", "seconds": 0.2, "reason": "", "stack": [[FILE, 12, "train", 1]]}
+    watch = {"visits": {"eager": 100}, "most": {"eager": 100}, "numbers": [1]}
+    run = Run({"watches": [watch], "raised": [], "compilations": [again] * count}, {})
+    workload = Workload(("python", "main.py"), ("/project",), "/project")
+    asked = Asked("transform-in-loop", Spot(FILE, 10, 10))
+    assert judged(0, asked, {"plain": run}, workload, {"backend": "cpu"}).verdict == verdict
+
+
+def test_the_waits_of_a_statement_over_several_lines() -> None:
+    """Python counts the tests of ``a or b``, each on a line of its own, to the first one."""
+    waits = [{"name": "__bool__", "state": "eager", "stack": [[FILE, 9, "f", 1]]}] * 3
+    run = Run({"watches": [{"visits": {"eager": 3}}], "raised": [], "waits": waits}, {})
+    workload = Workload(("python", "main.py"), ("/project",), "/project")
+    asked = Asked("sync-in-loop", Spot(FILE, 10, 10), statement=frozenset({9, 10, 11}))
+    found = judged(0, asked, {"plain": run}, workload, {"backend": "cpu"})
+    assert found.verdict == "confirmed" and found.reason.startswith("the statement of the line waited"), found
+
+
 @pytest.mark.parametrize("rule", sorted(all_oracles()))
 @pytest.mark.parametrize("visits", [0, 1])
 def test_a_reason_that_decides_nothing_says_what_to_do(rule: str, visits: int) -> None:

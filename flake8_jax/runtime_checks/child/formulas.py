@@ -50,18 +50,18 @@ def _first_part(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def difference(one: Formula, other: Formula, frame: FrameType) -> float:
-    """How far the two lie from each other in this frame, relatively to the other; infinity where only one is finite, 0 where
-    they cannot be computed."""
+def difference(one: Formula, other: Formula, frame: FrameType) -> float | None:
+    """How far the two lie from each other in this frame, relatively to the other; infinity where only one is finite, None
+    where they cannot be computed."""
     import jax
 
     names = {"jax": jax, "jnp": jax.numpy, **frame.f_globals, **frame.f_locals}
     if not all(_is_of_library(names.get(callee)) for callee in (*one.callees, *other.callees)):
-        return 0.0
+        return None
     try:
         first, second = eval(one.code, {}, names), eval(other.code, {}, names)
     except Exception:  # the formula may raise whatever the program would: then it shows nothing
-        return 0.0
+        return None
     return _relative(first, second)
 
 
@@ -70,15 +70,15 @@ def _is_of_library(value: Any) -> bool:
     return name.partition(".")[0] in _LIBRARIES
 
 
-def _relative(first: Any, second: Any) -> float:
+def _relative(first: Any, second: Any) -> float | None:
     import jax
     import numpy
 
     if any(isinstance(leaf, jax.core.Tracer) for leaf in (first, second)):
-        return 0.0
+        return None
     one, other = numpy.asarray(first, dtype=float), numpy.asarray(second, dtype=float)
     if one.shape != other.shape or not one.size:
-        return 0.0
+        return None
     if not numpy.array_equal(numpy.isfinite(one), numpy.isfinite(other)):
         return float("inf")
     finite = numpy.isfinite(other) & (other != 0)

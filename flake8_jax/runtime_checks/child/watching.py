@@ -63,7 +63,7 @@ class Watch:
     whether variables are replaced by others of their size, and the old ones kept: kept counts their bytes, in the visit at
     which it is most; replaced: the variables, with dots (see ``replaced_at``); before: their values at the last visit, by
     run. formula: of the rows, and a better one; apart: how far they lay from each other at most, in as many visits as were
-    compared.
+    compared, of those at which that was tried.
     unjit: what it shows is to be seen without jit (see ``switching``). name: a name in the rows; constant: bytes of the
     largest array that it stood for while a program was traced; was_tracer: it was a tracer then. column: where the finding
     begins in its first row, from 1, or 0; owner: the function, class or module whose code stands there, by the name that
@@ -93,6 +93,7 @@ class Watch:
     kept: int = 0
     replaced: tuple[str, ...] = ()
     formula: tuple[Formula, Formula] | None = None
+    tried: int = 0
     compared: int = 0
     apart: float = 0.0
     name: str = ""
@@ -334,9 +335,11 @@ class Watcher:
             if watch.pending == 0 and watch.looked < _MOST_LOOKS:
                 watch.looked += 1
                 watch.pending += _has_pending_work()
-            if watch.formula is not None and watch.compared < MOST_FORMULAS:
-                watch.compared += 1
-                watch.apart = max(watch.apart, difference(*watch.formula, frame))
+            if watch.formula is not None and watch.tried < MOST_FORMULAS:
+                watch.tried += 1
+                apart = difference(*watch.formula, frame)
+                watch.compared += apart is not None
+                watch.apart = max(watch.apart, apart or 0.0)
             if watch.keeps_old:
                 _look_for_old(watch, self.places.run_of(frame), frame)
         if is_new:
