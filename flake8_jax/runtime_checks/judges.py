@@ -496,15 +496,14 @@ def _rows(o: Observations, found: list[Seen]) -> set[int]:
 
 
 def compiled_in_region(o: Observations) -> Verdict:
-    """Confirm if JAX compiled something in the region that is timed."""
-    found = _around(o, "compilations")
+    """Confirm if JAX compiled something at the line, whose run is timed."""
+    found = o.through("compilations")
     if found:
         seconds = sum(seen["seconds"] for seen in found)
-        return _confirmed(
-            f"{len(found)} compilations, {seconds:.3g} s, fell into the run that is timed", seconds=seconds
-        )
+        count = f"{len(found)} compilations" if len(found) > 1 else "a compilation"
+        return _confirmed(f"{count} on the line, {seconds:.3g} s, fell into the time that is measured", seconds=seconds)
     advice = "use a command that does not call the function before"
-    return _unclear("JAX compiled nothing in the run that is timed", advice) if o.visits() else NOT_REACHED
+    return _unclear("JAX compiled nothing on the line", advice) if o.visits() else NOT_REACHED
 
 
 # --- waits, timers, settings ---------------------------------------------------------------------------------------
@@ -712,7 +711,11 @@ def loses_digits(o: Observations) -> Verdict:
     """Confirm if the formula and its stable form differ by more than ``LOST`` (relative) on the same values."""
     apart, compared = o.watch.get("apart", 0.0), o.watch.get("compared", 0)
     if apart >= LOST:
-        how = "is not finite where the stable one is" if apart > 1e30 else f"differs from the stable one by {apart:.1%}"
+        how = (
+            "or its gradient is not finite where that of the stable one is"
+            if apart > 1e30
+            else f"differs from the stable one by {apart:.1%}"
+        )
         return _confirmed(f"on the values of this run the formula {how}", relative_difference=apart)
     if not o.visits():
         return NOT_REACHED

@@ -323,6 +323,22 @@ def test_lost_digits_are_measured_on_the_values_of_the_run(tmp_path: Path) -> No
 
 
 @pytest.mark.jax
+def test_a_formula_whose_gradient_is_nan(tmp_path: Path) -> None:
+    folder = project(tmp_path, "import formulas\n")
+    (folder / "formulas.py").write_text(
+        "import jax\nimport jax.numpy as jnp\n\n\n"
+        "def far(x):\n    return jnp.sum(1.0 / (1.0 + jnp.exp(-x)))\n\n\n"
+        "def near(x):\n    return jnp.sum(1.0 / (1.0 + jnp.exp(-x)))\n\n\n"
+        "jax.grad(far)(-jnp.arange(200.0))\njax.grad(near)(jnp.arange(3.0))\n"
+    )
+    words = ("--select", "JAX703", "--preview", "--output-format", "json", "--", "python", "main.py")
+    done = call(folder, "formulas.py", *words)
+    verdicts = [item["verdict"] for item in json.loads(done.stdout)]
+    assert [verdict["verdict"] for verdict in verdicts] == ["confirmed", "inconclusive"], verdicts
+    assert "its gradient is not finite" in verdicts[0]["reason"], verdicts
+
+
+@pytest.mark.jax
 def test_a_script_is_the_main_module_wherever_it_goes(tmp_path: Path) -> None:
     """Its path is absolute and its first argument is as given, as in Python itself; the modules beside it come first."""
     (tmp_path / "jaxlint.toml").write_text("")

@@ -51,18 +51,48 @@ def _first_part(node: ast.expr) -> str:
 
 
 def difference(one: Formula, other: Formula, frame: FrameType) -> float | None:
-    """How far the two lie from each other in this frame, relatively to the other; infinity where only one is finite, None
-    where they cannot be computed."""
+    """How far the two lie from each other in this frame, relatively to the other; infinity where only one is finite, or only
+    one has a finite gradient where JAX differentiates the frame; None where they cannot be computed."""
     import jax
 
-    names = {"jax": jax, "jnp": jax.numpy, **frame.f_globals, **frame.f_locals}
+    read = set(one.code.co_names) | set(other.code.co_names)
+    given = {**frame.f_globals, **frame.f_locals}
+    values = {name: _primal(given[name]) for name in read & given.keys()}
+    names = {"jax": jax, "jnp": jax.numpy, **values}
     if not all(_is_of_library(names.get(callee)) for callee in (*one.callees, *other.callees)):
         return None
     try:
         first, second = eval(one.code, {}, names), eval(other.code, {}, names)
     except Exception:  # the formula may raise whatever the program would: then it shows nothing
         return None
-    return _relative(first, second)
+    apart = _relative(first, second)
+    derived = {name: values[name] for name in values if values[name] is not given[name]}
+    if derived and apart is not None and _has_finite_gradient(other, names, derived):
+        return apart if _has_finite_gradient(one, names, derived) else float("inf")
+    return apart
+
+
+def _primal(value: Any) -> Any:
+    """The value of an array that JAX differentiates by, outside of jit."""
+    import jax
+
+    while isinstance(value, jax.core.Tracer) and hasattr(value, "primal"):
+        value = value.primal
+    return value
+
+
+def _has_finite_gradient(formula: Formula, names: Mapping[str, Any], derived: Mapping[str, Any]) -> bool:
+    import jax
+    import numpy
+
+    def total(inputs: Mapping[str, Any]) -> Any:
+        return jax.numpy.sum(eval(formula.code, {}, {**names, **inputs}))
+
+    try:
+        gradient = jax.grad(total)(dict(derived))
+    except Exception:  # integers, say: then it shows nothing
+        return False
+    return all(bool(numpy.isfinite(leaf).all()) for leaf in jax.tree_util.tree_leaves(gradient))
 
 
 def _is_of_library(value: Any) -> bool:

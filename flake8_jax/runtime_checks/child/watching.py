@@ -335,13 +335,13 @@ class Watcher:
             if watch.pending == 0 and watch.looked < _MOST_LOOKS:
                 watch.looked += 1
                 watch.pending += _has_pending_work()
-            if watch.formula is not None and watch.tried < MOST_FORMULAS:
-                watch.tried += 1
-                apart = difference(*watch.formula, frame)
-                watch.compared += apart is not None
-                watch.apart = max(watch.apart, apart or 0.0)
             if watch.keeps_old:
                 _look_for_old(watch, self.places.run_of(frame), frame)
+        if state != ABSTRACT and self._installed and watch.formula is not None and watch.tried < MOST_FORMULAS:
+            watch.tried += 1
+            apart = difference(*watch.formula, frame)
+            watch.compared += apart is not None
+            watch.apart = max(watch.apart, apart or 0.0)
         if is_new:
             self.urge()
 
