@@ -7,7 +7,7 @@ from flake8_jax.runtime_checks.judges import Oracle, compiles_again, either, tra
 ORACLE = Oracle(
     either(
         compiles_again(what="traced or compiled again in the loop", traces=True, each=True),
-        compiles_again(what="compiled again in later calls", across_runs=True, each=True),
+        compiles_again(what="compiled in several calls", across_runs=True, each=True),
         traces_again,
     )
 )
