@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import msgspec
@@ -535,12 +535,16 @@ def regressions(
     for kind, places in fixed_places.items():
         expected[kind] = expected.get(kind, Counter()) - places
     raised: list[Regression] = []
+    unfixed = _said(before.findings) - _said(fixed)
+    more = _said(after.findings) - unfixed
     for finding in after.findings:
         kind = (finding.path, finding.code)
         place = _holding(expected.get(kind), finding.start)
         if place is not None:
             expected[kind][place] -= 1
             continue
+        if unfixed[*kind, finding.message] and not more[*kind, finding.message]:
+            continue  # an old finding, which the fix has moved
         if finding.code in opinions and kind not in fixed_places:
             continue
         remains = _holding(fixed_places.get(kind), finding.start) is not None
@@ -549,6 +553,11 @@ def regressions(
         )
         raised.append(Regression(reason, finding.path, finding.start, not remains and finding.fix is not None))
     return raised
+
+
+def _said(findings: Iterable[Finding]) -> Counter[tuple[str, str, str]]:
+    """How often a finding of a path and code says the same."""
+    return Counter((finding.path, finding.code, finding.message) for finding in findings)
 
 
 _Region = tuple[int, int]

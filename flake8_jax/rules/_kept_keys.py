@@ -72,7 +72,7 @@ def _in_object(event: LibraryCall, key: ir.Attribute, fn: ir.Function) -> Report
         return None
     return Report(
         event.at,
-        f"`{path_of(key)}` is the same key in every call of `{method.name}`, so each call {_outcome(event)}; "
+        f"`{path_of(key)}` is the same key in every call of `{method.name}`, so each call draws the same numbers; "
         "split it and store a new key, or take a key as an argument",
         "warning",
         preview=True,
