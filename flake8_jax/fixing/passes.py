@@ -543,7 +543,8 @@ def regressions(
         if place is not None:
             expected[kind][place] -= 1
             continue
-        if unfixed[*kind, finding.message] and not more[*kind, finding.message]:
+        said = (*kind, finding.message)
+        if unfixed[said] and not more[said]:
             continue  # an old finding, which the fix has moved
         if finding.code in opinions and kind not in fixed_places:
             continue
