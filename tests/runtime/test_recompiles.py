@@ -9,6 +9,7 @@ import pytest
 from runtime.measured import Command, command, data, remedies
 
 from flake8_jax.cli.recompiles import described
+from flake8_jax.runtime_checks.child.cache_keys import Leaf, _leaves
 from flake8_jax.runtime_checks.measurements import Recompiles
 
 pytestmark = pytest.mark.jax
@@ -35,6 +36,20 @@ def cases():
     yield jnp.ones(3), Config()
     yield (jnp.ones(3),), {"config": Config()}
 """
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "kept"),
+    [
+        (Leaf("float32", (), False), Leaf("int32", (), True, python="int"), "float32"),
+        (Leaf("int32", (), True, python="int"), Leaf("float32", (), False), "float32"),
+        (Leaf("float32", (3,), False), Leaf("int32", (3,), False), "float32"),
+        (Leaf("float32", (3,), False), Leaf("float16", (3,), False), "float16"),
+    ],
+)
+def test_the_advice_names_a_dtype_that_all_calls_can_pass(now: Leaf, before: Leaf, kept: str) -> None:
+    (found,) = _leaves("x", now, before)
+    assert found.remedy == f"convert it before the call: jnp.asarray(x, jnp.{kept})"
 
 
 def test_shapes_dtypes_weak_types_and_passing(jaxlint: Command) -> None:

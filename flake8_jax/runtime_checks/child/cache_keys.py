@@ -262,9 +262,18 @@ def _static_part(change: Change, ours: str, theirs: str) -> Difference:
     return Difference("static", name, ours, theirs, remedy)
 
 
+def _kept_dtype(now: Leaf, before: Leaf) -> str:
+    """The dtype that all calls can pass: that of the earlier one, unless it is a number of Python or an integer beside a
+    float."""
+    is_float = before.dtype.startswith(("float", "bfloat", "complex"))
+    becomes_float = now.dtype.startswith(("float", "bfloat", "complex")) and not is_float
+    return now.dtype if becomes_float or (before.weak and not now.weak and not is_float) else before.dtype
+
+
 def _leaves(where: str, now: Leaf, before: Leaf) -> list[Difference]:
     ours, theirs = str(now), str(before)
-    dtype = f"jnp.{'bool_' if before.dtype == 'bool' else before.dtype}"
+    kept = _kept_dtype(now, before)
+    dtype = f"jnp.{'bool_' if kept == 'bool' else kept}"
     if now.dtype.startswith("key<") != before.dtype.startswith("key<"):
         return [_kind_of_key(where, now, before)]
     if len(now.shape) != len(before.shape):
