@@ -352,14 +352,17 @@ def compiles_again(
     the line or, with across_runs, in several; of a loop, what was compiled before it or after it does not count.
 
     traces: count traces too, and compilations for the same shapes only. here: tell compilations for another line of the
-    function apart. each: what is compiled in less than half of the runs of the line is an operation that met new shapes.
+    function apart. each: only what the line itself has compiled counts, and what it has in less than
+    half of its runs is an operation that met new shapes.
     """
 
     def judge(o: Observations) -> Verdict:
         found = _around(o, "compilations")
         if traces:  # JAX traces operations for each new shape, too: elsewhere in the function, those say nothing
             found = [*found, *(seen for seen in _around(o, "tracings") if o.spot.is_on(seen["stack"]))]
-        if o.loop:
+        if each:
+            found = [seen for seen in found if o.spot.is_on(seen["stack"])]
+        elif o.loop:
             found = [seen for seen in found if not o.loop.isdisjoint(_rows(o, [seen]))]
         names: dict[tuple[int | None, str, str], int] = {}
         for seen in found:

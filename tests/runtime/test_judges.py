@@ -534,9 +534,7 @@ def test_compilations_before_the_loop(row: int, verdict: str) -> None:
     again = {"name": "_uniform", "seconds": 0.1, "reason": "", "stack": [[FILE, row, "main", 1]]}
     watch = {"visits": {"eager": 3}, "most": {"eager": 3}, "numbers": [1]}
     runs = {"plain": Run({"watches": [watch], "raised": [], "compilations": [again] * 3}, {})}
-    asked = Asked(
-        "transform-in-loop", Spot(FILE, 10, 10), loop=rows_of_loop("\n" * 7 + "for i in x:\n f()\n\n\n g()", 10)
-    )
+    asked = Asked("jit-in-loop", Spot(FILE, 10, 10), loop=rows_of_loop("\n" * 7 + "for i in x:\n f()\n\n\n g()", 10))
     found = judged(0, asked, runs, Workload(("python", "main.py"), ("/project",), "/project"), {"backend": "cpu"})
     assert found.verdict == verdict, found
 
@@ -689,9 +687,11 @@ def test_a_compilation_belongs_to_the_finding_that_names_it(words: set[str], ver
     assert found.verdict == verdict, found
 
 
-@pytest.mark.parametrize(("count", "verdict"), [(100, "confirmed"), (2, "inconclusive")])
-def test_operations_for_new_shapes_are_no_new_function_in_each_iteration(count: int, verdict: str) -> None:
-    again = {"name": "jit(multiply)", "seconds": 0.2, "reason": "", "stack": [[FILE, 12, "train", 1]]}
+@pytest.mark.parametrize(
+    ("count", "row", "verdict"), [(100, 10, "confirmed"), (2, 10, "inconclusive"), (100, 12, "inconclusive")]
+)
+def test_operations_for_new_shapes_are_no_new_function_in_each_iteration(count: int, row: int, verdict: str) -> None:
+    again = {"name": "jit(multiply)", "seconds": 0.2, "reason": "", "stack": [[FILE, row, "train", 1]]}
     watch = {"visits": {"eager": 100}, "most": {"eager": 100}, "numbers": [1]}
     run = Run({"watches": [watch], "raised": [], "compilations": [again] * count}, {})
     workload = Workload(("python", "main.py"), ("/project",), "/project")
