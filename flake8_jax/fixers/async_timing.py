@@ -14,6 +14,7 @@ from __future__ import annotations
 import builtins
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 
 import msgspec
 
@@ -28,6 +29,8 @@ from flake8_jax.fixers._timed_sections import before, computing, left_over, open
 from flake8_jax.semantics.events.events import Timed
 
 _WAIT = "jax.block_until_ready"
+_GONE_BEFORE = "jax.api"
+"""A module that JAX 0.2.21 removed: what imports it runs on no JAX that has the wait, which came with 0.2.27 (change log)."""
 _DISPATCH = re.compile(r"dispatch|async|enqueue|launch|submit", re.IGNORECASE)
 """Names of times that are meant to end before the device is ready."""
 _ON_PURPOSE = re.compile(r"\b(?:no|not|without|never)\b[^\n]{0,40}block_until_ready|\basync", re.IGNORECASE)
@@ -54,15 +57,9 @@ def fix(event: Timed, source: FixSource) -> Fix | None:
     if work is None or event.magic or source.functions(work)[:1] != source.functions(event.at)[:1]:
         return None
     statement, stop = source.statement(work), source.statement(event.at)
-    if _waits_itself(source, statement, stop) or _is_optional(source, event.at, stop):
-        return None
-    if _is_of_compilation(source, stop) or _has_own_clock(source, work):
-        return None
-    if _DISPATCH.search(source.slice(stop)) or _ON_PURPOSE.search(_text_of_both(source, statement, stop)):
+    if _is_meant(source, event, work) or not _has_wait(source):
         return None
     imports = Imports(source, event.at)
-    if not _imports_jax(source):
-        return None
     kept = _kept(source, work, statement)
     if kept and statement is not stop and not (isinstance(stop, ir.With) and stop.end >= work.end):
         _check_shared(source, statement, stop)
@@ -87,6 +84,22 @@ def fix(event: Timed, source: FixSource) -> Fix | None:
         return None
     before = Edit(work.start, work.start, f"{imports.spell(_WAIT)}(")
     return unsafe("Wait for the result", WAITS, (*imports.edits, before, Edit(work.end, work.end, ")")))
+
+
+def _is_meant(source: FixSource, event: Timed, work: ir.Node) -> bool:
+    """The time is one of its own kind, such as that of a compilation or a dispatch, or something else waits."""
+    statement, stop = source.statement(work), source.statement(event.at)
+    if _waits_itself(source, statement, stop) or _is_optional(source, event.at, stop):
+        return True
+    if _is_of_compilation(source, stop) or _has_own_clock(source, work):
+        return True
+    return bool(_DISPATCH.search(source.slice(stop)) or _ON_PURPOSE.search(_text_of_both(source, statement, stop)))
+
+
+def _has_wait(source: FixSource) -> bool:
+    """The file imports a JAX that has the wait: one that imports none gets plain values from the code that does."""
+    modules = set(_imported_modules(source))
+    return _GONE_BEFORE not in modules and any(module.partition(".")[0] == "jax" for module in modules)
 
 
 def _for_all_timers(source: FixSource, work: ir.Node, stop: ir.Stmt, edit: Edit, imports: Imports) -> Fix:
@@ -151,14 +164,12 @@ def _has_companions(source: FixSource, statement: ir.Stmt) -> bool:
     return any(isinstance(func, ir.Name) and func.id not in dir(builtins) for func in called)
 
 
-def _imports_jax(source: FixSource) -> bool:
-    """The file uses JAX itself; others get plain values from the code that does."""
+def _imported_modules(source: FixSource) -> Iterator[str]:
     for node in walk(source.module):
-        modules = [name.name for name in node.names] if isinstance(node, ir.Import) else []
-        modules += [node.module or ""] if isinstance(node, ir.ImportFrom) and not node.level else []
-        if any(module.partition(".")[0] == "jax" for module in modules):
-            return True
-    return False
+        if isinstance(node, ir.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ir.ImportFrom) and not node.level:
+            yield node.module
 
 
 def _waits_itself(source: FixSource, statement: ir.Stmt, stop: ir.Stmt) -> bool:

@@ -46,12 +46,12 @@ def fix(event: UnrolledLoop, source: FixSource) -> Fix | None:
 
 def _shows_program(source: FixSource) -> bool:
     """The file calls ``jax.jit(f).lower(x)`` or ``jax.make_jaxpr(f)``, say to measure how long the compilation takes."""
-    calls = (node.func for node in walk(source.module) if isinstance(node, ir.Call) and node.args)
+    imports = Imports(source, source.module)
     return any(
-        func.attr in ("lower", "make_jaxpr")
-        if isinstance(func, ir.Attribute)
-        else isinstance(func, ir.Name) and func.id == "make_jaxpr"
-        for func in calls
+        (isinstance(node.func, ir.Attribute) and node.func.attr == "lower")
+        or imports.resolve(node.func) == "jax.make_jaxpr"
+        for node in walk(source.module)
+        if isinstance(node, ir.Call) and node.args
     )
 
 
