@@ -42,6 +42,9 @@ class Spanned(Protocol):
 TRACED_BY = "\ue000"
 """In the message of a report: which transform call traces the code, if that is not near. A rule writes it after the words that
 need it."""
+COMPILED_BY = "\ue002"
+"""The same for words such as "at trace time only", which are not true of a transform that compiles nothing, such as
+``jax.grad``: it names the transform call around that does."""
 PASSED_AT = "\ue001"
 """In the message of a report: which call passes the value of the parameter that stands before it, if that is not near."""
 

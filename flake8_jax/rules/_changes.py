@@ -8,7 +8,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Level
 from flake8_jax.core.nodes import walk
-from flake8_jax.core.registry import TRACED_BY
+from flake8_jax.core.registry import COMPILED_BY, TRACED_BY
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import contains_tracer
 from flake8_jax.semantics.domain.code import statement_at
@@ -68,4 +68,4 @@ def leak(context: Context, kept: str, *, surely: bool = True) -> str:
     return f"{stores} a tracer{TRACED_BY}, which is invalid after tracing; {advice}"
 
 
-ONCE = f"runs at trace time only{TRACED_BY}, not on every call; pass the value in and return it"
+ONCE = f"runs at trace time only{COMPILED_BY}, not on every call; pass the value in and return it"

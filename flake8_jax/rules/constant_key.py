@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
-from flake8_jax.core.registry import TRACED_BY, Report, Subscription, rule
+from flake8_jax.core.registry import COMPILED_BY, TRACED_BY, Report, Subscription, rule
 from flake8_jax.rules._constant_seeds import (
     fallback,
     first_default_of_each_file,
@@ -553,7 +553,7 @@ def _made_in_streams(event: LibraryCall) -> Report | None:
     made = quote(context, event.at)
     if makes_constant_mask(event):
         message = (
-            f"The seed of {made} is fixed when JAX traces the code{TRACED_BY}, so every call of the compiled code drops the "
+            f"The seed of {made} is fixed when JAX traces the code{COMPILED_BY}, so every call of the compiled code drops the "
             "same elements; pass the streams or a key as an argument"
         )
         return Report(event.at, message, preview=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core import ir
-from flake8_jax.core.registry import TRACED_BY, Report, Subscription, rule
+from flake8_jax.core.registry import COMPILED_BY, Report, Subscription, rule
 from flake8_jax.rules._facts import RANDOM, effect
 from flake8_jax.rules._wording import spelled
 from flake8_jax.semantics.domain.code import called_name, nodes_around
@@ -142,7 +142,7 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     who = "every later call reuses" if not context.mapped else "every later call and every mapped element reuse"
     return Report(
         event.at,
-        f"{name}() runs once at trace time{TRACED_BY}, so {who} its numbers; pass a key as an argument and use jax.random",
+        f"{name}() runs once at trace time{COMPILED_BY}, so {who} its numbers; pass a key as an argument and use jax.random",
     )
 
 

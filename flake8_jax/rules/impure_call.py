@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core import ir
-from flake8_jax.core.registry import TRACED_BY, Report, Subscription, rule
+from flake8_jax.core.registry import COMPILED_BY, Report, Subscription, rule
 from flake8_jax.rules._facts import effect, level_in_notebook
 from flake8_jax.rules._tracers import is_reportable, quote
 from flake8_jax.rules._wording import spelled
@@ -184,4 +184,4 @@ def _when(context: Context) -> str:
     """``only while JAX traces `step` ``."""
     inner = context.inner
     named = f"only while JAX traces `{inner.name}`" if inner is not None and not inner.is_lambda else ""
-    return f"{named or 'at trace time only'}{TRACED_BY}"
+    return f"{named or 'at trace time only'}{COMPILED_BY}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flake8_jax.core.registry import TRACED_BY, Report, rule
+from flake8_jax.core.registry import COMPILED_BY, Report, rule
 from flake8_jax.rules._facts import level_in_notebook
 from flake8_jax.rules._wording import as_parameter
 from flake8_jax.semantics.domain.values import Array
@@ -141,7 +141,7 @@ def stale_global(event: GlobalRead) -> Report | None:
     <https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html#pure-functions>
     """
     is_key = isinstance(event.value, Array) and event.value.dtype == "key"
-    problem = f"JAX reads the global `{event.name}` at trace time only{TRACED_BY}, but other code changes it later"
+    problem = f"JAX reads the global `{event.name}` at trace time only{COMPILED_BY}, but other code changes it later"
     return Report(
         event.at,
         f"{problem}; {as_parameter(event.context)}",

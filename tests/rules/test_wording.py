@@ -272,6 +272,11 @@ pad([1, 2])
     ("code", "text", "parts"),
     [
         ("JAX305", FAR, ["runs once at trace time (`jax.jit` on line 56 traces `noise`), so every later call"]),
+        (  # grad compiles nothing: the call around it that does is named
+            "JAX305",
+            FAR.replace("jax.jit(noise)(1.0)", "slope = jax.grad(noise)\njax.jit(slope)(1.0)"),
+            ["runs once at trace time (`jax.jit` on line 57 traces `"],
+        ),
         ("JAX413", FAR, ["`sizes` is a list (passed on line 57), but jnp.pad() takes only arrays"]),
         ("JAX704", FAR, ["use np.isnan(x)"]),
         (

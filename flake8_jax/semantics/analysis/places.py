@@ -1,4 +1,4 @@
-"""Where the cause of a finding stands, for its message, if that is not near (``core.registry.TRACED_BY``, ``PASSED_AT``).
+"""Where the cause of a finding stands, for its message, if that is not near (``TRACED_BY`` and the like in ``core.registry``).
 
 Limitations: a function that a library traces by contract, such as ``__call__`` of a Flax module, has no such place.
 """
@@ -10,7 +10,7 @@ import re
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Positions
-from flake8_jax.core.registry import PASSED_AT, TRACED_BY
+from flake8_jax.core.registry import COMPILED_BY, PASSED_AT, TRACED_BY
 from flake8_jax.semantics.domain.code import nodes_around
 from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.stack import Link
@@ -22,7 +22,9 @@ _NEAR = 3
 def with_places(message: str, chain: tuple[Link, ...], scope: ModuleScope, start: int) -> str:
     """The message of a finding in ``scope`` with its placeholders filled in from the call chain."""
     if TRACED_BY in message:
-        message = message.replace(TRACED_BY, _traced_by(chain, scope, start), 1)
+        message = message.replace(TRACED_BY, _traced_by(_innermost(chain), scope, start), 1)
+    if COMPILED_BY in message:
+        message = message.replace(COMPILED_BY, _traced_by(_compiling(chain), scope, start), 1)
     if PASSED_AT in message:
         last = chain[-1] if chain else None
         where = _place(last, scope, start) if last is not None and last.kind == "call" else ""
@@ -30,9 +32,22 @@ def with_places(message: str, chain: tuple[Link, ...], scope: ModuleScope, start
     return message
 
 
-def _traced_by(chain: tuple[Link, ...], scope: ModuleScope, start: int) -> str:
-    """`` (`jax.jit` on line 12 traces `step`)``, of the innermost transform call."""
-    root = next((link for link in reversed(chain) if link.kind in ("root", "contract")), None)
+def _innermost(chain: tuple[Link, ...]) -> Link | None:
+    """The innermost transform call."""
+    return next((link for link in reversed(chain) if link.kind in ("root", "contract")), None)
+
+
+def _compiling(chain: tuple[Link, ...]) -> Link | None:
+    """The innermost transform call that compiles, so that Python runs the code once. Around code that a library traces by
+    contract there is none to name."""
+    innermost = _innermost(chain)
+    if innermost is None or innermost.kind == "contract":
+        return innermost
+    return next((link for link in reversed(chain) if link.kind == "root" and link.compiles), innermost)
+
+
+def _traced_by(root: Link | None, scope: ModuleScope, start: int) -> str:
+    """`` (`jax.jit` on line 12 traces `step`)``."""
     if root is None or root.kind != "root":
         return ""
     transform, _, function = root.text.partition(" traces ")

@@ -88,6 +88,7 @@ class Link(msgspec.Struct, frozen=True, eq=False):
     """One link of the call stack: the place in the caller, and which run of the callee it led to.
 
     receiver: the object of a method call, or the class of a class method. bound: the callee's arguments by parameter.
+    compiles: the link is a transform call that compiles what it traces, so that Python runs that once for many calls.
     """
 
     scope: ModuleScope
@@ -99,6 +100,7 @@ class Link(msgspec.Struct, frozen=True, eq=False):
     fn: ir.Function | None
     receiver: Value | None = None
     bound: dict[str, Value] | None = None
+    compiles: bool = False
 
 
 @dataclass(frozen=True, slots=True)

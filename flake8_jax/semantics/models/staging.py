@@ -119,9 +119,8 @@ def staged(m: Machine, operand: Value, at: Call, how: Staging, run: Callable[[],
         track_probed(m, operand)
     saved_mode, saved_base = path.mode, path.loop_base
     name, serial = describe(operand), how.serial if how.serial is not None else path.new_serial()
-    path.stack.append(
-        Link(at.frame.scope, at.node, how.kind, name, f"`{how.name}` traces {in_quotes(name)}", serial, None)
-    )
+    text, compiles = f"`{how.name}` traces {in_quotes(name)}", how.mode.compiled > saved_mode.compiled
+    path.stack.append(Link(at.frame.scope, at.node, how.kind, name, text, serial, None, compiles=compiles))
     path.mode = how.mode
     for value in (*at.args.values, *at.args.kwargs.values()):
         settle_allocations(value, how.mode.trace)
