@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.findings import Level
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.knowledge.history import show
+from flake8_jax.knowledge.history import Version, show
 from flake8_jax.rules._versions import elsewhere, history_of, instead, needed, subject, unreplaced
 from flake8_jax.semantics.events.events import ApiUse, Span
 
@@ -20,6 +20,11 @@ def removed_api(event: ApiUse) -> Report | None:
 
     The finding is a note if the name is in an annotation that Python does not evaluate (with
     `from __future__ import annotations`), because no error follows.
+
+    With `--preview`, the rule also reports a name that all releases which the project allows still have, but newer
+    releases lack. This finding is a note. For a project that requires `jax==0.4.25`, the rule reports `jax.tree_map`,
+    which JAX 0.6.0 removed, and advises a name that old and new releases have. If no such name exists, the rule reports
+    only names that releases of the past year lack in a project that keeps to older releases.
 
     ## Why is this bad?
 
@@ -164,6 +169,8 @@ def removed_api(event: ApiUse) -> Report | None:
         message = f"{history_of(event).title} has no {subject(event)}{remedy}"
         level: Level | None = "info" if event.postponed else None if home else "warning"
         return Report(Span(event.start, event.end), message, level=level, preview=not home)
+    if event.verdict == "removed-later":
+        return _removed_later(event)
     if event.verdict != "removed" or change is None or change.removed is None:
         return None
     title = history_of(event).title
@@ -171,3 +178,31 @@ def removed_api(event: ApiUse) -> Report | None:
     said = f"Since {title} {show(change.removed)}, {needed(event)}" if needed(event) else f"{when} {subject(event)}"
     message = f"{said}{instead(event, change) or unreplaced(event)}"
     return Report(Span(event.start, event.end), message, level="info" if event.postponed else None)
+
+
+def _removed_later(event: ApiUse) -> Report | None:
+    """The project keeps to releases that have the name."""
+    change, history = event.change, history_of(event)
+    if change is None or change.removed is None:
+        return None
+    is_in_both = change.since is not None and history.replacement(change, event.support) is not None
+    if not is_in_both and event.support.reaches(_RECENT.get(history.title, change.removed)):
+        return None
+    title, asked = history.title, event.support.text
+    release = f"{title} {show(change.removed)} removed" if change.removed else f"{title} has removed"
+    lacking = (
+        f"Since {title} {show(change.removed)}, {needed(event)}" if needed(event) else f"{release} {subject(event)}"
+    )
+    kept = f"but the project asks for {_asked(event)}" if asked else f"so this needs an older {title}"
+    message = f"{lacking}, {kept}{instead(event, change) or unreplaced(event)}"
+    return Report(Span(event.start, event.end), message, level="info", preview=True)
+
+
+_RECENT: dict[str, Version] = {"JAX": (0, 8, 0)}
+"""A release that was about a year old when the tables were made: who asks for newer ones upgrades in steps."""
+
+
+def _asked(event: ApiUse) -> str:
+    """``jax==0.4.25``"""
+    text = event.support.text
+    return f"`{event.name.partition('.')[0]}{'==' if text[:1].isdigit() else ''}{text}`"

@@ -390,6 +390,40 @@ def test_guards(name: str, check: Callable[..., None]) -> None:
     check(PROGRAMS[name])
 
 
+LATER = {
+    "old.py": """
+# /// script
+# dependencies = ["jax==0.4.25"]
+# ///
+import jax
+import jax.numpy as jnp
+from jax.experimental import host_callback  # expect: removed-api
+from jax.lib import xla_bridge
+
+
+def halved(params):
+    xla_bridge.get_backend()  # expect: removed-api
+    host_callback.id_print(params)
+    return jax.tree_map(lambda x: jnp.clip(x, a_min=0.0) / 2, params)  # expect: removed-api
+""",
+    "recent.py": """
+# /// script
+# dependencies = ["jax<0.11"]
+# ///
+import jax
+import jax.numpy as jnp
+
+
+def both(x):
+    return jax.core.JaxprPpContext, jax.tree.map(jnp.sin, x)  # expect: deprecated-api
+""",
+}
+
+
+def test_names_that_newer_releases_lack_than_those_that_a_script_asks_for(check: Callable[..., None]) -> None:
+    check(LATER, opt_in=frozenset({"removed-api"}))
+
+
 @pytest.mark.parametrize(("bound", "codes"), [("<=0.2.11", []), ("<0.5", ["JAX801"])])
 def test_names_removed_by_a_version_that_requires_a_newer_jax(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], bound: str, codes: list[str]

@@ -728,7 +728,7 @@ class CapturedConstant(msgspec.Struct, frozen=True, eq=False):
     loaded: bool = False
 
 
-Verdict = Literal["removed", "deprecated", "too-new", "never-there"]
+Verdict = Literal["removed", "removed-later", "deprecated", "too-new", "never-there"]
 
 
 class ApiUse(msgspec.Struct, frozen=True, eq=False):

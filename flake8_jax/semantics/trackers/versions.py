@@ -365,6 +365,8 @@ class Versions:
         self._reported.add(place)
         change, lacking, support, verdict = self._judge(scope, raw)
         patched = raw.rpartition(".")[2]
+        if verdict == "removed-later" and self._is_in_later_module(scope, raw):
+            return
         if not verdict or self.guards.guard(scope, span.start, span.end):
             return
         if raw != self.histories.attributes.get(patched) and self.guards.is_patched(patched):
@@ -395,11 +397,20 @@ class Versions:
         became of the name. This is said even if they know nothing better of a module around it than that it is gone."""
         owner, history = raw.rpartition(".")[0], self.histories.of(raw)
         while "." in owner:
-            if owner.rpartition(".")[2] in self.parts and self._judge(scope, owner)[3] not in ("", "too-new"):
+            if owner.rpartition(".")[2] in self.parts and self._judge(scope, owner)[3] not in _STANDING:
                 if not is_explained or history is None or not history.is_unexplained(owner):
                     return False
             owner = owner.rpartition(".")[0]
         return True
+
+    def _is_in_later_module(self, scope: ModuleScope, raw: str) -> bool:
+        """Newer releases lack a module around the name: that was said where it was imported."""
+        owner, history = raw.rpartition(".")[0], self.histories.of(raw)
+        while "." in owner:
+            if owner.rpartition(".")[2] in self.parts and self._judge(scope, owner)[3] == "removed-later":
+                return history is None or not history.is_unexplained(owner) or history.change(raw) is None
+            owner = owner.rpartition(".")[0]
+        return False
 
     def _judge(
         self, scope: ModuleScope, raw: str
@@ -413,7 +424,10 @@ class Versions:
         if self.histories.never_had(*raw.rpartition(".")[::2]):
             return None, None, support, "never-there" if history.lists_names_of(support) else ""
         is_newer = history.is_newer(raw, support) and not support.early
-        return change, lacking, support, _verdict(change, support, is_newer=is_newer)
+        verdict = _verdict(change, support, is_newer=is_newer)
+        if not verdict and change is not None and history.support(None).reaches(change.removed):
+            verdict = "removed-later"  # every supported release has it
+        return change, lacking, support, verdict
 
     def _supports_of(self, scope: ModuleScope) -> Mapping[str, Support]:
         """What counts in a file: the requirements of a script are its own."""
@@ -468,6 +482,8 @@ class Versions:
 
 
 _MEMBER = re.compile(r"\.(\w+)")
+_STANDING = frozenset({"", "too-new", "removed-later"})
+"""Verdicts on a module that some supported release has."""
 
 
 def _is_told_by_member(history: History, raw: str, member: re.Match[str] | None) -> bool:
@@ -508,7 +524,7 @@ _STATEMENTS = frozenset(
 
 
 def _verdict(change: Change | None, support: Support, *, is_newer: bool) -> Verdict | Literal[""]:
-    """What becomes of a name, if anything."""
+    """What becomes of a name in the releases in use, if anything."""
     if change is not None and support.reaches(change.removed):
         return "removed"
     if is_newer:
