@@ -7,11 +7,13 @@ from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import UPDATED, unsafe
 from flake8_jax.fixers._source import FixSource, fixer
 from flake8_jax.fixers._updates import rebindable
-from flake8_jax.semantics.events.events import Discarded
+from flake8_jax.semantics.events.events import Discarded, FileRead
 
 
 @fixer("discarded-update")
-def fix(event: Discarded, source: FixSource) -> Fix | None:
+def fix(event: Discarded | FileRead, source: FixSource) -> Fix | None:
+    if isinstance(event, FileRead):
+        return None
     array = _updated(event.at)
     statement = source.statement(event.at)
     if array is None or not isinstance(statement, ir.ExprStmt) or statement.value is not event.at:

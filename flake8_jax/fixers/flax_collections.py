@@ -6,13 +6,18 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._announced import WINDOWS, unsafe
 from flake8_jax.fixers._source import FixSource, fixer
-from flake8_jax.semantics.events.events import LibraryCall
+from flake8_jax.semantics.events.events import FileRead, LibraryCall
 from flake8_jax.semantics.events.pools import POOLS, sliding_window
 
 
 @fixer("flax-collections")
-def fix(event: LibraryCall, source: FixSource) -> Fix | None:
-    if event.name not in POOLS or sliding_window(event) is None or any(a.star for a in event.at.args):
+def fix(event: LibraryCall | FileRead, source: FixSource) -> Fix | None:
+    if (
+        isinstance(event, FileRead)
+        or event.name not in POOLS
+        or sliding_window(event) is None
+        or any(a.star for a in event.at.args)
+    ):
         return None
     size, step = POOLS[event.name]
     place = 0 if event.name.startswith("equinox.") else 1

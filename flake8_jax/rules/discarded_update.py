@@ -5,13 +5,14 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.events.events import Discarded
+from flake8_jax.rules._units import imports_jax, units_of
+from flake8_jax.semantics.events.events import Context, Discarded, FileRead
 
 UPDATES = frozenset({"set", "add", "subtract", "mul", "multiply", "div", "divide", "power", "min", "max", "apply"})
 
 
 @rule("JAX506", "error", fixable="sometimes", only=Subscription(names=frozenset(f".at.{name}" for name in UPDATES)))
-def discarded_update(event: Discarded) -> Report | None:
+def discarded_update(event: Discarded | FileRead) -> Report | list[Report] | None:
     """The code does not use the result of `x.at[i].set(v)`, so `x` does not change.
 
     ## Why is this bad?
@@ -34,6 +35,22 @@ def discarded_update(event: Discarded) -> Report | None:
 
     def demonstrate():
         assert jnp.array_equal(reset(jnp.ones(3), 1), jnp.ones(3))
+    ```
+
+    With `--preview`, jaxlint also reports the statement if it does not know what `x` is:
+
+    ```python
+    import jax.numpy as jnp
+
+
+    def fill(found, values):
+        for i in range(len(values)):
+            found.at[i].set(values[i])  # expect: discarded-update
+        return found
+
+
+    def demonstrate():
+        assert jnp.all(fill(jnp.zeros(2), [1.0, 2.0]) == 0)
     ```
 
     ## Use instead
@@ -103,17 +120,39 @@ def discarded_update(event: Discarded) -> Report | None:
 
     <https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html>
     """
+    if isinstance(event, FileRead):
+        return _of_unknown(event)
     if not event.call_name.startswith(".at.") or event.context.presumed:
         return None
     method = event.call_name.rpartition(".")[2]
     if method not in UPDATES:
         return None
-    array = quote(event.context, _updated(event.at), "the array")
-    return Report(event.at, f".at[…].{method}(…) returns a new array and does not modify {array}; assign its result")
+    return Report(event.at, _message(event.context, event.at, method))
+
+
+def _message(context: Context, at: ir.Node, method: str) -> str:
+    array = quote(context, _updated(at), "the array")
+    return f".at[…].{method}(…) returns a new array and does not modify {array}; assign its result"
+
+
+def _of_unknown(event: FileRead) -> list[Report]:
+    """``x.at[i].set(v)`` where nothing says what ``x`` is: nothing but an array of JAX has this form."""
+    scope = event.context.scope
+    if not imports_jax(scope) or "def at(" in scope.text:
+        return []
+    found: list[Report] = []
+    for unit in units_of(scope):
+        for statement in unit.statements:
+            call = statement.value if isinstance(statement, ir.ExprStmt) else None
+            method = call.func.attr if isinstance(call, ir.Call) and isinstance(call.func, ir.Attribute) else ""
+            shown = bool(scope.cells) and unit.function is None and not unit.loops_around(statement)
+            if call is not None and method in UPDATES and _updated(call) is not None and not shown:
+                found.append(Report(call, _message(event.context, call, method), "warning", preview=True))
+    return found
 
 
 def _updated(node: ir.Node) -> ir.Expr | None:
     """``x`` of ``x.at[i].set(v)``."""
     indexed = node.func.value if isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) else None
     at = indexed.value if isinstance(indexed, ir.Subscript) else None
-    return at.value if isinstance(at, ir.Attribute) else None
+    return at.value if isinstance(at, ir.Attribute) and at.attr == "at" else None

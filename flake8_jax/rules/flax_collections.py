@@ -9,17 +9,18 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._variables import variables_of_file
 from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.domain.code import blocks, last_name, spelled
 from flake8_jax.semantics.domain.values import Const, DictValue, Value, known_elements
-from flake8_jax.semantics.events.events import Context, LibraryCall
+from flake8_jax.semantics.events.events import Context, FileRead, LibraryCall
 from flake8_jax.semantics.events.facts import STATISTICS_COMPUTED, STATISTICS_FROZEN
 from flake8_jax.semantics.events.pools import POOLS, sliding_window
 
 
 @rule("JAX514", "warning", fixable="sometimes")
-def flax_collections(event: LibraryCall) -> Report | None:
-    """Flax code drops batch statistics, averages them with a low momentum, hides PRNG keys, or pools without strides.
+def flax_collections(event: LibraryCall | FileRead) -> Report | list[Report] | None:
+    """Flax code drops or trains batch statistics, gives them a low momentum, hides PRNG keys, or pools without strides.
 
     The rule is on only with `--preview`: it reports one line in 282 public repositories (PRNG keys in the variables),
     so it is hardly tested on real mistakes.
@@ -41,6 +42,10 @@ def flax_collections(event: LibraryCall) -> Report | None:
     `apply` takes its PRNG keys from the argument `rngs`. If the keys are in the dictionary of the variables instead
     (`{"params": params, "rngs": {"dropout": key}}`), Flax takes `rngs` for a collection of variables that no module
     uses, and ignores the keys. If the call passes no other keys, a module that needs a key raises `InvalidRngError`.
+
+    `init` returns all collections of variables, such as `batch_stats`, and not only the parameters. If the code passes
+    all of them to an optimizer, the optimizer also changes the statistics. They have zero gradients, so weight decay
+    moves them towards 0, and nothing else updates them.
 
     The functions `max_pool` and `avg_pool` of Flax and the pooling layers of Equinox move their window by 1 unless
     the call passes strides: `max_pool(x, (2, 2))` turns an 8 × 8 array into a 7 × 7 array. jaxlint does not report
@@ -168,6 +173,29 @@ def flax_collections(event: LibraryCall) -> Report | None:
         assert jnp.all(updates["batch_stats"]["BatchNorm_0"]["mean"] == 0)
     ```
 
+    ```python
+    import flax.linen as nn
+    import jax
+    import jax.numpy as jnp
+    import optax
+
+
+    class Net(nn.Module):
+        @nn.compact
+        def __call__(self, x):
+            return nn.BatchNorm(use_running_average=True)(nn.Dense(8)(x))
+
+
+    def start(key, x):
+        params = Net().init(key, x)  # expect: flax-collections
+        return params, optax.adamw(1e-3).init(params)
+
+
+    def demonstrate():
+        params, state = start(jax.random.key(0), jnp.ones((2, 3)))
+        assert "batch_stats" in state[0].mu
+    ```
+
     ## Use instead
 
     ```python
@@ -210,8 +238,9 @@ def flax_collections(event: LibraryCall) -> Report | None:
 
     The rule misses batch statistics that a loss function returns if the caller of the loss function drops them.
 
-    The rule reports nothing for a model whose class jaxlint does not find, for values that a Flax module stores with
-    `sow`, or for a program in which an optimizer updates all variables, including the batch statistics.
+    The rule reports dropped statistics once for each model of a file, and nothing if another call of this model keeps them.
+    It reports nothing for values that a Flax module stores with `sow`. It reports an optimizer of all variables only if the
+    code that makes the model is in the same file and jaxlint finds the class of the model.
 
     ## Fix safety
 
@@ -238,6 +267,8 @@ def flax_collections(event: LibraryCall) -> Report | None:
 
     <https://flax-linen.readthedocs.io/en/latest/guides/training_techniques/batch_norm.html>
     """
+    if isinstance(event, FileRead):
+        return variables_of_file(event)
     context = event.context
     if context.presumed or context.caught or is_test(context):
         return None

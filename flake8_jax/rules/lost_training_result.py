@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._lost_states import lost_states
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.events.events import LostResult
+from flake8_jax.semantics.events.events import FileRead, LostResult
 
 
 @rule("JAX512", "warning")
-def lost_training_result(event: LostResult) -> Report | None:
+def lost_training_result(event: LostResult | FileRead) -> Report | list[Report] | None:
     """A loop computes new parameters or states, but the code continues with the old ones.
 
     The rule is on only with `--preview`: it reports nothing in 214 public repositories, so it is not tested on real
@@ -20,7 +21,8 @@ def lost_training_result(event: LostResult) -> Report | None:
     JAX functions do not change their arguments; they return new values. If the loop drops the new state, every
     iteration starts from the same state. If the code after the loop reads a variable that holds the state from before
     the loop, the training has no effect. If the loop does not pass the new optimizer state to the next step, an
-    optimizer such as adam uses its initial moments in each step. JAX raises no error in these cases.
+    optimizer such as adam uses its initial moments in each step. If a function updates its parameter `params` and
+    returns nothing, its caller keeps the old parameters. JAX raises no error in these cases.
 
     ## Example
 
@@ -59,6 +61,68 @@ def lost_training_result(event: LostResult) -> Report | None:
         assert train(start, batches) is start
         found = losses({"params": start}, batches)[1]
         assert found[0] == found[-1]
+    ```
+
+    A step that drops the new state of the optimizer:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+    import optax
+
+    optimizer = optax.adam(0.1)
+
+
+    @jax.jit
+    def train_step(params, opt_state, x):
+        grads = jax.grad(lambda params: jnp.sum((params - x) ** 2))(params)
+        updates, _ = optimizer.update(grads, opt_state)  # expect: lost-training-result
+        return optax.apply_updates(params, updates)
+
+
+    def demonstrate():
+        params = jnp.zeros(3)
+        state = optimizer.init(params)
+        for _ in range(3):
+            params = train_step(params, state, jnp.ones(3))
+        assert state[0].count == 0
+    ```
+
+    A function that trains its argument and returns nothing:
+
+    ```python
+    import jax.numpy as jnp
+
+
+    def step(params, x):
+        return params - 0.1 * (params - x)
+
+
+    def train(params, batches):
+        for x in batches:
+            params = step(params, x)  # expect: lost-training-result
+
+
+    def demonstrate():
+        start = jnp.zeros(3)
+        assert train(start, [jnp.ones(3)] * 4) is None
+        assert jnp.all(start == 0)
+    ```
+
+    A statement that drops the new parameters:
+
+    ```python
+    import jax.numpy as jnp
+    import optax
+
+
+    def descend(params, updates):
+        optax.apply_updates(params, updates)  # expect: lost-training-result
+        return params
+
+
+    def demonstrate():
+        assert jnp.all(descend(jnp.zeros(3), jnp.ones(3)) == 0)
     ```
 
     ## Use instead
@@ -114,8 +178,12 @@ def lost_training_result(event: LostResult) -> Report | None:
 
     ## Limitations
 
-    The rule reports only new values that a function returns, as in `params = step(params)`. It misses a loop that
-    computes the new value with operators, as in `new = params - 0.1 * grads`.
+    The rule trusts names where jaxlint does not know the objects: `opt.update(grads, state)` is an optimizer, and
+    `params` or `opt_state` is a state. It misses states with other names, and a loop that drops a new value that it
+    computes with operators, as in `new = params - 0.1 * grads`.
+
+    The rule does not report a function that saves its state to a file, or whose name says that it measures or tests
+    something.
 
     ## Fix safety
 
@@ -138,6 +206,8 @@ def lost_training_result(event: LostResult) -> Report | None:
 
     <https://optax.readthedocs.io/en/latest/getting_started.html>
     """
+    if isinstance(event, FileRead):
+        return lost_states(event)
     context = event.context
     if context.presumed or is_test(context):
         return None

@@ -23,7 +23,7 @@ from flake8_jax.knowledge.call_signatures import load_signatures
 from flake8_jax.knowledge.history import load_histories
 from flake8_jax.knowledge.requirement import has_upper_bound
 from flake8_jax.semantics.analysis.assembly import assemble
-from flake8_jax.semantics.analysis.entries import run_entries
+from flake8_jax.semantics.analysis.entries import read_files, run_entries
 from flake8_jax.semantics.analysis.findings import Reported, report_findings
 from flake8_jax.semantics.analysis.node_rules import observe_nodes, run_node_rules
 from flake8_jax.semantics.analysis.presumed import run_presumed
@@ -79,6 +79,8 @@ def _analyze(files: Sequence[SourceFile], request: AnalysisRequest, rules: tuple
     machine = _machine_for(scopes, request, tuple(rule for rule in rules if not rule.visits_nodes))
     observe_nodes(machine, scopes, on_nodes, request)
     run_entries(machine, scopes, request.entries)
+    if request.preview:
+        read_files(machine, scopes, request.entries)
     check_derivative_rules(machine)
     check_roots(machine)
     if request.recorded:

@@ -40,6 +40,7 @@ from flake8_jax.semantics.domain.values import (
     TransformedValue,
     Value,
 )
+from flake8_jax.semantics.events.files import FileRead
 from flake8_jax.semantics.interpreter.classes import generic_instance
 from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.running import call_function_value
@@ -147,6 +148,14 @@ def _run_pending(m: Machine, is_entered: Callable[[ModuleScope], bool]) -> None:
         for func in functions:
             if func.closure is not None or is_entered(func.scope):
                 _run_uncalled(m, func)
+
+
+def read_files(m: Machine, scopes: list[ModuleScope], entries: frozenset[str] | None) -> None:
+    """All entries have run: the rules that read whole files get those in ``entries`` (None: all)."""
+    for scope in scopes:
+        if scope.tree.body and (entries is None or scope.path in entries) and m.bus.wants(FileRead):
+            context = m.path.context(scope)
+            run_guarded(m, scope, functools.partial(m.bus.emit, FileRead(context, scope.tree.body[0])))
 
 
 def _is_never_named(m: Machine, value: Value) -> bool:

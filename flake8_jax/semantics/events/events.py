@@ -25,6 +25,7 @@ from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.values import Site, Value
 from flake8_jax.semantics.domain.varying import Variation
 from flake8_jax.semantics.events.context import Context as Context
+from flake8_jax.semantics.events.files import FileRead as FileRead
 from flake8_jax.semantics.events.refused import (
     ArrayDefault,
     MissingMember,
@@ -35,8 +36,7 @@ from flake8_jax.semantics.events.refused import (
 )
 
 TestKind = Literal[
-    "if", "elif", "ternary", "while", "assert", "and", "or", "not", "comprehension", "match", "in", "compare", "case",
-    "filter"
+    "if", "elif", "ternary", "while", "assert", "and", "or", "not", "comprehension", "match", "in", "compare", "case", "filter"
 ]  # fmt: skip
 """What asks for the truth of a value."""
 
@@ -888,7 +888,7 @@ Event = Union[
     CachedCall, GlobalRead, StaleRead, LateBinding, Fork, OverwrittenBuffer, SignatureMismatch, RuleIncomplete, MissingSync,
     TransformCall, JittedMethod, Setting, Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant,
     ApiUse, CallMismatch, ArrayDefault, RelativePath, SequenceOperation, StraySubmodule, FrozenStore, UndonatedStep, LoopCopy,
-    MissingMember, EagerStep, LostResult, PlainContainer,
+    MissingMember, EagerStep, LostResult, PlainContainer, FileRead,
 ]  # fmt: skip
 
 
