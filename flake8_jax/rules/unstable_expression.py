@@ -31,6 +31,7 @@ from flake8_jax.semantics.events.instabilities import (
     XLOGX,
     instability,
 )
+from flake8_jax.semantics.events.presumed_instabilities import presumed_instability
 
 _PREVIEW = frozenset({SUM_OF_LOGS, VAR, REL_ENTR, XLOGX, SIGMOID, TANH, CLIPPED_INSIDE, LOG1MEXP, LOG_COSH, LOG_2COSH})
 """Forms that too few repositories have to judge them."""
@@ -47,7 +48,10 @@ def report_first(candidates: list[Candidate]) -> list[Candidate]:
     """One report of each formula in a function."""
 
     def cause(candidate: Candidate) -> tuple[Hashable, Hashable]:
-        return place_of(candidate.event.context, candidate.start), instability(candidate.event)
+        event = candidate.event
+        presumed = presumed_instability(event)
+        found = instability(event) or (presumed.wrong.partition(",")[0] if presumed is not None else "")
+        return place_of(event.context, candidate.start), found
 
     return first_of_each(candidates, cause)
 
@@ -79,6 +83,14 @@ def unstable_expression(event: Computation) -> Report | None:
       because rounding can make the sum negative for nearly equal points, and the square root is then NaN.
     - With `--preview`, the rule reports `v / (norm(v) + eps)` if the project differentiates with respect to `v`,
       because the gradient is NaN at zero.
+    - With `--preview`, the rule reports `1 / (1 + exp(-x))` and `x / (1 + exp(-x))` also in a function that no code of
+      the project calls, because a caller may differentiate it.
+    - With `--preview`, the rule reports `log(y_pred)` and `log(1 - y_pred)` in a loss if the name of the variable says
+      that it holds probabilities, or if the function computes both `log(p)` and `log(1 - p)`. Probabilities of a network
+      round to 0 or 1.
+    - With `--preview`, the rule reports `log(mean(exp(-beta * e)))`, `log(sum(w * exp(x)))` and `log(c * exp(x))`, which
+      are infinite if the exponential underflows.
+    - With `--preview`, the rule reports `log(uniform(key))`, because `jax.random.uniform` can draw 0.
     - With `--preview`, the rule reports a loss that keeps a probability above a small number `eps`, such as
       `log(softmax(x) + eps)` or `log(clip(sigmoid(x), eps, 1 - eps))`. The loss is finite, but its gradient becomes
       zero if the probability is far below `eps`, so training does not correct the worst predictions.
@@ -148,7 +160,28 @@ def unstable_expression(event: Computation) -> Report | None:
         assert jnp.isnan(angle(same, same))
     ```
 
+    ```python
+    import jax.numpy as jnp
+
+
+    def binary_cross_entropy(y, y_pred):
+        return -jnp.mean(y * jnp.log(y_pred) + (1 - y) * jnp.log(1 - y_pred))  # expect: unstable-expression
+
+
+    def demonstrate():
+        assert jnp.isnan(binary_cross_entropy(jnp.array([1.0]), jnp.array([1.0])))
+    ```
+
     ## Use instead
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def binary_cross_entropy(y, logits):
+        return -jnp.mean(y * jax.nn.log_sigmoid(logits) + (1 - y) * jax.nn.log_sigmoid(-logits))
+    ```
 
     ```python
     import jax
@@ -242,7 +275,9 @@ def unstable_expression(event: Computation) -> Report | None:
     """
     if not _is_meant(event) or event.context.scope.is_test:
         return None
-    found = instability(event)
+    found, presumed = instability(event), False
+    if found is None:
+        found, presumed = presumed_instability(event), True
     if found is None or (found.minor and event.context.presumed) or _is_known(event, found.better):
         return None
     slight = found.better in _SLIGHT or (found.better in _OF_GRADIENTS and not event.differentiated)
@@ -250,7 +285,9 @@ def unstable_expression(event: Computation) -> Report | None:
     if found.better == SOFTPLUS:
         level = level_in_notebook(event.context)
     unless = GUARDED if event.name in "*/" else TEMPERED if found.gradient else ""
-    preview = found.gradient or found.preview or found.better in _PREVIEW
+    preview = presumed or found.gradient or found.preview or found.better in _PREVIEW
+    if presumed:
+        level = "info"
     return Report(
         event.at, f"{quote(event.context, event.at)} {found.wrong}; use `{found.better}`", level, preview, unless
     )

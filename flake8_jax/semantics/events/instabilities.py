@@ -22,7 +22,7 @@ from flake8_jax.semantics.domain.recipes import has_tangent
 from flake8_jax.semantics.domain.values import SHAPED, Array, Recipe, Tree, Unknown, Value, contents_of
 from flake8_jax.semantics.events.bounds import is_shifted, is_whole, may_be_zero, stays_low
 from flake8_jax.semantics.events.events import Computation
-from flake8_jax.semantics.events.floors import floored, loses_gradient
+from flake8_jax.semantics.events.floors import Probability, floored, loses_gradient
 from flake8_jax.semantics.events.formulas import (
     DEEPEST,
     arithmetic_of,
@@ -119,6 +119,11 @@ def _of_floored(event: Computation, operand: Value) -> Finding | None:
     found = floored(event, operand)
     if found is None or not _is_in_sight(event, found.made) or not loses_gradient(event, found):
         return None
+    return of_probability(found)
+
+
+def of_probability(found: Probability) -> Finding:
+    """What is wrong with the logarithm of a probability that was made of logits."""
     shown = {"+": f"{found.kind}(x) + eps", "clip": f"clip({found.kind}(x), eps)"}.get(found.floor, f"{found.kind}(x)")
     better = CHOSEN_SIGMOID if found.chosen and found.kind != "softmax" else _EQUIVALENTS[found.kind]
     where = {"softmax": "for small probabilities", "sigmoid": "for very negative x"}.get(found.kind, "for x above 17")
@@ -332,8 +337,8 @@ def _is_log_of_ratio(event: Computation, factor: Value, value: Value) -> bool:
         return first is not None and second is not None and same(event, factor, first.operands[0])
     if logarithm is None:
         return False
-    ratio = made_by(event, logarithm.operands[0], "/")
-    return ratio is not None and same(event, factor, ratio.operands[0])
+    ratio = arithmetic_of(event, logarithm.operands[0])
+    return ratio is not None and ratio.name == "/" and same(event, factor, ratio.operands[0])
 
 
 def _of_quotient(event: Computation, a: Value, b: Value) -> Finding | None:

@@ -104,6 +104,9 @@ def track_call(m: Machine, frame: Frame, node: Any, name: str, result: Value, bo
         _track_ends(m, frame, node, last, _values_of(bound))
     if last == "arange" and not is_whole(bound.get("step", Const(1))):
         return
+    if name == "jax.random.uniform" and type(result) is Array:
+        bounds = tuple(bound[each] for each in ("minval",) if each in bound)
+        result.recipe = _recipe(m, node, last, bounds)
     if last in REARRANGING and name.startswith(NAMESPACES):
         track_shaped(m, result, tuple(bound.values())[:1])
     if last not in RECORDED or not (name.startswith(NAMESPACES) or name == "jax.numpy.linalg.norm"):
@@ -246,14 +249,15 @@ def _recipe(m: Machine, node: Any, name: str, operands: tuple[Value, ...]) -> Re
 
 
 def _track(m: Machine, frame: Frame, result: Value, recipe: Recipe, *, emit: bool) -> None:
-    """Remember how an array was computed. tell: rules hear of it if an operand has a recipe as well."""
+    """Remember how an array was computed. emit: rules hear of it if an operand has a recipe as well, or of a logarithm."""
     if type(result) is not Array:
         return
     result.recipe = recipe
     if recipe.name in _PRODUCTS and m.path.mode.differentiated and len(recipe.operands) > 1:
         _track_weighted(m, frame, recipe.operands[-2:])
     operands, inner = recipe.operands, recipe.function
-    if emit and m.bus.wants(Computation) and any(type(v) is Array and v.recipe is not None for v in operands):
+    told = recipe.name == "log" or any(type(v) is Array and v.recipe is not None for v in operands)
+    if emit and told and m.bus.wants(Computation):
         foreign = frozenset([id(link.fn) for link in m.path.stack if link.fn is not None and link.fn is not inner])
         marked, context = m.trackers[Tangents].marked, m.path.context(frame.scope)
         m.bus.emit(

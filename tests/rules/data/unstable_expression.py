@@ -271,8 +271,8 @@ def inverse_softplus(y):
 
 
 def floored(x, p):
-    a = jnp.log(softmax(x)[0] + 1e-8)
-    b = jnp.log(1 - nn.sigmoid(x) + 1e-6)
+    a = jnp.log(softmax(x)[0] + 1e-8)  # expect: unstable-expression
+    b = jnp.log(1 - nn.sigmoid(x) + 1e-6)  # expect: unstable-expression
     c = jnp.log(1 - jnp.tanh(x) ** 2 + 1e-6)
     d = jnp.log((1 - jnp.tanh(x) ** 2).clip(1e-8))
     p = p + 1e-8
@@ -286,7 +286,7 @@ def shifted_softmax(x, d2):
 
 
 def logistic_forward(x):
-    return 1 / (1 + jnp.exp(-x))
+    return 1 / (1 + jnp.exp(-x))  # expect: unstable-expression
 
 
 def fraction(x, y):
@@ -403,3 +403,86 @@ def distances(a, b):
 
 
 # runs: distances(jnp.ones((2, 3)), jnp.ones((4, 3)))
+
+
+# --- what names say, and what nothing in sight calls --------------------------------
+
+
+def categorical(y, y_pred):
+    return -jnp.sum(y * jnp.log(y_pred))  # expect: unstable-expression
+
+
+def binary(p, y):
+    return -jnp.mean(y * jnp.log(p) + (1 - y) * jnp.log(1 - p))  # expect: unstable-expression
+
+
+def with_epsilon(model, x, y):
+    probs = model(x)
+    return -jnp.mean(y * jnp.log(probs + 1e-8))  # expect: unstable-expression
+
+
+def of_discriminator(d_fake):
+    return jnp.mean(jnp.log(1 - d_fake))  # expect: unstable-expression
+
+
+def nll(model, x, labels):
+    log_probs = jnp.log(model.predict(x))  # expect: unstable-expression
+    return -jnp.take_along_axis(log_probs, labels, 1).mean()
+
+
+def clipped_cross_entropy(y, y_pred):
+    y_pred = jnp.clip(y_pred, 1e-7, 1 - 1e-7)
+    return -jnp.sum(y * jnp.log(y_pred) + (1 - y) * jnp.log(1 - y_pred))
+
+
+def entropy_of_policy(probs, rate, y):
+    return -jnp.sum(probs * jnp.log(probs + 1e-8)) + jnp.sum(y * jnp.log(rate))
+
+
+def logarithms(prices, probs):
+    return jnp.log(prices), jnp.log(probs)
+
+
+def waiting_time(key, rate):
+    return -jnp.log(jax.random.uniform(key)) / rate  # expect: unstable-expression
+
+
+def waiting_times(key, other):
+    return -jnp.log1p(-jax.random.uniform(key)), -jnp.log(jax.random.uniform(other, minval=1e-6))
+
+
+def noise(key):
+    u = jax.random.uniform(key, (3,))
+    return -jnp.log(-jnp.log(u))  # expect: unstable-expression
+
+
+def free_energy(beta, e):
+    weights = jnp.exp(-beta * e)
+    return -jnp.log(weights.mean()) / beta  # expect: unstable-expression
+
+
+def density(x, mu, sigma):
+    pdf = jnp.exp(-((x - mu) ** 2) / (2 * sigma**2)) / sigma
+    return jnp.log(pdf)  # expect: unstable-expression
+
+
+def mixture(x, mu, w):
+    p = w * jnp.exp(-((x[:, None] - mu) ** 2))
+    return jnp.log(p.sum(axis=1))  # expect: unstable-expression
+
+
+def silu(x):
+    return x / (1 + jnp.exp(-x))  # expect: unstable-expression
+
+
+def softmax_with_epsilon(x):
+    return jnp.exp(x) / (jnp.sum(jnp.exp(x)) + 1e-9)  # expect: unstable-expression
+
+
+def shifted_by_a_name(x, x_max, w):
+    e = w * jnp.exp(x - x_max)
+    return jnp.log(jnp.sum(jnp.exp(-x - x_max))) + jnp.log(e.sum())
+
+
+# runs: clipped_cross_entropy(jnp.ones(2), jnp.ones(2)), entropy_of_policy(jnp.ones(2) / 2, jnp.ones(2), jnp.ones(2))
+# runs: logarithms(jnp.ones(2), jnp.ones(2)), shifted_by_a_name(jnp.ones(2), 1.0, jnp.ones(2))
