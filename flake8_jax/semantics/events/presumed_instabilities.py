@@ -99,7 +99,7 @@ def _of_probability(event: Computation, operand: Value) -> Finding | None:
     if not isinstance(named, (ir.Name, ir.Attribute, ir.Subscript, ir.Call)) or _is_bounded(operand, has_floor):
         return None
     spelling = text[named.start : named.end]
-    paired = not isinstance(named, ir.Call) and _has_pair(event, spelling, other=taken is None)
+    paired = _may_be_output(event, named) and _has_pair(event, spelling, other=taken is None)
     known = paired or (_is_called_probability(named) and (taken is not None or _is_in_loss(event, node, spelling)))
     if not known:
         return None
@@ -160,6 +160,17 @@ def _has_pair(event: Computation, spelling: str, *, other: bool) -> bool:
             if found is not None and (taken is not None) is other and text[found.start : found.end] == spelling:
                 return True
     return False
+
+
+def _may_be_output(event: Computation, node: ir.Expr) -> bool:
+    """A variable that the function assigns, or that the caller of a loss passes. An attribute such as ``self.p`` is a constant
+    of a distribution as a rule."""
+    if not isinstance(node, ir.Name) or event.context.inner is None:
+        return False
+    assigned = (n for statement in _body(event) for n in walk(statement) if isinstance(n, ir.Assign))
+    return _LOSS.search(event.context.function) is not None or any(
+        isinstance(target, ir.Name) and target.id == node.id for n in assigned for target in n.targets
+    )
 
 
 def _body(event: Computation) -> list[ir.Stmt]:

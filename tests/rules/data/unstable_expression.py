@@ -412,7 +412,7 @@ def categorical(y, y_pred):
     return -jnp.sum(y * jnp.log(y_pred))  # expect: unstable-expression
 
 
-def binary(p, y):
+def binary_loss(p, y):
     return -jnp.mean(y * jnp.log(p) + (1 - y) * jnp.log(1 - p))  # expect: unstable-expression
 
 
@@ -437,6 +437,10 @@ def clipped_cross_entropy(y, y_pred):
 
 def entropy_of_policy(probs, rate, y):
     return -jnp.sum(probs * jnp.log(probs + 1e-8)) + jnp.sum(y * jnp.log(rate))
+
+
+def log_prior(edges, others, p):
+    return edges * jnp.log(p) + others * jnp.log(1 - p)
 
 
 def logarithms(prices, probs):
@@ -485,4 +489,4 @@ def shifted_by_a_name(x, x_max, w):
 
 
 # runs: clipped_cross_entropy(jnp.ones(2), jnp.ones(2)), entropy_of_policy(jnp.ones(2) / 2, jnp.ones(2), jnp.ones(2))
-# runs: logarithms(jnp.ones(2), jnp.ones(2)), shifted_by_a_name(jnp.ones(2), 1.0, jnp.ones(2))
+# runs: log_prior(1.0, 2.0, jnp.ones(2) / 2), logarithms(jnp.ones(2), jnp.ones(2)), shifted_by_a_name(jnp.ones(2), 1.0, jnp.ones(2))
