@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
+from flake8_jax.core.findings import Positions
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._variation import arguments, compiles, report_compilations, varying_part
+from flake8_jax.semantics.domain.code import nodes_around
 from flake8_jax.semantics.domain.varying import FEW, Variation
 from flake8_jax.semantics.events.events import Context, MaskedIndex, TransformCall
 from flake8_jax.semantics.events.facts import iterates
@@ -251,9 +254,20 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
         elif variation.ragged:
             message = f"{subject} is smaller in the last iteration, so JAX compiles the call twice; pad it or skip it"
         else:
-            message = f"The shape of {subject} changes in every iteration, so each call recompiles; pad it to one shape"
+            message = f"The shape of {subject} changes {_how_often(event, variation)}; pad it to one shape"
         return Report(event.at, message, given=iterates(variation.loop), preview=variation.batch or variation.open)
     return None
+
+
+def _how_often(event: TransformCall, variation: Variation) -> str:
+    """In which loop the shape changes: not in the innermost one around the call, if another one repeats the call with one
+    shape."""
+    loop, scope, at = variation.loop.node, event.context.scope, event.at
+    around = [node for node in nodes_around(scope.tree.body, at.start, at.end) if isinstance(node, (ir.For, ir.While))]
+    if not isinstance(loop, (ir.For, ir.While)) or variation.loop.scope is not scope or loop not in around[:-1]:
+        return "in every iteration, so each call recompiles"
+    row = Positions(scope.tree.line_starts).row(loop.start)
+    return f"in every iteration of the loop on line {row}, so JAX recompiles in each"
 
 
 def _masked(event: MaskedIndex) -> Report | None:

@@ -210,6 +210,24 @@ def outer(x, axis):
 
 outer(jax.numpy.ones(3), 0)
 """
+GROWN = """import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def deflate(x, found):
+    return x - sum(jnp.vdot(x, v) * v for v in found)
+
+
+def eigenvectors(x, n):
+    found = []
+    for _ in range(n):
+        for _ in range(100):
+            x = deflate(x, found)
+        found.append(x)
+    return found
+"""
+
 FAR = """import jax
 import numpy as np
 
@@ -300,6 +318,11 @@ pad([1, 2])
                 "    key, second = nudge(key)", "    second = key"
             ),
             ["`key` was already split on line 30", "split off one more key before that split and use it here"],
+        ),
+        (
+            "JAX407",
+            GROWN,
+            ["The shape of `found` changes in every iteration of the loop on line 12, so JAX recompiles in each"],
         ),
         ("JAX517", EQUINOX, ["`Model` is an Equinox module, which allows only declared fields", "`self.depth`"]),
         ("JAX105", PAD.format(size="n"), ["`n` is traced", "make `n` a static argument"]),

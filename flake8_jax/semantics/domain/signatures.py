@@ -25,6 +25,7 @@ from flake8_jax.semantics.domain.values import (
     Array,
     BoundMethod,
     BuiltinValue,
+    ClassValue,
     Const,
     DictValue,
     External,
@@ -270,9 +271,16 @@ def is_no_function(value: Value) -> bool:
     """Calling the value fails for sure."""
     if isinstance(value, UnionValue):
         return all(is_no_function(member) for member in value.members)
-    return isinstance(value, (Array, HostArray, Const, Static, TupleValue, DictValue)) or (
+    if isinstance(value, TupleValue):
+        return not _has_call(value.cls)
+    return isinstance(value, (Array, HostArray, Const, Static, DictValue)) or (
         isinstance(value, ListValue) and not value.is_tuple
     )
+
+
+def _has_call(cls: Value | None) -> bool:
+    """The class of a NamedTuple makes its objects functions, or may do so."""
+    return cls is not None and not (isinstance(cls, ClassValue) and find_in_class(cls, "__call__") is None)
 
 
 def kind_of(value: Value) -> str:
