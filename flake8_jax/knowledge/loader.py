@@ -39,7 +39,7 @@ else:
 _STANDARD_LIBRARY = "python"
 _STANDARD_COMPANIONS = frozenset({"typing_extensions"})
 """Packages whose facts stand with the standard library's, because they backport it."""
-_HOST_LIBRARIES = frozenset({_STANDARD_LIBRARY, "numpy", "scipy", "absl", "tqdm", "wandb"})
+_HOST_LIBRARIES = frozenset({_STANDARD_LIBRARY, "numpy", "scipy", "absl", "tensorboardX", "tqdm", "wandb"})
 """Tables of libraries that alone make no file interesting."""
 _FLAT_SECTIONS = frozenset({"functions", "aliases", "constants"})
 _SECTION = re.compile(r"\n\[([^\n]*)\]\n(.*?)(?=\n\[|\Z)", re.DOTALL)

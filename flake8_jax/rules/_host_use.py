@@ -5,6 +5,8 @@ Vocabulary
 kept      it is added up, or put into a list, a dict or a field, and nothing in the loop looks at it.
 shown     it is printed or logged, and that is all. refreshed: on a line that the next one overwrites.
 needed    anything else: a test looks at it, another call gets it, the function returns it.
+lenient   a value counts as kept or shown, too, if a comprehension makes one of each result, if ``is None`` asks for it, or if
+          the function returns it (``returned``).
 
 Limitations: what later iterations do with what is kept; functions that a name or an attribute was given.
 """
@@ -12,7 +14,7 @@ Limitations: what later iterations do with what is kept; functions that a name o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
@@ -20,7 +22,7 @@ from flake8_jax.semantics.domain.code import all_statements, below, bound_paths,
 from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.values import BuiltinValue, External, ModuleValue
 
-Use = Literal["kept", "shown", "refreshed", "needed"]
+Use = Literal["kept", "shown", "refreshed", "returned", "needed"]
 _COLLECTING = frozenset({"append", "extend", "add", "appendleft", "update"})
 _LOGGING = frozenset(
     {
@@ -52,7 +54,17 @@ _DEPTH = 4
 _NEEDING = (ir.Compare, ir.BoolOp, ir.Comprehension, ir.Await, ir.Yield, ir.YieldFrom, ir.NamedExpr)
 
 
-def use_of(scope: ModuleScope, at: Any) -> Use:
+class _Look(NamedTuple):
+    """depth: through how many more variables to follow a value."""
+
+    depth: int
+    lenient: bool = False
+
+    def deeper(self) -> _Look:
+        return self._replace(depth=self.depth - 1)
+
+
+def use_of(scope: ModuleScope, at: Any, *, lenient: bool = False) -> Use:
     """What the code does with the expression ``at``, which reads a value on the host."""
     around = list(nodes_around(scope.tree.body, at.start, at.end))
     functions = [i for i, node in enumerate(around) if isinstance(node, (ir.FunctionDef, ir.Lambda))]
@@ -62,7 +74,7 @@ def use_of(scope: ModuleScope, at: Any) -> Use:
     body = own[0].function.body if isinstance(own[0], ir.FunctionDef) else scope.tree.body
     loops = [node for node in own if isinstance(node, (ir.For, ir.While))]
     block = loops[-1].body if loops else body
-    use = _use(scope, own, at, block, _DEPTH)
+    use = _use(scope, own, at, block, _Look(_DEPTH, lenient))
     return use if use == "needed" or not _is_needed_again(scope, at, block) else "needed"
 
 
@@ -123,10 +135,11 @@ def is_tested(scope: ModuleScope, read: Any) -> bool:
 def goes_over_data(scope: ModuleScope, at: Any) -> bool:
     """The innermost loop around goes over something else than numbers: ``for batch in loader``, not trials or repetitions."""
     around = list(nodes_around(scope.tree.body, at.start, at.end))
-    loop = next((node for node in reversed(around) if isinstance(node, (ir.For, ir.While))), None)
-    if not isinstance(loop, ir.For):
+    loop = next((node for node in reversed(around) if isinstance(node, (ir.For, ir.While, ir.Comprehension))), None)
+    if not isinstance(loop, (ir.For, ir.Comprehension)):
         return False
-    named = {node.id for node in walk(loop.iter) if isinstance(node, ir.Name)}
+    data = loop.iter if isinstance(loop, ir.For) else loop.generators[0].iter
+    named = {node.id for node in walk(data) if isinstance(node, ir.Name)}
     return named.isdisjoint({"range", "trange"})
 
 
@@ -174,7 +187,10 @@ def acts_on_host(scope: ModuleScope, at: Any) -> bool:
 def is_new(scope: ModuleScope, at: Any) -> bool:
     """The innermost loop around computes it: the expression, or a variable in it."""
     loop = _loop_around(scope, at)
-    return loop is not None and not paths_read(at).isdisjoint(bound_paths(loop))
+    around = nodes_around(scope.tree.body, at.start, at.end)
+    through = [g.iter for node in around if isinstance(node, ir.Comprehension) for g in node.generators]
+    read = paths_read(at).union(*map(paths_read, through))
+    return loop is not None and not read.isdisjoint(bound_paths(loop))
 
 
 def _loop_around(scope: ModuleScope, at: Any) -> Any:
@@ -229,7 +245,7 @@ def _is_needed_again(scope: ModuleScope, at: Any, block: list[ir.Stmt]) -> bool:
             reading = next((node for node in path if isinstance(node, ir.Call) and _reads_value(node, path[-1])), None)
             if reading is not None and reading is not at:
                 outer = path[: path.index(reading) + 1]
-                if _use(scope, outer, reading, block, 1) == "needed":
+                if _use(scope, outer, reading, block, _Look(1)) == "needed":
                     return True
     return False
 
@@ -241,7 +257,7 @@ def _reads_value(call: ir.Call, name: ir.Name) -> bool:
     return isinstance(call.func, ir.Name) and call.func.id in _CASTS and any(a.value is name for a in call.args)
 
 
-def _use(scope: ModuleScope, path: list[Any], at: Any, block: list[ir.Stmt], depth: int) -> Use:
+def _use(scope: ModuleScope, path: list[Any], at: Any, block: list[ir.Stmt], look: _Look) -> Use:
     """``path``: the nodes around ``at``, outermost first. block: where to look for what becomes of a variable."""
     found: Use | None = None
     inner = path[-1]
@@ -252,6 +268,8 @@ def _use(scope: ModuleScope, path: list[Any], at: Any, block: list[ir.Stmt], dep
                 return "needed"
             if called in ("shown", "refreshed", "kept"):
                 found = found or called
+        elif look.lenient and _is_harmless(node, at):
+            return found or "kept"
         elif (
             isinstance(node, (ir.IfExp, ir.If, ir.While)) and node.test.start <= at.start < node.test.end
         ) or isinstance(node, _NEEDING):
@@ -264,10 +282,22 @@ def _use(scope: ModuleScope, path: list[Any], at: Any, block: list[ir.Stmt], dep
             whole = _called(scope, node.value) if isinstance(node.value, ir.Call) else "needed"
             return found or ("needed" if whole == "converted" else whole)
         elif isinstance(node, (ir.Assign, ir.AugAssign, ir.AnnAssign)):
-            return found or _assigned(scope, node, block, depth)
+            return found or _assigned(scope, node, block, look)
+        elif isinstance(node, ir.Return) and look.lenient:
+            return found or "returned"
         elif isinstance(node, (ir.For, ir.With, ir.Return, ir.Assert, ir.Raise, ir.Delete, ir.Match)):
             return found or "needed"
     return "needed"
+
+
+def _is_harmless(node: Any, at: Any) -> bool:
+    """``{k: float(v) for k, v in metrics.items()}`` makes a number of each result, and ``ema is None`` reads nothing."""
+    return _is_element(node, at) or (isinstance(node, ir.Compare) and not _ASKING.isdisjoint(node.ops))
+
+
+def _is_element(node: Any, at: Any) -> bool:
+    """A comprehension makes an element of the value."""
+    return isinstance(node, ir.Comprehension) and bool(node.element.start <= at.start < node.element.end)
 
 
 def _called(scope: ModuleScope, call: ir.Call) -> Literal["kept", "shown", "refreshed", "converted", "needed"]:
@@ -299,7 +329,7 @@ def _called(scope: ModuleScope, call: ir.Call) -> Literal["kept", "shown", "refr
 
 
 def _assigned(
-    scope: ModuleScope, node: ir.Assign | ir.AugAssign | ir.AnnAssign, block: list[ir.Stmt], depth: int
+    scope: ModuleScope, node: ir.Assign | ir.AugAssign | ir.AnnAssign, block: list[ir.Stmt], look: _Look
 ) -> Use:
     """What becomes of what the statement assigns."""
     if isinstance(node, ir.AugAssign) and not isinstance(node.target, ir.Name):
@@ -310,12 +340,12 @@ def _assigned(
         for single in target.elts if isinstance(target, (ir.Tuple, ir.List)) else [target]:
             if not isinstance(single, ir.Name):
                 uses.append("kept")
-            elif depth:
-                uses += _uses_of_name(scope, single.id, node, block, depth - 1)
+            elif look.depth:
+                uses += _uses_of_name(scope, single.id, node, block, look.deeper())
     return "needed" if "needed" in uses else next((use for use in uses if use != "kept"), "kept")
 
 
-def _uses_of_name(scope: ModuleScope, name: str, made: Any, block: list[ir.Stmt], depth: int) -> Iterator[Use]:
+def _uses_of_name(scope: ModuleScope, name: str, made: Any, block: list[ir.Stmt], look: _Look) -> Iterator[Use]:
     """What the block does with a variable, the statement aside that sets it."""
     for path in _reads(block, name):
         if made in path:
@@ -323,7 +353,7 @@ def _uses_of_name(scope: ModuleScope, name: str, made: Any, block: list[ir.Stmt]
         statement = next(node for node in reversed(path) if isinstance(node, _STATEMENTS))
         if isinstance(statement, (ir.Assign, ir.AugAssign)) and _sets(statement, name):
             continue
-        yield _use(scope, path[:-1], path[-1], block, depth) if len(path) > 1 else "needed"
+        yield _use(scope, path[:-1], path[-1], block, look) if len(path) > 1 else "needed"
 
 
 _STATEMENTS = (

@@ -18,9 +18,23 @@ from flake8_jax.rules._host_use import (
     use_of,
     waits_anyway,
 )
+from flake8_jax.rules._presumed_waits import (
+    is_made_in_loop,
+    is_presumed_wait,
+    names_number,
+    read_at_once,
+    report_in_step,
+)
 from flake8_jax.rules._tracers import is_dispatched, quote
 from flake8_jax.rules._wording import callee
-from flake8_jax.semantics.domain.code import all_statements, bound_paths, nodes_around, path_of, paths_read
+from flake8_jax.semantics.domain.code import (
+    all_statements,
+    bound_paths,
+    is_named_step,
+    nodes_around,
+    path_of,
+    paths_read,
+)
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.values import GRAD, Array, DictValue, HostArray, TupleValue, Value
 from flake8_jax.semantics.events.events import Context, Formatting, Indexing, LibraryCall, MethodCall, Store, TruthTest
@@ -35,25 +49,28 @@ _SEVERAL = 3
 """A display that shows so many results copies each by itself, beside the wait."""
 _GETTING = "jax.device_get"
 _SENDING = "wandb.log"
+_SENDERS = ("tqdm.", "tensorboardX.")
 _READING_METHODS = frozenset({"item", "tolist"})
 
 
-def _report_first_store(candidates: list[Candidate]) -> list[Candidate]:
-    """Keep one report for the arrays that the loops of one function fill: the first store waits for the others."""
-    first: dict[tuple[str, int], int] = {}
-    for candidate in candidates:
-        if isinstance(candidate.event, Store):
-            function = candidate.path, id(candidate.event.context.inner)
-            first[function] = min(candidate.start, first.get(function, candidate.start))
-    return [
-        candidate
-        for candidate in candidates
-        if not isinstance(candidate.event, Store)
-        or first[candidate.path, id(candidate.event.context.inner)] == candidate.start
-    ]
+def _report_first(candidates: list[Candidate]) -> list[Candidate]:
+    """Keep one report for the arrays that the loops of one function fill: the first store waits for the others. The same for
+    results that only names show to be such, if no other report of the function shows its waits."""
+    first: dict[tuple[str, int, bool], int] = {}
+    for candidate in sorted(candidates, key=lambda c: (isinstance(c.event, Store), c.start)):
+        first.setdefault(_group(candidate), candidate.start)
+    return [c for c in candidates if not _is_one_of_many(c) or first[_group(c)] == c.start]
 
 
-@rule("JAX206", "info", only=Subscription(where=frozenset({"loop"}), arrays=True), settle=_report_first_store)
+def _group(candidate: Candidate) -> tuple[str, int, bool]:
+    return candidate.path, id(candidate.event.context.inner), isinstance(candidate.event, Store)
+
+
+def _is_one_of_many(candidate: Candidate) -> bool:
+    return isinstance(candidate.event, Store) or is_presumed_wait(candidate.event)
+
+
+@rule("JAX206", "info", only=Subscription(where=frozenset({"loop", "eager"}), arrays=True), settle=_report_first)
 def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Indexing | Store) -> Report | None:
     """A loop that calls a compiled function reads a result on the host in every iteration.
 
@@ -65,7 +82,7 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
     In each iteration, jaxlint reports only the first read after the last compiled call, because later reads find their
     values ready. The findings are notes: of 12 findings in public repositories, 4 were worth a change.
 
-    With `--preview`, the rule also reports ten kinds of reads; of 16 findings with `--preview` in public repositories,
+    With `--preview`, the rule also reports fifteen kinds of reads; of 16 findings with `--preview` in public repositories,
     6 were worth a change:
 
     - With `--preview`, the rule reports reads of the results of functions whose code jaxlint does not see.
@@ -89,6 +106,14 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
       in the fifth example, `while float(error) > 1e-3`).
     - With `--preview`, the rule reports `max` and `min` of two values if one is a JAX array (`worst = max(worst, loss)`),
       because Python waits for the value of the comparison. `jnp.maximum` does not wait.
+    - With `--preview`, the rule reports a read of the result of a function that jaxlint does not know, if the name of the
+      function says that it makes a training step (`train_step_fn(state, batch)`, `agent.update(batch)`).
+    - With `--preview`, the rule reports a read in a function or method whose own name says so (`train_batch` in the sixth
+      example), even if jaxlint sees no loop that calls it.
+    - With `--preview`, the rule reports a read in a comprehension (`[float(evaluate(w, x)) for x in batches]`), and
+      `{name: float(value) for name, value in metrics.items()}` in a loop or a training step.
+    - With `--preview`, the rule reports the method `add_scalar` of TensorBoard.
+    - With `--preview`, the rule reports a read in a loop that evaluates at times (`if step % 1000 == 0: evaluate(w)`).
 
     ## Why is this bad?
 
@@ -221,6 +246,31 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
         assert jnp.allclose(minimize(jnp.zeros(2), 1000), 3.0, atol=1e-3)
     ```
 
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def train_step(w, x):
+        loss, g = jax.value_and_grad(lambda w: jnp.mean((x @ w) ** 2))(w)
+        return w - 0.05 * g, loss
+
+
+    class Trainer:
+        def __init__(self, w):
+            self.w = w
+
+        def train_batch(self, x):
+            self.w, loss = train_step(self.w, x)
+            return loss.item()  # expect: sync-in-loop
+
+
+    def demonstrate():
+        trainer = Trainer(jnp.ones(2))
+        assert type(trainer.train_batch(jnp.ones((3, 2)))) is float
+    ```
+
     ## Use instead
 
     ```python
@@ -294,8 +344,8 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
       `jax.block_until_ready`, in the step of an environment (`env.step(action)`), in an assertion on a result, or in a
       read of a value that the loop needs. A call of a function that `eqx.filter_jit` compiles also waits.
     - jaxlint does not report a read in an iteration that contains a whole epoch or a loop of JAX such as `scan`,
-      because the wait is then short compared with the iteration. `--preview` makes an exception for a step that
-      differentiates through the loop, as described above.
+      because the wait is then short compared with the iteration. `--preview` makes exceptions for a step that
+      differentiates through the loop and for an evaluation inside an `if`, as described above.
     - jaxlint does not report `np.mean(loss)`, because NumPy calls the method of the JAX array, which does not wait.
       jaxlint reports `float(np.mean(loss))`, which waits.
     - jaxlint does not report a loop that is known to have at most 100 iterations (at most 1,000 if the code prints the
@@ -336,7 +386,8 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
     ## Limitations
 
     The rule does not know how long an iteration takes. It also reports a read in a loop whose iterations take far
-    longer than the wait, although such a read costs little. The rule does not see reads in the code of other
+    longer than the wait, although such a read costs little. With `--preview`, it trusts names such as `train_step`: if such
+    a function returns a Python number, the finding is wrong. The rule does not see reads in the code of other
     libraries, such as a logger or a trainer that calls `.item()` on its argument.
 
     ## Fix safety
@@ -346,7 +397,8 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
     ## How it is verified
 
     `jaxlint verify` runs the program that you name and confirms the finding if the line of the finding waits for the
-    device at least twice in one run of the function that has the loop.
+    device at least twice in one run of the function that has the loop. It cannot confirm a finding in a training step
+    without a loop.
 
     ## Since
 
@@ -361,12 +413,15 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
     <https://docs.jax.dev/en/latest/async_dispatch.html>
     """
     context = event.context
-    if not _repeats(context):
-        return None
+    in_step = report_in_step(event)
+    if in_step is not None or not context.loop_ids or not _repeats(context):
+        return in_step
     if isinstance(event, Indexing):
         return _copied_index(event)
     if isinstance(event, Store):
         return _stored(event)
+    if is_presumed_wait(event):
+        return _presumed(event)
     if context.ready:
         return None
     if isinstance(event, LibraryCall) and event.name in _CHOOSING:
@@ -376,7 +431,10 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
     if isinstance(event, TruthTest):
         return _tested(event)
     value = _read_value(event)
-    if value is None or _awaited(value, context) is None or _is_needed(event, value):
+    if value is None or _awaited(value, context) is None:
+        return None
+    is_needed = _is_needed(event, value)
+    if is_needed and _is_needed(event, value, lenient=True):
         return None
     if not context.carries and not _is_collected(event, value):
         return None
@@ -384,7 +442,7 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
     return Report(
         event.at,
         f"{reads} waits for the device in every iteration; {verb} it every N steps or after the loop",
-        preview=context.coarse or not context.carries or _is_newer(event, value),
+        preview=is_needed or context.coarse or context.epoch or not context.carries or _is_newer(event, value),
     )
 
 
@@ -402,7 +460,7 @@ def _is_plain(event: LibraryCall, value: Value) -> bool:
 
 def _is_sent(event: LibraryCall | MethodCall | Formatting) -> bool:
     """``pbar.set_postfix(metrics)``, ``wandb.log(metrics)``: no user waits for a line of it."""
-    return isinstance(event, LibraryCall) and (event.name == _SENDING or event.name.startswith("tqdm."))
+    return isinstance(event, LibraryCall) and (event.name == _SENDING or event.name.startswith(_SENDERS))
 
 
 def _is_collected(event: LibraryCall | MethodCall | Formatting, value: Value) -> bool:
@@ -411,7 +469,7 @@ def _is_collected(event: LibraryCall | MethodCall | Formatting, value: Value) ->
         return False
     scalar = isinstance(event, MethodCall) or _is_scalar(event, value)
     scope = event.context.scope
-    return scalar and goes_over_data(scope, event.at) and use_of(scope, event.at) == "kept"
+    return scalar and goes_over_data(scope, event.at) and use_of(scope, event.at, lenient=True) == "kept"
 
 
 def _is_getting(event: LibraryCall | MethodCall | Formatting) -> bool:
@@ -445,17 +503,30 @@ def _showing(event: LibraryCall | MethodCall | TruthTest | Formatting) -> str:
 
 def _repeats(context: Context) -> bool:
     """Eager code that runs in nearly every iteration of a loop that is long, and whose iterations are short."""
-    if context.guarded or context.staged or context.presumed or context.first or context.epoch:
+    if context.guarded or context.staged or context.presumed or context.first or (context.epoch and context.steady):
         return False
     setting_up = context.inner is not None and context.inner.name in _SETTING_UP
     return not 0 < context.iterations <= _FEW and not setting_up
 
 
-def _is_needed(event: LibraryCall | MethodCall | Formatting, value: Value) -> bool:
+def _presumed(event: LibraryCall | MethodCall) -> Report | None:
+    """``loss = train_step_fn(model, batch); total += float(loss)`` of a function that is not known."""
+    context = event.context
+    value = read_at_once(event)
+    if value is None or _is_needed(event, value, lenient=True) or not is_made_in_loop(event):
+        return None
+    read = quote(context, event.at)
+    problem = f"If the step is jitted, {read} waits for the device in every iteration"
+    return Report(event.at, f"{problem}; read it every N steps or after the loop", preview=True)
+
+
+def _is_needed(event: LibraryCall | MethodCall | Formatting, value: Value, *, lenient: bool = False) -> bool:
     """The program needs the value at once, waits anyway, or shows it to a user who waits for it."""
     context = event.context
-    use = _shown(event) or use_of(context.scope, event.at)
-    if use == "needed" or (isinstance(event, LibraryCall) and use == "kept" and not _is_scalar(event, value)):
+    use = _shown(event) or use_of(context.scope, event.at, lenient=lenient)
+    is_large = isinstance(event, LibraryCall) and not _is_scalar(event, value) and not (lenient and names_number(event))
+    is_handed_on = use == "returned" and (context.inner is None or not is_named_step(context.inner.name))
+    if use == "needed" or is_handed_on or (use == "kept" and is_large):
         return True
     if use == "shown" and 0 < context.iterations <= _MANY and not _is_sent(event):
         return True

@@ -8,6 +8,7 @@ block       a list of statements below another statement.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -309,3 +310,21 @@ def spelled(node: ir.Expr, text: str) -> str:
     if isinstance(node, ir.Constant):
         return repr(node.value)
     return "".join(text[node.start : node.end].split())
+
+
+_STEP_WORDS = frozenset({"step", "update", "learn", "optimize", "optimise"})
+_TRAINING_WORDS = frozenset({"train", "training", "fit", "gradient"})
+_BATCH_WORDS = frozenset({"batch", "minibatch"})
+_WHOLE_WORDS = frozenset(
+    {"all", "current", "env", "epoch", "epochs", "full", "get", "global", "loop", "model", "network", "num", "target"}
+)
+
+
+def is_named_step(name: str) -> bool:
+    """The name of a function says that it makes one step of a training: ``train_step``, ``update_critic``, ``fit_batch``."""
+    words = set(_WORD.sub(r"\1_\2", name).lower().split("_"))
+    steps = words & _STEP_WORDS or (words & _TRAINING_WORDS and words & _BATCH_WORDS)
+    return bool(steps) and words.isdisjoint(_WHOLE_WORDS)
+
+
+_WORD = re.compile(r"([a-z])([A-Z])")

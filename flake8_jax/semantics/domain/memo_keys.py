@@ -63,6 +63,8 @@ def equivalent(a: Value, b: Value, depth: int = 6) -> bool:
     return bool(memo_key_of(a) == memo_key_of(b))
 
 
+_NAMED = 3
+"""The mark of the result of a step that only its name shows, in a loop that runs."""
 _DISTINGUISHED = frozenset({LOADER, BATCH})
 """Labels that a function could tell."""
 
@@ -163,6 +165,8 @@ class MemoKey:
     def _awaited(self, value: Array | Opaque) -> int:
         """Whether the device was given the work that makes the value, and by a loop that runs."""
         dispatched = dispatched_in(value)
+        if dispatched < 0:
+            return _NAMED * (-dispatched in self.loops)
         return (1 + (dispatched in self.loops)) if dispatched else 0
 
     def _tree(self, value: Tree) -> Any:

@@ -32,6 +32,7 @@ class Context(msgspec.Struct, frozen=True, eq=False):
     - ``coarse``: each iteration of the innermost running loop contains a loop that runs on the device, or an ``epoch``.
     - ``epoch``: each iteration of the innermost running loop contains another Python loop that calls compiled functions, or
       a loop that runs on the device and is not part of a differentiated function.
+    - ``steady``: what makes an iteration ``coarse`` is not inside an ``if``.
     - ``carries``: each iteration of the innermost running loop computes with results of the iteration before.
     - ``caught``: the code is in a ``try`` whose handlers catch the exception that the event would raise.
     - ``undecided``: the code runs only for one outcome of a test in the innermost function, and jaxlint does not know the
@@ -63,6 +64,7 @@ class Context(msgspec.Struct, frozen=True, eq=False):
     differentiated: bool = False
     epoch: bool = False
     undecided: bool = False
+    steady: bool = False
 
     def fresh_from_loop(self, dispatched: int) -> bool:
         """An array was dispatched inside a loop that is still running."""

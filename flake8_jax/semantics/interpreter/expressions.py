@@ -90,6 +90,7 @@ from flake8_jax.semantics.trackers.globals import MAY_CHANGE, emit_global, is_gl
 from flake8_jax.semantics.trackers.growth import track_index_trick
 from flake8_jax.semantics.trackers.host_buffers import HostBuffers, track_waited
 from flake8_jax.semantics.trackers.loaders import vary_part
+from flake8_jax.semantics.trackers.named_steps import track_named_step
 from flake8_jax.semantics.trackers.presumption import Presuming, track_operands
 from flake8_jax.semantics.trackers.readiness import track_read
 from flake8_jax.semantics.trackers.reads import Reads
@@ -484,6 +485,8 @@ def _call(m: Machine, frame: Frame, node: ir.Call) -> Value:
     if m.trackers[ApiUses].variables:
         track_method(m, frame.scope, node, func)
     value = call_evaluated(m, frame, node, func)
+    if type(value) is Unknown:
+        track_named_step(m, frame.scope, node, func, value)
     if m.path.loops and type(value) is Static:
         track_rare(m, frame, node, value)
     return value

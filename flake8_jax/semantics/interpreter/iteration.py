@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, Union
 
 from flake8_jax.semantics.domain import boundary, joining
+from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import LoopState
 from flake8_jax.semantics.domain.values import (
@@ -249,7 +250,17 @@ def _from_instance(m: Machine, at: Iterating, value: Instance) -> ElementFactory
 
 
 def _from_unknown(m: Machine, at: Iterating, value: Unknown) -> ElementFactory:
-    return (lambda: Unknown(BATCH)) if value.label == LOADER else _any_element
+    if value.label == LOADER:
+        return lambda: Unknown(BATCH)
+    dispatched = dispatched_in(value)
+    return (lambda: _result_element(dispatched)) if dispatched < 0 else _any_element
+
+
+def _result_element(dispatched: int) -> Value:
+    """An element of what a step of a training returned."""
+    element = Unknown("element")
+    element.dispatched = dispatched
+    return element
 
 
 def _from_tree(m: Machine, at: Iterating, value: Tree) -> ElementFactory:

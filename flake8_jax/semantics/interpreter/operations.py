@@ -154,11 +154,12 @@ _WAITING = frozenset({".item", ".tolist", ".block_until_ready"})
 
 def _emit_waiting(m: Machine, func: Value, at: Call) -> None:
     """A method of something unknown, which only an array has: it waits if that is a result of a compiled call."""
-    if not m.path.loops or not isinstance(func, Unknown) or func.step not in _WAITING:
+    if not isinstance(func, Unknown) or func.step not in _WAITING:
         return
     base, name = func.parent, func.step[1:]
     if base is None or not dispatched_in(base):
-        track_number(m, func)  # most likely a result, too
+        if m.path.loops:
+            track_number(m, func)  # most likely a result, too
         return
     rules = m.bus.subscribers(MethodCall)
     if rules and isinstance(at.node, ir.Call):
@@ -170,11 +171,19 @@ def _emit_waiting(m: Machine, func: Value, at: Call) -> None:
             ),
             rules,
         )  # fmt: skip
-    track_read(m, (base,), name)
+    if m.path.loops:
+        track_number(m, func) if dispatched_in(base) < 0 else track_read(m, (base,), name)
 
 
-_PROGRESS = frozenset({"set_postfix", "set_postfix_str", "set_description", "set_description_str"})
-"""Methods that only progress bars have: a bar is what it iterates over to the analysis, which has none of them."""
+_SHOWING = {
+    "set_postfix": "tqdm.tqdm.set_postfix",
+    "set_postfix_str": "tqdm.tqdm.set_postfix_str",
+    "set_description": "tqdm.tqdm.set_description",
+    "set_description_str": "tqdm.tqdm.set_description_str",
+    "add_scalar": "tensorboardX.SummaryWriter.add_scalar",
+    "add_scalars": "tensorboardX.SummaryWriter.add_scalars",
+}
+"""Methods that only progress bars and TensorBoard have: a bar is what it iterates over to the analysis."""
 
 
 _NO_FUNCTION = frozenset({Unknown, Static, BuiltinValue})
@@ -184,9 +193,9 @@ _NO_FUNCTION = frozenset({Unknown, Static, BuiltinValue})
 def _emit_shown(m: Machine, at: Call) -> None:
     """A progress bar gets results in a loop: it makes strings of them at once."""
     node = at.node
-    if type(node) is not ir.Call or type(node.func) is not ir.Attribute or node.func.attr not in _PROGRESS:
+    if type(node) is not ir.Call or type(node.func) is not ir.Attribute or node.func.attr not in _SHOWING:
         return
-    args, name = at.args, f"tqdm.tqdm.{node.func.attr}"
+    args, name = at.args, _SHOWING[node.func.attr]
     known, values = m.program.knowledge.entry(name), [*args.values, *args.kwargs.values()]
     formatted = tuple([held for value in values if type(value) is Static for held in value.holds])
     rules = [rule for rule in m.bus.subscribers(LibraryCall) if rule.effects is None]

@@ -130,9 +130,9 @@ def dispatched_from(m: Machine, values: Iterable[Value]) -> int:
     if m.path.mode.staged:
         return 0
     found = {dispatched_in(v) for value in values for v in joining.members_of(value)}
-    if not any(found):
-        return 0
-    return next((id(loop) for loop in reversed(m.path.loops) if id(loop) in found), 1)
+    if any(dispatched > 0 for dispatched in found):
+        return next((id(loop) for loop in reversed(m.path.loops) if id(loop) in found), 1)
+    return next((-id(loop) for loop in reversed(m.path.loops) if -id(loop) in found), min(found, default=0) and -1)
 
 
 def _any_element(value: TupleValue | ListValue) -> Value:

@@ -216,8 +216,10 @@ def _renewed_array(m: Machine, value: Array | Opaque, mapping: dict[Any, Any]) -
     made = copy_with_new_identity(value)
     if type(made) is Unknown and id(value) in m.path.identified:
         mapping[id(value)] = made  # a test looked at it
-    if dispatched_in(value):
-        made.dispatched = id(m.path.loops[-1]) if m.path.loops else 1  # type: ignore[attr-defined]
+    dispatched = dispatched_in(value)
+    if dispatched:
+        now = id(m.path.loops[-1]) if m.path.loops else 1
+        made.dispatched = now if dispatched > 0 else -now  # type: ignore[attr-defined]
     if origin is not None:
         made.origin = mapping.get(id(origin), origin)  # type: ignore[attr-defined]
     return made

@@ -175,6 +175,7 @@ class ExecutionPath:
             guarded=any(loop.guards for loop in loops) if loops else False,
             coarse=around.coarse if around is not None else False,
             epoch=around.epoch if around is not None else False,
+            steady=around.steady if around is not None else False,
             carries=around.carries if around is not None else False,
             caught=self.caught > 0 if caught is None else caught,
             presumed=mode.presumed,
