@@ -182,8 +182,11 @@ _SHOWING = {
     "set_description_str": "tqdm.tqdm.set_description_str",
     "add_scalar": "tensorboardX.SummaryWriter.add_scalar",
     "add_scalars": "tensorboardX.SummaryWriter.add_scalars",
+    "loglog": "matplotlib.axes.Axes.loglog",
+    "plot": "matplotlib.axes.Axes.plot",
+    "semilogy": "matplotlib.axes.Axes.semilogy",
 }
-"""Methods that only progress bars and TensorBoard have: a bar is what it iterates over to the analysis."""
+"""Methods that only progress bars, TensorBoard and plots have: a bar is what it iterates over to the analysis."""
 
 
 _NO_FUNCTION = frozenset({Unknown, Static, BuiltinValue})

@@ -103,3 +103,46 @@ def stacked_rows(xs):
 
 
 # runs: scalars([jnp.ones(2)] * 3), scalars_of_all_epochs([jnp.ones(2)] * 3, 2), stacked_rows([jnp.ones(2)] * 3)
+
+
+def rows_of_the_host(xs, batch, samples):
+    rows = [np.asarray(x) for x in xs]
+    images, labels = zip(*batch)
+    columns = list(zip(*batch))
+    one = jnp.stack(rows)  # expect: list-of-arrays
+    two = jnp.concatenate([np.asarray(x) for x in xs])  # expect: list-of-arrays
+    three = jnp.stack(images)  # expect: list-of-arrays
+    four = jnp.stack(columns[1])  # expect: list-of-arrays
+    five = jnp.stack([jnp.asarray(x) for x in xs])  # expect: list-of-arrays
+    six = jax.tree.map(lambda *leaves: jnp.stack(leaves), *samples)  # expect: list-of-arrays
+    return one, two, three, four, five, six, jnp.asarray(labels)
+
+
+def cut_and_joined(x, n: int):
+    return jnp.stack(jnp.split(x, n))  # expect: list-of-arrays
+
+
+def short_or_other_rows(xs, models, batch):
+    pair = jnp.stack([np.asarray(xs[0]), np.asarray(xs[1])])
+    host = jnp.array([np.asarray(x) for x in xs])
+    first, second = zip(batch, batch)
+    columns = list(zip(*batch))
+    columns = [np.stack(column) for column in columns]
+    ensemble = jax.tree.map(lambda *leaves: jnp.stack(leaves), *models)
+    return pair, host, jnp.stack(first), jnp.asarray(columns[0]), ensemble
+
+
+# runs: rows_of_the_host([jnp.ones(2)] * 3, [(np.ones(2), np.ones(2))] * 3, [jnp.ones(2)] * 3)
+# runs: cut_and_joined(jnp.ones(4), 2), short_or_other_rows([jnp.ones(2)] * 3, [jnp.ones(2)] * 2, [np.ones(2)] * 2)
+
+
+def numbers_for_the_host(xs, axes, epochs: int):
+    every = []
+    for _ in range(epochs):
+        sums = []
+        for x in xs:
+            sums.append(jnp.sum(x))
+            every.append(sums[-1])
+        print(np.mean(sums), sum(sums) / len(sums))  # expect: list-of-arrays
+        axes.plot(every)  # expect: list-of-arrays
+    return np.mean([float(value) for value in every]), np.array(every), np.mean(jax.device_get(every))

@@ -1,0 +1,197 @@
+"""Lists, tuples and comprehensions of unknown length whose elements eager code takes to the device, or back, one by one.
+
+Vocabulary
+----------
+rows        NumPy arrays of the host: each becomes an operand of its own, so each is copied by itself.
+column      what ``zip(*batch)`` makes of one field of all samples: ``images, labels = zip(*batch)``.
+scalars     results of the device, one number each: losses of all steps.
+
+Limitations: lists that other functions fill with something unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
+from flake8_jax.core.registry import Report
+from flake8_jax.rules._tracers import quote
+from flake8_jax.rules._wording import callee, spelled
+from flake8_jax.semantics.domain.code import all_statements, bound_paths, called_name, nodes_around, path_of
+from flake8_jax.semantics.domain.dispatching import dispatched_in
+from flake8_jax.semantics.domain.values import Array, HostArray, ListValue, Opaque, UnionValue, Value
+from flake8_jax.semantics.events.events import Context, LibraryCall
+
+_JOINING = {
+    "jax.numpy.stack": "np.stack",
+    "jax.numpy.concatenate": "np.concatenate",
+    "jax.numpy.vstack": "np.vstack",
+    "jax.numpy.hstack": "np.hstack",
+    "jax.numpy.dstack": "np.dstack",
+}
+_STACKING = "jax.numpy.stack"
+_MAKING = frozenset({"array", "asarray"})
+_READING = frozenset(
+    f"numpy.{name}" for name in ("mean", "average", "median", "std", "var", "sum", "max", "min", "stack", "concatenate")
+) | {"statistics.mean", "statistics.fmean", "statistics.stdev"}
+_PLOTTING = "matplotlib."
+_ADDING = "builtins.sum"
+_GATHERING = re.compile(r"(?i)collat|sampl|batch|buffer|memory|replay|transition|trajector|rollout|episode")
+"""In the names of functions and variables that have to do with many samples."""
+
+
+def holds_scalars(value: Value) -> bool:
+    """The arrays of such a list are scalars for sure."""
+    if not holds_arrays(value) or not isinstance(value, ListValue):
+        return False
+    element = value.slots.get("*")
+    members = element.members if isinstance(element, UnionValue) else (element,)
+    return all(isinstance(member, Array) and member.ndim == 0 for member in members)
+
+
+def holds_arrays(value: Value) -> bool:
+    """A list whose length is not known, and whose elements are arrays for sure."""
+    return _is_open(value) and _is_array(_element(value))
+
+
+def report_rows(event: LibraryCall) -> Report | None:
+    """``jnp.stack([np.load(p) for p in paths])``, ``jnp.stack(images)`` after ``images, labels = zip(*batch)``."""
+    context, node, value = event.context, event.nodes[0], event.args[0]
+    if event.name not in _JOINING or node is None:
+        return None
+    function, subject, instead = (
+        spelled(context, event.at, event.name),
+        quote(context, node, "a list"),
+        _JOINING[event.name],
+    )
+    if event.name == _STACKING and isinstance(node, ir.Call) and called_name(node.func, context.scope) == "split":
+        problem = (
+            f"`{function}` joins the parts that {quote(context, node)} has just cut, with one operation for each part"
+        )
+        return Report(event.at, f"{problem}; use reshape", preview=True)
+    if _is_open(value) and _is_row(_element(value)):
+        problem = f"`{function}` copies the NumPy arrays in {subject} to the device one by one"
+    elif _makes_arrays(context, node):
+        problem = f"`{function}` gets the arrays of {subject}, which are copied to the device one by one"
+    elif _is_column(context, node) or _is_gathered(event, node):
+        problem = f"`{function}` takes each element of {subject} to the device by itself, unless it is there"
+    else:
+        return None
+    return Report(event.at, f"{problem}, as one operand each; use jnp.asarray({instead}(…))", preview=True)
+
+
+def report_scalars(event: LibraryCall) -> Report | None:
+    """``np.mean(losses)``, ``plt.plot(losses)``, ``sum(losses)`` of results that a loop has collected."""
+    context = event.context
+    pairs = list(zip(event.args, event.nodes, strict=False))
+    node = next((node for value, node in pairs if node is not None and _holds_results(value)), None)
+    if node is None:
+        return None
+    subject = quote(context, node, "a list")
+    if event.name == _ADDING:
+        problem = f"`sum` adds the JAX scalars in {subject} with one operation for each"
+        return Report(
+            event.at, f"{problem}, which takes long for a long list; use np.sum of jax.device_get", preview=True
+        )
+    if event.name not in _READING and not event.name.startswith(_PLOTTING):
+        return None
+    function = callee(context, event.at)
+    problem = f"{function} copies the JAX scalars in {subject} from the device one by one"
+    if _is_growing(context, node):
+        problem += ", each time the whole list, which grows"
+        return Report(event.at, f"{problem}; append jax.device_get of the new ones to a list of numbers", preview=True)
+    return Report(event.at, f"{problem}; pass jax.device_get of the list, which copies all at once", preview=True)
+
+
+def _holds_results(value: Value) -> bool:
+    """A list of scalars, or of results of unknown jitted code, of which a number is made."""
+    element = _element(value) if _is_open(value) else None
+    return holds_scalars(value) or (isinstance(element, Opaque) and dispatched_in(element) > 0)
+
+
+def _is_open(value: Value) -> bool:
+    """A list of unknown length."""
+    return isinstance(value, ListValue) and value.known() is None and not value.slots.get("declared")
+
+
+def _element(value: Value) -> Value | None:
+    return value.slots.get("*") if isinstance(value, ListValue) else None
+
+
+def _is_array(value: Value | None) -> bool:
+    if isinstance(value, UnionValue):
+        return all(_is_array(member) for member in value.members)
+    return isinstance(value, Array) and not value.declared and value.dtype != "key"
+
+
+def _is_row(value: Value | None) -> bool:
+    """An array of NumPy for sure."""
+    if isinstance(value, UnionValue):
+        return all(_is_row(member) for member in value.members)
+    return isinstance(value, HostArray) and not value.declared
+
+
+def _makes_arrays(context: Context, node: ir.Expr) -> bool:
+    """``[jnp.asarray(image) for image in images]``."""
+    made = node.element if isinstance(node, ir.Comprehension) else None
+    return (
+        isinstance(made, ir.Call)
+        and called_name(made.func, context.scope) in _MAKING
+        and _is_of_jax(context, made.func)
+    )
+
+
+def _is_of_jax(context: Context, func: ir.Expr) -> bool:
+    """``jnp.array``, not ``np.array``."""
+    return "jnp" in context.scope.text[func.start : func.end]
+
+
+def _is_column(context: Context, node: ir.Expr) -> bool:
+    """``images`` after ``images, labels = zip(*batch)``; ``columns[0]`` after ``columns = list(zip(*batch))``."""
+    name = path_of(node.value if isinstance(node, ir.Subscript) else node)
+    body = context.inner.body if context.inner is not None else context.scope.tree.body
+    made = [
+        s for s in all_statements(body) if isinstance(s, ir.Assign) and s.end <= node.start and name in bound_paths(s)
+    ]
+    if not name or not made or not _is_transposed(made[-1].value):
+        return False
+    return isinstance(made[-1].targets[0], (ir.Tuple, ir.List)) != isinstance(node, ir.Subscript)
+
+
+def _is_transposed(value: Any) -> bool:
+    """``zip(*batch)``, also in ``list``, ``tuple`` or ``map``."""
+    if not isinstance(value, ir.Call) or not isinstance(value.func, ir.Name):
+        return False
+    if value.func.id == "zip":
+        return len(value.args) == 1 and value.args[0].star == 1
+    inner = value.args[-1].value if value.args else None
+    return value.func.id in ("list", "tuple") and _is_transposed(inner)
+
+
+def _is_gathered(event: LibraryCall, node: ir.Expr) -> bool:
+    """``jax.tree.map(lambda *xs: jnp.stack(xs), *samples)``."""
+    context = event.context
+    inner = context.inner
+    if inner is None or not isinstance(node, ir.Name) or not _is_open(event.args[0]):
+        return False
+    if not any(parameter.name == node.id and parameter.kind == "vararg" for parameter in inner.params):
+        return False
+    around = [n for n in nodes_around(context.scope.tree.body, event.at.start, event.at.end) if isinstance(n, ir.Call)]
+    given = [context.scope.text[a.start : a.end] for call in around for a in call.args if a.star]
+    return any(map(_GATHERING.search, [*given, context.function]))
+
+
+def _is_growing(context: Context, node: ir.Expr) -> bool:
+    """A loop around appends to the list, and does not begin a new one: each iteration converts all of it again."""
+    text = context.scope.text
+    name, array = text[node.start : node.end], path_of(node.value if isinstance(node, ir.Subscript) else node)
+    around = list(nodes_around(context.scope.tree.body, node.start, node.end))
+    for loop in (n for n in around if isinstance(n, (ir.For, ir.While))):
+        bound = set().union(*[bound_paths(statement) for statement in loop.body])
+        called = [n.func for s in loop.body for n in walk(s) if isinstance(n, ir.Call)]
+        filled = [f.value for f in called if isinstance(f, ir.Attribute) and f.attr == "append"]
+        if array and array not in bound and any(text[owner.start : owner.end] == name for owner in filled):
+            return True
+    return False
