@@ -193,6 +193,21 @@ def is_new(scope: ModuleScope, at: Any) -> bool:
     return loop is not None and not read.isdisjoint(bound_paths(loop))
 
 
+def has_inner_loop(scope: ModuleScope, at: Any) -> bool:
+    """The innermost loop around has another one in its body, below no ``if`` without ``else``."""
+    loop = _loop_around(scope, at)
+    return loop is not None and any(isinstance(s, (ir.For, ir.While)) for s in _unconditional(loop.body))
+
+
+def _unconditional(body: list[ir.Stmt]) -> Iterator[ir.Stmt]:
+    for statement in body:
+        yield statement
+        if isinstance(statement, (ir.With, ir.Try)):
+            yield from _unconditional(statement.body)
+        elif isinstance(statement, ir.If) and statement.orelse:
+            yield from _unconditional([*statement.body, *statement.orelse])
+
+
 def _loop_around(scope: ModuleScope, at: Any) -> Any:
     around = list(nodes_around(scope.tree.body, at.start, at.end))
     return next((node for node in reversed(around) if isinstance(node, (ir.For, ir.While))), None)

@@ -12,6 +12,7 @@ from flake8_jax.rules._host_use import (
     conversions_beside,
     ends_loop,
     goes_over_data,
+    has_inner_loop,
     is_new,
     is_reduced,
     is_tested,
@@ -414,7 +415,7 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
     """
     context = event.context
     in_step = report_in_step(event)
-    if in_step is not None or not context.loop_ids or not _repeats(context):
+    if in_step is not None or not context.loop_ids or not _repeats(context, event.at):
         return in_step
     if isinstance(event, Indexing):
         return _copied_index(event)
@@ -501,9 +502,11 @@ def _showing(event: LibraryCall | MethodCall | TruthTest | Formatting) -> str:
     return f"Formatting {quote(event.context, subject, 'a result')}"
 
 
-def _repeats(context: Context) -> bool:
+def _repeats(context: Context, at: ir.Node) -> bool:
     """Eager code that runs in nearly every iteration of a loop that is long, and whose iterations are short."""
-    if context.guarded or context.staged or context.presumed or context.first or (context.epoch and context.steady):
+    if context.guarded or context.staged or context.presumed or context.first:
+        return False
+    if context.epoch and (context.steady or has_inner_loop(context.scope, at)):
         return False
     setting_up = context.inner is not None and context.inner.name in _SETTING_UP
     return not 0 < context.iterations <= _FEW and not setting_up

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.code import is_named_step, path_of
 from flake8_jax.semantics.domain.dispatching import dispatched_in
-from flake8_jax.semantics.domain.values import External, Unknown, Value
+from flake8_jax.semantics.domain.values import Unknown, Value
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.scopes import ModuleScope
@@ -33,9 +33,7 @@ _OTHERS = (".backward(", "tensorflow", "keras")
 
 def track_named_step(m: Machine, scope: ModuleScope, node: ir.Call, func: Value, result: Value) -> None:
     """A call returned something unknown: is it the result of a training step, by its name?"""
-    if m.path.mode.staged or not isinstance(func, (Unknown, External)) or not isinstance(result, Unknown):
-        return
-    if result.parent is not None or result.dispatched:
+    if m.path.mode.staged or not isinstance(result, Unknown) or result.parent is not None or result.dispatched:
         return
     *owner, name = path_of(node.func).split(".")
     if name in _VIEWS and isinstance(func, Unknown) and func.parent is not None:

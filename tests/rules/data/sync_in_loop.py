@@ -890,3 +890,15 @@ def evaluated_at_times(w, batches, held_out):
         if step % 1000 == 0:
             print(np.mean([evaluate_batch(w, y) for y in held_out]))
     return w, losses
+
+
+def epochs_with_a_test(w, batches, held_out, epochs):
+    for epoch in range(epochs):
+        if epoch == 0:
+            print("before training")
+        else:
+            for x in batches:
+                w, _ = train_step(w, x)
+        loss = evaluate_batch(w, held_out)
+        print(f"{loss:.3f}")
+    return w
