@@ -10,6 +10,8 @@ from flake8_jax.rules._facts import host_behaviour
 from flake8_jax.rules._tracers import contains_unconvertible, is_reportable, quote
 from flake8_jax.rules._wording import spelled, traced_argument
 from flake8_jax.semantics.domain.values import (
+    ABSTRACT,
+    GRAD,
     Array,
     Const,
     GeneratorValue,
@@ -36,6 +38,10 @@ _MATH = "math."
 )
 def builtin_on_tracer(event: LibraryCall) -> Report | None:
     """`max`, `min`, `sorted`, `any`, `all` or a function of `math` is called on traced values.
+
+    With `--preview`, the rule also reports `max`, `min` and `sorted` on values that `jax.grad` differentiates, even if no
+    `jit` compiles the code. This finding is a note: the call works, but it waits for the device for each comparison, and
+    it raises an error once the code is compiled.
 
     ## Why is this bad?
 
@@ -155,6 +161,12 @@ def builtin_on_tracer(event: LibraryCall) -> Report | None:
             f"the value of {subject}, but it is traced" if several else f"the values in {subject}, but they are traced"
         )
         return Report(event.at, f"{short}() needs {compared}; use {equivalent}")
+    if event.name in _COMPARING and "key" not in event.kwargs and _compares(elements, GRAD):
+        equivalent = (_COMPARING if len(event.args) > 1 else _OVER_AXIS)[event.name]
+        message = (
+            f"{short}() compares values that grad differentiates, so it waits for the device, and raises under jit"
+        )
+        return Report(event.at, f"{message}; use {equivalent}", level="info", preview=True)
     if event.name in _TESTING and _tests(elements, stops_at=event.name == "builtins.any"):
         equivalent = _TESTING[event.name]
         subject = traced_argument(event, quote(context, event.nodes[0] if event.nodes else None, "its argument"))
@@ -195,9 +207,9 @@ def _elements(value: Value) -> tuple[Value, ...]:
     return ()
 
 
-def _compares(elements: Sequence[Value]) -> bool:
+def _compares(elements: Sequence[Value], minimum: int = ABSTRACT) -> bool:
     """Whatever a traced pytree is, an array or a container, comparing it needs the truth of a tracer or fails."""
-    return len(elements) > 1 and any(holds_tracer(element) for element in elements)
+    return len(elements) > 1 and any(holds_tracer(element, minimum) for element in elements)
 
 
 def _tests(elements: Sequence[Value], *, stops_at: bool) -> bool:

@@ -6,8 +6,9 @@ import re
 
 from flake8_jax.core.findings import Level, Positions
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.semantics.events.environment import meant_variable
 from flake8_jax.semantics.events.events import Setting
-from flake8_jax.semantics.events.facts import SUPERSEDED
+from flake8_jax.semantics.events.facts import SUPERSEDED, is_on
 
 _RAISING = frozenset({"jax.distributed.initialize", "jax_num_cpu_devices"})
 
@@ -20,6 +21,11 @@ def late_configuration(event: Setting) -> Report | None:
     `RuntimeError` there. It is a note if the program asks for JAX's devices first and makes the setting
     depend on the answer (`if jax.devices()[0].platform == "cpu": …`), because the setting then usually equals the one
     that JAX already uses.
+
+    With `--preview`, the rule also reports a variable that JAX does not read, but whose name is almost that of one that
+    JAX reads, such as `JAX_PLATFORM` or `JAX_BACKEND` instead of `JAX_PLATFORMS`, and a `CUDA_VISIBLE_DEVICES` that the
+    code sets after JAX has started. It reports `jax_enable_x64` if the code enables it after JAX has made arrays, because
+    these arrays stay in 32 bits.
 
     ## Why is this bad?
 
@@ -47,6 +53,18 @@ def late_configuration(event: Setting) -> Report | None:
         jax.config.update("jax_platforms", "nowhere")  # expect: late-configuration
         assert GRID.dtype == jnp.float32
         assert jax.device_count() == before
+    ```
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+    GRID = jnp.linspace(0.0, 1.0, 5)
+    jax.config.update("jax_enable_x64", True)  # expect: late-configuration
+
+
+    def demonstrate():
+        assert GRID.dtype == jnp.float32
     ```
 
     ## Use instead
@@ -128,10 +146,38 @@ def late_configuration(event: Setting) -> Report | None:
     <https://docs.jax.dev/en/latest/config_options.html>
     """
     if not event.late:
-        return None
+        return _misnamed(event)
+    if event.name == "jax_enable_x64":
+        return _enabled_late(event)
     error = event.name in _RAISING and event.direct and not event.conditional and not event.context.caught
     level: Level | None = "error" if error else "info" if _is_of_little_use(event) else None
-    return Report(event.at, _message(event), level=level, unless=SUPERSEDED)
+    preview = event.name in _OF_DRIVER
+    return Report(event.at, _message(event), level=level, preview=preview, unless=SUPERSEDED)
+
+
+_OF_DRIVER = frozenset({"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"})
+
+
+def _enabled_late(event: Setting) -> Report | None:
+    """``jax.config.update("jax_enable_x64", True)`` after the code has made arrays."""
+    since = event.since
+    if since is None or not is_on(event.value) or event.context.scope.is_test:
+        return None
+    if _QUESTION.search(since.scope.text[since.start : since.end]):
+        return None
+    where = ""
+    if since.scope is event.context.scope:
+        where = f" on line {Positions(since.scope.tree.line_starts).row(since.start)}"
+    message = f"{_subject(event)} comes after JAX has made arrays{where}, which stay in 32 bits; move it right after the import"
+    return Report(event.at, message, level="info", preview=True, unless=SUPERSEDED)
+
+
+def _misnamed(event: Setting) -> Report | None:
+    """``os.environ["JAX_BACKEND"] = "gpu"``."""
+    right = meant_variable(event.name) if event.kind == "variable" and event.direct else ""
+    if not right:
+        return None
+    return Report(event.at, f"JAX does not read `{event.name}`, so this has no effect; use {right}", preview=True)
 
 
 def _is_of_little_use(event: Setting) -> bool:

@@ -6,6 +6,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._tracers import is_reportable_in_method, quote
 from flake8_jax.semantics.domain.code import nodes_around
+from flake8_jax.semantics.domain.tracer_tests import is_known_tracer
 from flake8_jax.semantics.domain.values import Array, Const, Static, Value, is_traced_array
 from flake8_jax.semantics.events.events import TruthTest
 
@@ -37,6 +38,10 @@ def traced_branch(event: TruthTest) -> Report | None:
     registered as pytrees and hold arrays. jaxlint recognizes losses, activations and densities by the name of the
     function (`mse_loss`, `gelu`, `log_prob`) or of its module (`losses.py`). In these functions and methods, it does
     not report a test that only checks an argument (`if n <= 0: raise …`).
+
+    With `--preview`, the rule reports a test of a value that depends on the argument by which `jax.grad` differentiates,
+    even if no `jit` compiles the code. This finding is a note: the test works, but it waits for the device each time,
+    and it raises an error once the code is compiled.
 
     ## Why is this bad?
 
@@ -106,7 +111,8 @@ def traced_branch(event: TruthTest) -> Report | None:
 
     jaxlint does not report a test of a static value, such as a shape, a dtype, `len(x)`, `x is None`,
     `isinstance(x, tuple)` or a static argument, because Python knows it at trace time. It does not report a test of
-    an array outside tracing or under `jax.grad` without `jit`, where the array has a value.
+    an array outside tracing. Without `--preview`, it does not report one under `jax.grad` without `jit` either, where the
+    array has a value.
 
     ```python
     from functools import partial
@@ -133,20 +139,12 @@ def traced_branch(event: TruthTest) -> Report | None:
     ```
 
     ```python
-    import jax
     import jax.numpy as jnp
 
 
-    def huber(x):
-        return 0.5 * x**2 if jnp.abs(x) < 1.0 else jnp.abs(x) - 0.5
-
-
-    slope = jax.grad(huber)
-
-
     def converge(x):
-        while jnp.abs(slope(x)) > 1e-3:
-            x = x - 0.5 * slope(x)
+        while jnp.abs(jnp.cos(x)) > 1e-3:
+            x = x - 0.5 * jnp.cos(x)
         if x > 0.5:
             raise ArithmeticError("did not converge")
         return x
@@ -185,8 +183,10 @@ def traced_branch(event: TruthTest) -> Report | None:
     <https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerBoolConversionError>
     """
     context = event.context
-    if event.how == "while" or not is_reportable_in_method(context) or not is_traced_array(event.value):
+    if event.how == "while" or not is_reportable_in_method(context):
         return None
+    if not is_traced_array(event.value):
+        return _under_grad(event)
     if context.presumed and _refuses(event.whole):
         return None
     construct, advice = _ADVICE.get(event.how, ("Python", _SELECT))
@@ -200,6 +200,17 @@ def traced_branch(event: TruthTest) -> Report | None:
     elif advice == _SELECT and _is_parameter(event):
         advice = f"{advice}, or make {subject} a static argument"
     return Report(event.at, f"{subject} is traced, so {construct} cannot test its value; {advice}")
+
+
+def _under_grad(event: TruthTest) -> Report | None:
+    """``grad`` alone knows the value: the test works, but not once the code is compiled."""
+    if event.how == "assert" or not is_known_tracer(event.value) or event.context.scope.is_test:
+        return None
+    advice = _ADVICE.get(event.how, ("", _SELECT))[1]
+    message = (
+        f"{quote(event.context, event.at)} depends on what grad differentiates by, so this test waits for the device"
+    )
+    return Report(event.at, f"{message}, and raises under jit; {advice}", level="info", preview=True)
 
 
 def _is_of_static(value: Value, depth: int = 6) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flake8_jax.semantics.domain.values import Const, Static, Unknown, Value
+from flake8_jax.semantics.domain.values import GRAD, Array, Const, Static, UnionValue, Unknown, Value, holds_tracer
 
 TRACED = Const(True)
 """The answer of ``isinstance(x, Tracer)`` for what is surely a tracer."""
@@ -83,3 +83,17 @@ def untraced_of_all(answers: Sequence[Value], *, settling: bool) -> bool | None:
     if (not settling) in outcomes:
         return not settling
     return settling if outcomes and all(o is settling for o in outcomes) else None
+
+
+def is_known_tracer(value: Value) -> bool:
+    """A tracer of ``grad`` alone, which has a value, or the result of a comparison with one."""
+    if isinstance(value, UnionValue):
+        return all(is_known_tracer(member) for member in value.members)
+    if not isinstance(value, Array) or value.level > GRAD:
+        return False
+    recipe = value.recipe
+    compared = recipe.operands if recipe is not None and recipe.name in _COMPARISONS else ()
+    return value.level == GRAD or any(holds_tracer(operand, GRAD) for operand in compared)
+
+
+_COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})

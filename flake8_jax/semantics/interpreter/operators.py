@@ -23,7 +23,14 @@ from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.sequences import combined
 from flake8_jax.semantics.domain.sizes import joint_size, shape_source
-from flake8_jax.semantics.domain.tracer_tests import NOT_UNTRACED, TRACED, is_answer, negated_answer, untraced_of_all
+from flake8_jax.semantics.domain.tracer_tests import (
+    NOT_UNTRACED,
+    TRACED,
+    is_answer,
+    is_known_tracer,
+    negated_answer,
+    untraced_of_all,
+)
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     CONCRETE,
@@ -545,6 +552,11 @@ def _is_in_eager_loop(m: Machine, value: Value) -> bool:
     return type(value) is Array and value.level < GRAD and bool(m.path.loops) and not m.path.mode.staged
 
 
+def _is_under_grad(m: Machine, value: Value) -> bool:
+    """``grad`` alone traces what the value was computed from."""
+    return m.path.mode.staged and not m.path.mode.ambient and is_known_tracer(value)
+
+
 def test_truth(m: Machine, frame: Frame, value: Value, how: TestKind, at: Any, whole: Any) -> None:
     """Tell the rules that the truth of a traced value is asked for, or of one that a loop waits for."""
     if m.path.mode.staged and not m.path.mode.ambient and isinstance(value, Array):
@@ -555,7 +567,9 @@ def test_truth(m: Machine, frame: Frame, value: Value, how: TestKind, at: Any, w
         track_waited(m)
     if m.trackers[Reads].matter and isinstance(value, Array):
         read(m, frame, at, value)
-    if m.bus.wants(TruthTest) and (is_traced_array(value) or is_awaited(m, value) or _is_in_eager_loop(m, value)):
+    if m.bus.wants(TruthTest) and (
+        is_traced_array(value) or is_awaited(m, value) or _is_in_eager_loop(m, value) or _is_under_grad(m, value)
+    ):
         m.bus.emit(TruthTest(m.path.context(frame.scope), at, value, how, whole))
     if m.path.loops:
         track_read(m, (value,))

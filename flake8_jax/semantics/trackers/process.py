@@ -18,6 +18,7 @@ are computed, what libraries compute while they are imported.
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal
 
 import msgspec
@@ -35,6 +36,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
     site_of,
 )
+from flake8_jax.semantics.events.environment import READ_AT_IMPORT, READ_AT_START, meant_variable
 from flake8_jax.semantics.events.events import Setting
 from flake8_jax.semantics.events.facts import OFF, SUPERSEDED, WRITTEN, is_on
 from flake8_jax.semantics.machine.core import Machine
@@ -49,41 +51,14 @@ _LIBRARIES = """
 IMPORTING = frozenset(_LIBRARIES.split())
 """Libraries that import JAX when they are imported; none of them computes anything then."""
 
-_OPTIONS = """
-    ALLOW_F16_REDUCTIONS ARRAY_GARBAGE_COLLECTION_GUARD BACKEND_TARGET BCOO_CUSPARSE_LOWERING
-    CAPTURED_CONSTANTS_REPORT_FRAMES CAPTURED_CONSTANTS_WARN_BYTES CHECK_TRACER_LEAKS COMPILATION_CACHE_CHECK_CONTENTS
-    COMPILATION_CACHE_DIR COMPILATION_CACHE_EXPECT_PGLE COMPILATION_CACHE_INCLUDE_METADATA_IN_KEY
-    COMPILATION_CACHE_MAX_SIZE COMPILER_DETAILED_LOGGING_MIN_OPS COMPILER_ENABLE_REMAT_PASS
-    CPU_COLLECTIVES_IMPLEMENTATION DEBUG_INFS DEBUG_KEY_REUSE DEBUG_LOG_MODULES DEBUG_NANS DEFAULT_DEVICE
-    DEFAULT_DTYPE_BITS DEFAULT_MATMUL_PRECISION DEFAULT_PRNG_IMPL DISABLE_BWD_CHECKS DISABLE_JIT
-    DISABLE_MOST_OPTIMIZATIONS DISTRIBUTED_DEBUG DUMP_IR_MODES DUMP_IR_TO EMBEDDED_CONSTANTS_MAX_BYTES ENABLE_CHECKS
-    ENABLE_COMPILATION_CACHE ENABLE_CUSTOM_PRNG ENABLE_PGLE ENABLE_X64 EXEC_TIME_OPTIMIZATION_EFFORT
-    EXPLAIN_CACHE_MISSES EXPLICIT_X64_DTYPES FORCE_TPU_INIT HIGH_DYNAMIC_RANGE_GUMBEL
-    HLO_SOURCE_FILE_CANONICALIZATION_REGEX INCLUDE_DEBUG_INFO_IN_DUMPS INCLUDE_FULL_TRACEBACKS_IN_LOCATIONS
-    LEGACY_PRNG_KEY LOGGING_LEVEL LOG_CHECKPOINT_RESIDUALS LOG_COMPILES MEMORY_FITTING_EFFORT MEMORY_FITTING_LEVEL
-    MUTABLE_ARRAY_CHECKS NO_EXECUTION NO_TRACING NUMPY_DTYPE_PROMOTION NUMPY_RANK_PROMOTION NUM_CPU_DEVICES
-    OPTIMIZATION_LEVEL PERSISTENT_CACHE_ENABLE_XLA_CACHES PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS
-    PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES PGLE_AGGREGATION_PERCENTILE PGLE_PROFILING_RUNS PJRT_CLIENT_CREATE_OPTIONS
-    PLATFORMS PLATFORM_NAME PPRINT_USE_COLOR RAISE_PERSISTENT_CACHE_ERRORS RANDOM_SEED_OFFSET
-    REMOVE_CUSTOM_PARTITIONING_PTR_FROM_CACHE_KEY SEND_TRACEBACK_TO_RUNTIME SERIALIZATION_VERSION
-    SHARE_BINARY_BETWEEN_HOSTS SHARE_BINARY_BETWEEN_HOSTS_TIMEOUT_MS SOFTMAX_CUSTOM_JVP THREEFRY_GPU_KERNEL_LOWERING
-    THREEFRY_PARTITIONABLE TRACEBACK_FILTERING TRACEBACK_IN_LOCATIONS_LIMIT TRACER_ERROR_NUM_TRACEBACK_FRAMES
-    TRANSFER_GUARD TRANSFER_GUARD_DEVICE_TO_DEVICE TRANSFER_GUARD_DEVICE_TO_HOST TRANSFER_GUARD_HOST_TO_DEVICE
-    USE_DIRECT_LINEARIZE USE_MAGMA USE_SHARDY_PARTITIONER XLA_BACKEND XLA_PROFILE_VERSION
-"""
-READ_AT_IMPORT = frozenset([f"JAX_{name}" for name in _OPTIONS.split()])
-"""Variables that are read while JAX is imported and never again."""
-
-READ_AT_START = frozenset({
-    "XLA_FLAGS", "XLA_PYTHON_CLIENT_PREALLOCATE", "XLA_PYTHON_CLIENT_MEM_FRACTION", "XLA_CLIENT_MEM_FRACTION",
-    "XLA_PYTHON_CLIENT_ALLOCATOR",
-})  # fmt: skip
 OPTIONS_AT_START = frozenset({
     "jax_platforms", "jax_platform_name", "jax_num_cpu_devices", "jax_cpu_collectives_implementation",
-    "jax_pjrt_client_create_options",
+    "jax_pjrt_client_create_options", "jax_enable_x64",
 })  # fmt: skip
-"""Options of ``jax.config`` that are settled by the first computation."""
+"""Options of ``jax.config`` that are settled by the first computation, for what it computed at least."""
 
+DEVICES_AT_START = frozenset({"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"})
+"""Variables of the driver, which it reads when JAX starts its backend."""
 _OFF_BY_DEFAULT = frozenset({
     "JAX_CHECK_TRACER_LEAKS", "JAX_DEBUG_INFS", "JAX_DEBUG_KEY_REUSE", "JAX_DEBUG_NANS", "JAX_DISABLE_JIT",
     "JAX_ENABLE_CHECKS", "JAX_ENABLE_X64", "JAX_EXPLAIN_CACHE_MISSES", "JAX_LOG_COMPILES",
@@ -208,9 +183,20 @@ def set_variable(m: Machine, frame: Frame, node: Any, key: Value, value: Value) 
     track_written(m, frame, node)
     if isinstance(key, Const) and isinstance(key.value, str):
         name = key.value
-        point = IMPORTED if name in READ_AT_IMPORT else STARTED if name in READ_AT_START else ""
-        if point:
+        starting = name in READ_AT_START or name in DEVICES_AT_START
+        point = IMPORTED if name in READ_AT_IMPORT else STARTED if starting else ""
+        if point or _is_misnamed(m, name):
             emit_setting(m, frame, node, Made(name, "variable", value, point))
+
+
+def _is_misnamed(m: Machine, name: str) -> bool:
+    """The variable is called like one that JAX reads, and no code of the project reads it."""
+    if not meant_variable(name):
+        return False
+    reads = re.compile(
+        rf"(?:getenv|environ\.get|environ\.pop)\(\s{{0,9}}[\"']{re.escape(name)}[\"']|[\"']{name}[\"'] (?:not )?in\b"
+    )
+    return not any(reads.search(scope.text) for scope in m.program.by_name.values())
 
 
 def set_variables(m: Machine, frame: Frame, node: Any, values: Value) -> None:

@@ -112,3 +112,20 @@ def variable_of_unknown_name(name):
 
 
 # runs: other_options(), option_of_that_name(), reads(), other_mapping(), cleans_up()
+
+
+# --- names that JAX does not read -----------------------------------------------
+
+
+def misnamed():
+    os.environ["JAX_BACKEND"] = "gpu"  # expect: late-configuration
+    os.environ.setdefault("XLA_PYTHON_CLIENT_MEM_FRACTON", "0.5")  # expect: late-configuration
+    os.environ["JAX_PLATFORM"] = "cpu"
+    return os.environ.get("JAX_PLATFORM")
+
+
+def of_driver():
+    os.environ["CUDA_VISIBLE_DEVICES"] = "0"  # expect: late-configuration
+
+
+# runs: misnamed(), of_driver()

@@ -297,9 +297,9 @@ def containers(x):
 
 
 def differentiated(x):
-    if x > 0:
+    if x > 0:  # expect: traced-branch
         return x**2
-    return x if not x < -1 else -x
+    return x if not x < -1 else -x  # expect: traced-branch
 
 
 slope = jax.grad(differentiated)
@@ -379,3 +379,25 @@ def halved_bwd(ndim, g):
 
 halved.defvjp(halved_fwd, halved_bwd)
 # runs: halved(1.0)
+
+
+# --- under grad alone: the value is known ----------------------------------------
+
+
+class Tank:
+    def __init__(self, height):
+        self.height = height
+
+    def fill(self, inflow):
+        self.height = self.height + inflow
+        if self.height <= 0.0:  # expect: traced-branch
+            self.height = 0.0
+        return self.height
+
+
+@jax.grad
+def level_of(w):
+    return Tank(1.0).fill(w)
+
+
+# runs: level_of(0.5)
