@@ -33,7 +33,7 @@ from flake8_jax.fixers._other_takers import TAKEN, are_compared, other_takers
 from flake8_jax.fixers._source import Declined, FixSource, Refused, fixer
 from flake8_jax.fixers._spare_keys import extended_split
 from flake8_jax.fixers._undrawn import is_in_vain
-from flake8_jax.semantics.events.events import KeyUse, LibraryCall
+from flake8_jax.semantics.events.events import FileRead, KeyUse, LibraryCall
 
 _HARMLESS = frozenset(f"jax.random.{name}" for name in ("fold_in", "key_data", "clone", "key_impl"))
 _OTHER_HALF = "Split the unused half of the key"
@@ -43,8 +43,8 @@ _MESSAGE = "Split the key and pass a new key to each use"
 
 
 @fixer("key-reuse")
-def fix(event: KeyUse | LibraryCall, source: FixSource) -> Fix | None:
-    if isinstance(event, LibraryCall):
+def fix(event: KeyUse | LibraryCall | FileRead, source: FixSource) -> Fix | None:
+    if isinstance(event, (LibraryCall, FileRead)):
         return None  # where a new key is to be kept, or comes from, is the author's choice
     earlier = event.earlier
     if earlier is None or earlier.scope is not event.context.scope or event.carried or is_taken_from_batch(event):

@@ -36,7 +36,7 @@ from flake8_jax.fixers._names import binder_before, fresh, is_target, target_nam
 from flake8_jax.fixers._other_takers import check_alone
 from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.fixers._undrawn import is_in_vain
-from flake8_jax.semantics.events.events import KeyUse, LibraryCall
+from flake8_jax.semantics.events.events import FileRead, KeyUse, LibraryCall
 
 _OWN = "Use the key of the iteration"
 _SPLIT = "Split the key in every iteration"
@@ -44,8 +44,8 @@ _FOLD = "Fold the loop index into the key"
 
 
 @fixer("key-reuse-in-loop")
-def fix(event: KeyUse | LibraryCall, source: FixSource) -> Fix | None:
-    if isinstance(event, LibraryCall):
+def fix(event: KeyUse | LibraryCall | FileRead, source: FixSource) -> Fix | None:
+    if isinstance(event, (LibraryCall, FileRead)):
         return None
     key = event.key_node
     if is_taken_from_batch(event) or may_be_meant(event):

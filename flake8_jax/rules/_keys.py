@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from bisect import bisect_right
+from collections.abc import Hashable
 from dataclasses import replace
 
 from flake8_jax.core import ir
@@ -13,11 +14,12 @@ from flake8_jax.core.findings import FIRST_USE, LEADS_TO_USE, USED_AGAIN, Level,
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Candidate, Report
 from flake8_jax.rules._meetings import Meetings
+from flake8_jax.rules._merging import first_of_each
 from flake8_jax.rules._tracers import LONGEST_QUOTE, quote
 from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.domain.code import bound_paths, nodes_around, path_of
 from flake8_jax.semantics.domain.values import External, Site, canonical_key
-from flake8_jax.semantics.events.events import Context, Intent, KeyUse
+from flake8_jax.semantics.events.events import Context, FileRead, Intent, KeyUse
 from flake8_jax.semantics.events.facts import STARTING
 
 ADVICE: dict[str, str] = {
@@ -445,7 +447,9 @@ def report_where_given(candidates: list[Candidate]) -> list[Candidate]:
     A report on an object that was given a key that collides is dropped if the place that gave it the key has a report: that
     the object uses the key again is the same defect.
     """
-    calls = [candidate for candidate in candidates if not isinstance(candidate.event, KeyUse)]
+    walked = [candidate for candidate in candidates if isinstance(candidate.event, FileRead)]
+    walked = _without_known(walked, [c for c in candidates if not isinstance(c.event, FileRead)])
+    calls = [candidate for candidate in candidates if not isinstance(candidate.event, (KeyUse, FileRead))]
     candidates = [candidate for candidate in candidates if isinstance(candidate.event, KeyUse)]
     collisions = {(candidate.path, candidate.start) for candidate in candidates}
     calls = [candidate for candidate in calls if (candidate.path, candidate.start) not in collisions]
@@ -469,7 +473,30 @@ def report_where_given(candidates: list[Candidate]) -> list[Candidate]:
     events = {id(c.event) for c in apart}
     met = [c for c in left if id(c.event) not in events]
     apart = [c for c in apart if c.event.intent in _LIKELY_OVERLOOKED]
-    return [*calls, *_one_for_each_key(met, by_cell=True), *_one_for_each_key(apart, by_cell=False)]
+    return [*walked, *calls, *_one_for_each_key(met, by_cell=True), *_one_for_each_key(apart, by_cell=False)]
+
+
+def _without_known(walked: list[Candidate], others: list[Candidate]) -> list[Candidate]:
+    """Of what the code of a file shows, what no other report near it tells of the same function or cell: the first of each."""
+    known: dict[Hashable, list[int]] = {}
+    for one in others:
+        known.setdefault(_block_of(one), []).append(_row_of(one))
+    left = [c for c in walked if all(abs(_row_of(c) - row) > _STRETCH for row in known.get(_block_of(c), []))]
+    return first_of_each(left, lambda candidate: (candidate.code, _block_of(candidate)))
+
+
+def _row_of(candidate: Candidate) -> int:
+    return bisect_right(candidate.event.context.scope.tree.line_starts, candidate.start)
+
+
+def _block_of(candidate: Candidate) -> Hashable:
+    """The function around a report, or its cell; of a script, all of it."""
+    scope, start = candidate.event.context.scope, candidate.start
+    around = [n for n in nodes_around(scope.tree.body, start, start + 1) if isinstance(n, ir.FunctionDef)]
+    return candidate.path, around[-1].start if around else -scope.cell_of(start)
+
+
+_STRETCH = 20
 
 
 _LIKELY_OVERLOOKED = frozenset({"", "fixed", "constant"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._kept_keys import kept_key
+from flake8_jax.rules._key_walk import keys_passed_twice
 from flake8_jax.rules._keys import (
     ADVICE,
     OUTCOMES,
@@ -25,7 +26,7 @@ from flake8_jax.rules._keys import (
     unless_unused,
     uses_of,
 )
-from flake8_jax.semantics.events.events import KeyUse, LibraryCall
+from flake8_jax.semantics.events.events import FileRead, KeyUse, LibraryCall
 from flake8_jax.semantics.events.facts import draws_from
 
 
@@ -36,7 +37,7 @@ from flake8_jax.semantics.events.facts import draws_from
     settle=report_where_given,
     only=Subscription(effects=frozenset({"consume", "split"})),
 )
-def key_reuse(event: KeyUse | LibraryCall) -> Report | None:
+def key_reuse(event: KeyUse | LibraryCall | FileRead) -> Report | list[Report] | None:
     """Two random draws on one path through the program use the same PRNG key.
 
     The finding is a warning for two calls of `choice` with one key: they pick elements at the same places of two
@@ -57,6 +58,10 @@ def key_reuse(event: KeyUse | LibraryCall) -> Report | None:
     Flax makes a new key for each layer. If one key is passed to the `init` of two networks, the rule reports the second
     call: layers of equal names and shapes start with equal parameters. It does not report target networks and other
     copies, if their names say what they are.
+
+    With `--preview`, the rule also reads each function by itself, for keys that jaxlint knows only by their names, such as
+    `key`, `rng` or `self.rng`. It reports, as a note, a key that the function passes to two calls (`env.reset(rng)`, then
+    `policy.act(obs, rng)`), or passes to a call and then splits. It reports the first such key of each function or cell.
 
     With `--preview`, the rule also reports a `split` of a key after a `fold_in` of this key, because `fold_in` may
     return a key that `split` returns, too.
@@ -286,6 +291,8 @@ def key_reuse(event: KeyUse | LibraryCall) -> Report | None:
     """
     if isinstance(event, LibraryCall):
         return kept_key(event)
+    if isinstance(event, FileRead):
+        return keys_passed_twice(event)
     context = event.context
     if (
         event.earlier is None

@@ -6,6 +6,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._key_walk import keys_of_loops
 from flake8_jax.rules._keys import (
     at_place,
     by_convention,
@@ -29,7 +30,7 @@ from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.domain.boundary import ELEMENT
 from flake8_jax.semantics.domain.code import last_name, names_read, nodes_around
 from flake8_jax.semantics.domain.values import Array, Opaque, Site, Value, canonical_key
-from flake8_jax.semantics.events.events import KeyUse, LibraryCall
+from flake8_jax.semantics.events.events import FileRead, KeyUse, LibraryCall
 
 _ADVICE = {
     "comprehension": "iterate over keys from jax.random.split",
@@ -50,8 +51,11 @@ TREE_MAP = "tree_map"
     settle=report_where_given,
     only=Subscription(where=frozenset({"loop"}), effects=frozenset({"make", "derive", "consume", "split"})),
 )
-def key_reuse_in_loop(event: KeyUse | LibraryCall) -> Report | None:
+def key_reuse_in_loop(event: KeyUse | LibraryCall | FileRead) -> Report | list[Report] | None:
     """A loop draws from a PRNG key that does not change in the loop.
+
+    With `--preview`, the rule also reports a loop that passes the same key to a function which jaxlint does not know
+    (`env.step(key, state, action)`), unless the loop is at the top level of the file.
 
     The finding is a note if equal draws may be intended, for example in these cases:
 
@@ -222,6 +226,8 @@ def key_reuse_in_loop(event: KeyUse | LibraryCall) -> Report | None:
     """
     if isinstance(event, LibraryCall):
         return _restarted(event)
+    if isinstance(event, FileRead):
+        return keys_of_loops(event)
     context = event.context
     if not is_loop_reuse(event) or event.earlier is None or context.presumed or context.caught:
         return None

@@ -187,8 +187,8 @@ def _without_superseded(
             first = group[0][1]
             m.bus.crashes.append((first.rule.name, first.scope.path, traceback_of(error)))
             continue
-        kept = {(c.code, id(c.event)): c for c in settled}
-        decided |= {emission: kept.get((c.code, id(c.event))) for c, emission in group}
+        kept = {(c.code, id(c.event), c.start): c for c in settled}
+        decided |= {emission: kept.get((c.code, id(c.event), c.start)) for c, emission in group}
     chosen: list[tuple[Emission, tuple[Step, ...], tuple[int, ...]]] = []
     for emission in emissions:
         if emission not in decided:

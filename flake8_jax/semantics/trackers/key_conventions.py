@@ -14,13 +14,13 @@ itself makes. Limitations: callees whose name says nothing of what they keep.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.boundary import NOT_TRAINING
 from flake8_jax.semantics.domain.code import last_name
+from flake8_jax.semantics.domain.key_words import NAMED, keeps_key
 from flake8_jax.semantics.domain.values import Array, Const, DictValue, External, Opaque, Unknown, Value, canonical_key
 from flake8_jax.semantics.events.facts import draws_from
 from flake8_jax.semantics.trackers.key_paths import may_be_key
@@ -33,20 +33,6 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.machine.core import Machine
 
 
-_NAMED = re.compile(r"(.*_)?(key|rng|prng|rngs|seed)(_?[0-9])?|prng_?key|rng_?key|(rng|key)_[a-z0-9_]+|_(rng|key)")
-"""Names of parameters and variables that hold keys."""
-_KEEPING = frozenset({
-    "add", "append", "array", "as", "asarray", "assert", "block", "broadcast", "carry", "cast", "check", "clone", "compile",
-    "concat", "concatenate", "cond", "convert", "copy", "create", "debug", "deepcopy", "device", "dict", "dump",
-    "encode", "ensure", "equal", "eval", "extend", "flatten", "fold", "from", "get", "global", "grad", "hash", "host",
-    "id", "identity", "info", "insert", "is", "isinstance", "jit", "key", "keys", "len", "list", "load", "local", "log",
-    "lower", "make", "map", "next", "pack", "partial", "place", "plot", "pmap", "pop", "print", "prng", "push", "put", "ravel",
-    "record", "replace", "replicate", "report", "repr", "reshape", "restore", "return", "rng", "rngs", "save", "seed",
-    "select", "serialize", "set", "setdefault", "shape", "shard", "sharded", "show", "spec", "split", "stack", "store",
-    "str", "struct", "tile", "to", "trace", "tree", "tuple", "type", "unflatten", "unreplicate", "unwrap", "update",
-    "validate", "visualize", "vmap", "warning", "where", "wrap", "write", "yield",
-})  # fmt: skip
-"""Words of names of callees that keep a key."""
 _OF_ARRAYS = ("jax.", "numpy.", "flax.", "chex.", "builtins.", "orbax.", "optax.")
 """Libraries of which the tables know what draws."""
 
@@ -74,7 +60,7 @@ def track_key_given(m: Machine, func: Value, at: Call) -> None:
         use_collections(m, at, at.args.kwargs["rngs"])
         return
     name = _name_of(func, at.node) if m.trackers[Keys].conventions else ""
-    if not name or _keeps(name) or (isinstance(func, External) and func.name.startswith(_OF_ARRAYS)):
+    if not name or keeps_key(name) or (isinstance(func, External) and func.name.startswith(_OF_ARRAYS)):
         return
     of_flax = name in _OF_FLAX and _has_flax(at)
     for given in _given(_of_init(at.args) if "init" in name.lower() else at.args):
@@ -116,7 +102,7 @@ def is_set_not_to_train(args: Arguments) -> bool:
 def _is_key(given: _Given) -> bool:
     """By value, or by name where the value is unknown."""
     name = given.keyword or (last_name(given.node) if given.node is not None else "")
-    return _is_exact(given.value) or (may_be_key(given.value) and bool(_NAMED.fullmatch(name)))
+    return _is_exact(given.value) or (may_be_key(given.value) and bool(NAMED.fullmatch(name)))
 
 
 def _has_flax(at: Call) -> bool:
@@ -141,11 +127,6 @@ def _name_of(func: Value, node: Any) -> str:
     return func.label if isinstance(func, Unknown) else ""
 
 
-def _keeps(name: str) -> bool:
-    bare = name.lstrip("_")
-    return bare[:1].isupper() or not _KEEPING.isdisjoint(re.findall("[a-z]+", re.sub("([A-Z])", r"_\1", bare).lower()))
-
-
 def _given(args: Arguments) -> Iterator[_Given]:
     """The arguments with their names, and the values of dictionaries among them."""
     nodes = [*args.nodes, *[None] * (len(args.values) - len(args.nodes))]
@@ -163,7 +144,7 @@ def _of_init(args: Arguments) -> Arguments:
     """What is initialized takes its numbers of the first key: of what the other arguments lead to it keeps the shapes."""
     return Arguments(
         args.values[:1],
-        {k: v for k, v in args.kwargs.items() if _NAMED.fullmatch(k)} if not args.values else {},
+        {k: v for k, v in args.kwargs.items() if NAMED.fullmatch(k)} if not args.values else {},
         args.nodes[:1],
         args.keyword_nodes,
     )

@@ -1,0 +1,336 @@
+"""Keys that the code of a function passes on twice, read in the code alone: the called functions are not in view.
+
+Vocabulary
+----------
+use         a call that gets the key and may draw from it: by the tables of ``jax.random``, by the body of a function of the
+            file, or by convention (``env.reset(key)``, ``net.init(key, x)``).
+state       the last use of each key, by the path that holds it.
+
+Names say what a key is: ``key``, ``rng``, ``self.rng``. What is found hangs on conventions, so all of it is a preview.
+
+Limitations: keys in containers; the order of what runs in one expression.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from flake8_jax.core import ir
+from flake8_jax.core.registry import Report
+from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._units import Unit, imports_jax, library_name, own_expressions, text_of, units_of
+from flake8_jax.semantics.domain.code import all_statements, bound_paths, last_name, path_of
+from flake8_jax.semantics.domain.equal_draws import mentions_equal_draws
+from flake8_jax.semantics.domain.key_words import NAMED, keeps_key
+from flake8_jax.semantics.events.files import FileRead
+
+_RANDOM = "jax.random."
+_PLAIN = frozenset({"fold_in", "clone", "key_data", "wrap_key_data", "key_impl", "PRNGKey", "key", "default_prng_impl"})
+_MAPPING = frozenset(
+    {"vmap", "pmap", "jit", "filter_jit", "filter_vmap", "partial", "checkpoint", "grad", "value_and_grad"}
+)
+_COPY = re.compile(r"target|teacher|ema|old|copy|ref|frozen|dummy|shape|test|eval|valid|compare|same")
+_COMPARES = re.compile(
+    r"(?i)test|compar|check|bench|time|verify|demo|eval|valid|plot|show|visuali|assert|equal|reproduc"
+)
+_NO_KEY = re.compile(
+    r"seed|rngs$|key_(?!gen|init|\d|drop|sample|noise|act|env|model|param|latent|train|perm|reset|step)"
+)
+"""Names of seeds, of streams that advance themselves, and of what only contains the word."""
+_BUILTINS = frozenset({"all", "any", "enumerate", "filter", "hasattr", "hash", "iter", "max", "min", "range", "reversed", "set",
+                       "sort", "sorted", "sum", "zip", "items", "index", "count", "__init__", "super"})  # fmt: skip
+_NEAR = 12
+_DEPTH = 3
+
+
+@dataclass(frozen=True)
+class Use:
+    """callee: what gets the key. kind: ``split``, ``draw`` (by the tables), or ``given`` (by convention)."""
+
+    at: ir.Call
+    callee: str
+    kind: str
+
+
+@dataclass
+class _Walk:
+    """found: the second use of a key with the first one. looped: a use of a key that the loop around it does not change."""
+
+    unit: Unit
+    functions: dict[str, ir.Function]
+    methods: dict[str, ir.Function]
+    found: dict[int, tuple[str, Use, Use]] = field(default_factory=dict)
+    looped: dict[int, tuple[str, Use]] = field(default_factory=dict)
+
+
+def keys_passed_twice(event: FileRead) -> list[Report]:
+    """Reports on keys that a function of the file passes to two calls."""
+    found: list[Report] = []
+    for walker in _walks(event):
+        first_of: set[tuple[str, int]] = set()
+        for key, first, second in sorted(walker.found.values(), key=lambda one: one[2].at.start):
+            if (key, first.at.start) not in first_of and not _is_meant(walker.unit, key, first, second):
+                first_of.add((key, first.at.start))
+                found.append(_report(walker.unit, key, first, second))
+    return found
+
+
+def keys_of_loops(event: FileRead) -> list[Report]:
+    """Reports on keys that every iteration of a loop passes to a call."""
+    found: list[Report] = []
+    for walker in _walks(event):
+        scope = walker.unit.scope
+        for key, use in walker.looped.values():
+            line = scope.text[_line_start(walker.unit, use.at) : _line_end(walker.unit, use.at)]
+            if (
+                walker.unit.function is None
+                or key.endswith("keys")
+                or "init" in use.callee
+                or _COPY.search(line.lower())
+                or mentions_equal_draws(line)
+            ):
+                continue
+            message = f"`{key}` does not change in this loop, so every iteration passes the same key to `{use.callee}`"
+            found.append(Report(use.at, f"{message}; split it in each iteration", "info", preview=True))
+    return found
+
+
+def _walks(event: FileRead) -> Iterator[_Walk]:
+    """The functions of a file that are no comparison, after a run through each."""
+    scope = event.context.scope
+    if is_test(event.context) or scope.is_test or not imports_jax(scope):
+        return
+    functions = {s.function.name: s.function for s in scope.tree.body if isinstance(s, ir.FunctionDef)}
+    for unit in units_of(scope):
+        name = unit.function.name if unit.function is not None else ""
+        if _COMPARES.search(name) or (name.startswith("__") and name not in ("__init__", "__call__")):
+            continue
+        methods = {}
+        if unit.owner is not None:
+            methods = {s.function.name: s.function for s in unit.owner.body if isinstance(s, ir.FunctionDef)}
+        walker = _Walk(unit, functions, methods)
+        _run(walker, unit.body, {})
+        yield walker
+
+
+# --- the order in which a function uses its keys ------------------------------------------------------------------
+
+
+State = dict[str, Use]
+
+
+def _run(walker: _Walk, body: list[ir.Stmt], state: State) -> State | None:
+    """The last uses after a block; None if it never comes to its end."""
+    current: State | None = dict(state)
+    for statement in body:
+        if current is None:
+            return None
+        current = _step(walker, statement, current)
+    return current
+
+
+def _step(walker: _Walk, statement: ir.Stmt, state: State) -> State | None:
+    if isinstance(statement, (ir.FunctionDef, ir.ClassDef)):
+        return state
+    _evaluate(walker, statement, state)
+    if isinstance(statement, ir.If):
+        return _joined([_run(walker, statement.body, state), _run(walker, statement.orelse, state)])
+    if isinstance(statement, (ir.For, ir.While)):
+        targets = (
+            bound_paths(ir.Assign(0, 0, [statement.target], statement.iter)) if isinstance(statement, ir.For) else set()
+        )
+        after = _run(walker, statement.body, {k: v for k, v in state.items() if k not in targets})
+        _keep_looped(walker, statement, after or {})
+        return _joined([state, after])
+    if isinstance(statement, ir.Try):
+        tried = _run(walker, [*statement.body, *statement.orelse], state)
+        return _joined([tried, *[_run(walker, handler.body, state) for handler in statement.handlers]])
+    if isinstance(statement, ir.With):
+        return _run(walker, statement.body, state)
+    if isinstance(statement, (ir.Return, ir.Raise, ir.Break, ir.Continue)):
+        return None
+    for path in bound_paths(statement):
+        for key in [k for k in state if k == path or k.startswith((f"{path}.", f"{path}["))]:
+            del state[key]
+    return state
+
+
+def _keep_looped(walker: _Walk, loop: ir.For | ir.While, after: State) -> None:
+    """Each iteration passes the key on, and nothing in the loop binds it, or what it is an attribute of."""
+    bound = bound_paths(loop)
+    for key, use in after.items():
+        roots = {key[: i + 1] for i in range(len(key))} if "." in key or "[" in key else {key}
+        if loop.start <= use.at.start < loop.end and use.kind == "given" and not roots & bound:
+            walker.looped.setdefault(use.at.start, (key, use))
+
+
+def _joined(states: list[State | None]) -> State | None:
+    left = [state for state in states if state is not None]
+    return {key: use for state in left for key, use in state.items()} if left else None
+
+
+def _evaluate(walker: _Walk, statement: ir.Stmt, state: State) -> None:
+    """The calls of a statement, in the order in which they end."""
+    calls = {id(n): n for n in own_expressions(statement) if isinstance(n, ir.Call)}
+    exclusive = [n for n in own_expressions(statement) if isinstance(n, (ir.IfExp, ir.BoolOp, ir.Comprehension))]
+    for call in sorted(calls.values(), key=lambda one: one.end):
+        for key, use in _uses_in(walker, call):
+            earlier = state.get(key)
+            is_alone = any(
+                n.start <= call.start < n.end and earlier is not None and n.start <= earlier.at.start < n.end
+                for n in exclusive
+            )
+            if earlier is not None and earlier.at is not call and not is_alone:
+                walker.found.setdefault(call.start, (key, earlier, use))
+            state[key] = use
+
+
+def _uses_in(walker: _Walk, call: ir.Call) -> Iterator[tuple[str, Use]]:
+    """The keys among the arguments of a call that may draw from them."""
+    callee, kind = _callee(walker, call)
+    if not kind:
+        return
+    is_init = "init" in callee
+    for number, argument in enumerate(call.args):
+        if callee in ("apply", "apply_fn") and argument.keyword is None:
+            continue  # a network of Haiku may need no key here
+        values = [argument.value]
+        if isinstance(argument.value, ir.Dict):
+            values = argument.value.values
+        for value in values:
+            key = _key_path(value)
+            if not key or argument.star or (is_init and number > 0 and argument.keyword is None):
+                continue
+            if kind == "known" and not _consumes(walker, call, number, argument.keyword):
+                continue
+            yield key, Use(call, callee, "given" if kind == "known" else kind)
+
+
+def _key_path(value: ir.Expr) -> str:
+    """``key``, ``self.rng``, ``keys[0]``."""
+    if isinstance(value, ir.Subscript) and isinstance(value.index, ir.Constant):
+        inner = _key_path(value.value)
+        return f"{inner}[{value.index.value!r}]" if inner else ""
+    if not isinstance(value, (ir.Name, ir.Attribute)):
+        return ""
+    path, name = path_of(value), last_name(value).lower()
+    is_key = NAMED.fullmatch(name.lstrip("_")) or re.fullmatch(r"(.*_)?keys", name)
+    return path if path and is_key and not _NO_KEY.search(name) else ""
+
+
+def _callee(walker: _Walk, call: ir.Call) -> tuple[str, str]:
+    """The name of what a call calls, and how it uses keys; an empty kind if it does not."""
+    func = call.func
+    if isinstance(func, ir.Call):
+        if last_name(func.func) not in _MAPPING or not func.args:
+            return "", ""
+        func = func.args[0].value
+    library = library_name(func, walker.unit.scope)
+    name = last_name(func)
+    if library.startswith(_RANDOM):
+        kind = "" if name in _PLAIN else "split" if name == "split" else "draw"
+        return name, kind
+    if library or not name or name in _BUILTINS:
+        return name, ""
+    if isinstance(func, ir.Name):
+        if name in walker.functions:
+            return name, "known"
+        if name in walker.unit.scope.slots or keeps_key(name):
+            return name, ""
+        return name, "given"
+    if isinstance(func, ir.Attribute) and path_of(func.value) in ("self", "cls"):
+        return (name, "known") if name in walker.methods else (name, "" if keeps_key(name) else "given")
+    return name, "" if keeps_key(name) else "given"
+
+
+def _consumes(walker: _Walk, call: ir.Call, number: int, keyword: str | None, depth: int = _DEPTH) -> bool:
+    """A function of the file passes the parameter on to what may draw from it."""
+    func = call.func.args[0].value if isinstance(call.func, ir.Call) else call.func
+    is_method = isinstance(func, ir.Attribute)
+    function = (walker.methods if is_method else walker.functions).get(last_name(func))
+    if function is None or not depth:
+        return False
+    params = function.params[1:] if is_method else function.params
+    name = keyword or (params[number].name if number < len(params) else "")
+    if not name:
+        return False
+    inner = _Walk(Unit(walker.unit.scope, function.body, function), walker.functions, walker.methods)
+    for statement in all_statements(function.body):
+        for node in own_expressions(statement):
+            if isinstance(node, ir.Call):
+                kind = _callee(inner, node)[1]
+                places = [(i, a.keyword) for i, a in enumerate(node.args) if _holds(a.value, name)]
+                if kind in ("split", "draw", "given") and places:
+                    return True
+                if kind == "known" and any(_consumes(inner, node, i, k, depth - 1) for i, k in places):
+                    return True
+        if name in bound_paths(statement):
+            return False
+    return False
+
+
+def _holds(value: ir.Expr, name: str) -> bool:
+    values = value.values if isinstance(value, ir.Dict) else [value]
+    return any(isinstance(one, ir.Name) and one.id == name for one in values)
+
+
+# --- what is reported ---------------------------------------------------------------------------------------------
+
+
+def _is_meant(unit: Unit, key: str, first: Use, second: Use) -> bool:
+    """Names or comments say that both get one key on purpose, or the analysis of values tells more of both uses."""
+    if "given" not in (first.kind, second.kind):
+        return True
+    scope = unit.scope
+    lines = scope.text[_line_start(unit, first.at) : _line_end(unit, second.at)]
+    if mentions_equal_draws(lines) or unit.reading is None:
+        return True
+    statements = [s for s in unit.statements if not hasattr(s, "body")]
+    pair = [
+        next((s for s in statements if s.start <= use.at.start and use.at.end <= s.end), None)
+        for use in (first, second)
+    ]
+    bound = [bound_paths(s) if s is not None else set() for s in pair]
+    one, other = text_of(first.at.func, scope), text_of(second.at.func, scope)
+    if any(_COPY.search(name.lower()) for name in (one, other, *bound[0], *bound[1])):
+        return True
+    if unit.function is None and second.kind != "split" and not _are_near(unit, first, second):
+        return True
+    if first.callee == second.callee and "split" not in (first.kind, second.kind):
+        alone = [[scope.text[a.start : a.end] for a in use.at.args] for use in (first, second)]
+        return unit.function is None or (one == other and alone[0] == alone[1])
+    shown = {path_of(argument.value) for argument in second.at.args}
+    return "init" in second.callee and first.kind == "draw" and bool(shown & bound[0])
+
+
+def _are_near(unit: Unit, first: Use, second: Use) -> bool:
+    """Both stand in one cell, or within some lines of a script."""
+    scope = unit.scope
+    if scope.cells:
+        return scope.cell_of(first.at.start) == scope.cell_of(second.at.start)
+    return scope.text.count("\n", first.at.start, second.at.start) <= _NEAR
+
+
+def _line_start(unit: Unit, node: ir.Node) -> int:
+    return unit.scope.text.rfind("\n", 0, node.start) + 1
+
+
+def _line_end(unit: Unit, node: ir.Node) -> int:
+    end = unit.scope.text.find("\n", node.end)
+    return len(unit.scope.text) if end < 0 else end
+
+
+def _report(unit: Unit, key: str, first: Use, second: Use) -> Report:
+    row = bisect_right(unit.scope.tree.line_starts, first.at.start)
+    before = "split" if first.kind == "split" else f"passed to `{first.callee}`" if first.kind == "given" else "used"
+    said = f"`{key}` was already {before} on line {row}"
+    if second.kind == "split":
+        message = f"{said}, so this split may return keys that `{first.callee}` uses, too; split it before that call"
+    elif "init" in first.callee and "init" in second.callee:
+        message = f"{said}, so layers of equal names and shapes may start with equal parameters; split it first"
+    else:
+        message = f"{said}, so `{second.callee}` may draw the same numbers; split it first"
+    return Report(second.at, message, "info", preview=True)

@@ -1,0 +1,136 @@
+"""Keys that a function passes to two calls that are not in view: previews of JAX301 and JAX302."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rules.conftest import findings_of
+
+from flake8_jax.semantics.analysis.request import AnalysisRequest
+
+CODES = ("JAX301", "JAX302", "JAX303")
+START = """
+import jax
+import haiku as hk
+
+
+"""
+REPORTED = {
+    "two networks of unknown classes": """
+class Agent:
+    def initial(self, key, obs):
+        actor_params = self._actor.init(key, obs)
+        critic_params = self._critic.init(key, obs)  # here
+        return actor_params, critic_params
+""",
+    "an unknown function and a split": """
+def main(model, rng, batches):
+    state = create_train_state(model, rng)
+    for batch in batches:
+        rng, sub = jax.random.split(rng)  # here
+        state = step(state, batch, sub)
+    return state
+
+
+def create_train_state(model, rng):
+    return model.init(rng, 3)
+
+
+def later(model, rng):
+    state = model.start(rng)
+    rng, sub = jax.random.split(rng)  # here
+    return state, sub
+""",
+    "two draws of a policy": """
+def losses(policy, key, obs, next_obs):
+    keys = jax.random.split(key, 8)
+    now = jax.vmap(policy.act_lprob)(obs, keys)
+    then = jax.vmap(policy.act_lprob)(next_obs, keys)  # here
+    return now, then
+""",
+    "an environment in a loop": """
+def episode(env, policy, params, key):
+    obs, done = None, False
+    while not done:
+        key, sub = jax.random.split(key)
+        obs, done = env.advance(sub, obs)
+        action = policy.sample(params, obs, sub)  # here
+    return action
+""",
+    "a key that no iteration changes": """
+def episode(env, rng, steps):
+    obs = None
+    for _ in range(steps):
+        obs = env.advance(rng, obs)  # here
+    return obs
+""",
+    "through a helper of the file": """
+def start(net, key):
+    return net.init(key, 3)
+
+
+def main(net, key, sampler):
+    params = start(net, key)
+    return sampler.run(key, params)  # here
+""",
+}
+SPARED = {
+    "one of two branches": """
+def main(net, key, flag):
+    if flag:
+        return net.sample(key, 3)
+    return net.act(key, 3)
+""",
+    "a new key in between": """
+def main(net, env, key):
+    params = net.init(key, 3)
+    key, sub = jax.random.split(jax.random.fold_in(key, 1))
+    return env.reset(sub, params), key
+""",
+    "functions that keep the key": """
+def main(state, key):
+    state = state.replace(key=key)
+    print(key, len(key))
+    return state.update(key)
+""",
+    "a copy of the network": """
+def main(net, key):
+    params = net.init(key, 3)
+    target_params = net.init(key, 3)
+    return params, target_params
+""",
+    "a sort key and a state of attention": """
+def main(layer, rows, key_value_states, by_key):
+    rows.sort(key=by_key)
+    rows.arrange(key=by_key)
+    return layer.relprop(key_value_states), layer.apply_to(key_value_states)
+""",
+    "streams that advance themselves": """
+def main(net, rngs):
+    return net.start(rngs), net.other(rngs)
+""",
+    "a comment says that equal numbers are meant": """
+def main(net, env, key):
+    a = net.act(key, 3)
+    b = env.advance(key, 3)  # the same noise on purpose: same key
+    return a, b
+""",
+    "keys for a loop": """
+def main(keys, sizes, net):
+    return [net.grow(k, n) for k, n in zip(keys, sizes)], list(zip(keys, sizes))
+""",
+}
+
+
+def _rows(text: str, *, preview: bool) -> list[int]:
+    analysis = findings_of(Path("/project"), {"a.py": text}, request=AnalysisRequest(preview=preview))
+    return [text.count("\n", 0, found.start) for found in analysis.findings if found.code in CODES]
+
+
+@pytest.mark.parametrize("text", [*REPORTED.values(), *SPARED.values()], ids=[*REPORTED, *SPARED])
+def test_keys_that_are_passed_twice(text: str) -> None:
+    text = START + text
+    marked = [row for row, line in enumerate(text.splitlines()) if line.endswith("# here")]
+    assert _rows(text, preview=True) == marked
+    assert _rows(text, preview=False) == []
