@@ -11,6 +11,7 @@ of the module by its name.
 from __future__ import annotations
 
 from flake8_jax.core import ir
+from flake8_jax.knowledge.history import load_histories
 from flake8_jax.semantics.domain.classes import find_in_class, mro_of
 from flake8_jax.semantics.domain.values import (
     BoundMethod,
@@ -22,6 +23,7 @@ from flake8_jax.semantics.domain.values import (
     ExternalInstance,
     ExternalMethod,
     FunctionValue,
+    GeneratorValue,
     Instance,
     ListValue,
     PartialValue,
@@ -89,6 +91,24 @@ def is_no_array(value: Value, depth: int = 4) -> bool:
     if depth and isinstance(value, DictValue):
         return any(is_no_array(item, depth - 1) for _, item in value.items())
     return is_callable(value)
+
+
+def refused_kind(value: Value, depth: int = 4) -> str:
+    """What a result holds that JAX refuses: ``a generator``, ``a module``, ``a function``, ``a string``; empty for nothing."""
+    if isinstance(value, GeneratorValue):
+        return "a generator"
+    if isinstance(value, External) and load_histories().is_module(value.name):
+        return "a module"
+    if isinstance(value, Const):
+        return "a string" if isinstance(value.value, str) else ""
+    if depth and isinstance(value, TupleValue) and not is_registered(value):
+        return next((kind for element in value.elts if (kind := refused_kind(element, depth - 1))), "")
+    if depth and isinstance(value, ListValue):
+        return next((kind for element in value.known() or () if (kind := refused_kind(element, depth - 1))), "")
+    if depth and isinstance(value, DictValue):
+        return next((kind for _, item in value.items() if (kind := refused_kind(item, depth - 1))), "")
+    is_function = isinstance(value, (FunctionValue, BoundMethod, External)) and is_callable(value)
+    return "a function" if is_function else ""
 
 
 def is_optimizer(value: Value) -> bool:

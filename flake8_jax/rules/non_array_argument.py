@@ -6,7 +6,15 @@ from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._merging import report_wrong_argument
 from flake8_jax.rules._tracers import quote
-from flake8_jax.rules._untraceable import HOOKS, JITS, annotated_object, is_callable, is_no_array, is_optimizer
+from flake8_jax.rules._untraceable import (
+    HOOKS,
+    JITS,
+    annotated_object,
+    is_callable,
+    is_no_array,
+    is_optimizer,
+    refused_kind,
+)
 from flake8_jax.rules._wording import passed_in
 from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.values import (
@@ -17,13 +25,14 @@ from flake8_jax.semantics.domain.values import (
     FunctionValue,
     Instance,
     ListValue,
+    Site,
     Static,
     TransformedValue,
     TupleValue,
     Value,
 )
 from flake8_jax.semantics.events.events import LibraryCall, RootMet, TransformCall
-from flake8_jax.semantics.events.refused import SequenceOperation
+from flake8_jax.semantics.events.refused import SequenceOperation, StagedResult
 from flake8_jax.semantics.events.sequence_operands import sequence_operand
 
 _MODULES = ("haiku.", "flax.linen.", "flax.nnx.", "equinox.")
@@ -40,7 +49,9 @@ _OPERANDS = (["x"], ["x", "y"], ["x1", "x2"])
 
 
 @rule("JAX413", "error", fixable="sometimes", raises="another error", settle=report_wrong_argument)
-def non_array_argument(event: TransformCall | LibraryCall | RootMet | SequenceOperation) -> Report | None:
+def non_array_argument(
+    event: TransformCall | LibraryCall | RootMet | SequenceOperation | StagedResult,
+) -> Report | None:
     """A string, a function, a module or another non-array value is passed where JAX takes only arrays.
 
     ## Why is this bad?
@@ -57,6 +68,9 @@ def non_array_argument(event: TransformCall | LibraryCall | RootMet | SequenceOp
     - A function such as `jnp.sum` gets a list. Unlike NumPy, most functions of `jax.numpy` do not convert lists;
       `jnp.asarray` does.
     - An operator gets a list and an array of JAX: `[1, 2] + x`.
+
+    With `--preview`, the rule also reports such a value in the result of a function that JAX traces, for example in
+    `return jax.tree, map(f, params)`, where a comma stands for a dot.
 
     The finding is a warning if jaxlint knows only from the annotation of a parameter (`model: Model`) that the
     argument is an object of a class of the project.
@@ -258,6 +272,8 @@ def non_array_argument(event: TransformCall | LibraryCall | RootMet | SequenceOp
         return _not_called(event) or _no_key(event) or _not_converted(event)
     if isinstance(event, SequenceOperation):
         return _operated(event)
+    if isinstance(event, StagedResult):
+        return _returned(event)
     if isinstance(event, RootMet):
         found_parameter = annotated_object(event)
         if found_parameter is None:
@@ -291,6 +307,27 @@ def _untraceable_kind(value: Value) -> str:
         return f"is a `{value.cls.node.name}` object"
     return "is a function" if is_callable(value) else "is not an array"
 
+
+def _returned(event: StagedResult) -> Report | None:
+    """``return jax.tree, map(f, params)``: the function that ``jit`` traces gives a module and a generator."""
+    kind = refused_kind(event.value)
+    if not kind:
+        return None
+    short = event.name.rpartition(".")[2]
+    subject = "The result" if isinstance(event.at, Site) else quote(event.context, event.at)
+    message = (
+        f"{subject} is or holds {kind}, but a function under {short} must return arrays, numbers or pytrees of these"
+    )
+    hint = _HINTS.get(kind, "return only what JAX can trace")
+    return Report(event.at, f"{message}; {hint}", preview=True)
+
+
+_HINTS = {
+    "a generator": "make a list of its elements, or use jax.tree.map for a pytree",
+    "a module": "check the name: a comma may stand for a dot",
+    "a function": "call it, or return it outside of the traced function",
+    "a string": "return it outside of the traced function",
+}
 
 _USING_KEYS = frozenset({"consume", "split", "derive"})
 _KINDS: dict[type, str] = {bool: "a bool", int: "an int", float: "a float", str: "a string"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
+from dataclasses import replace
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
@@ -36,6 +37,8 @@ _COUNT_OR_ARRAY = frozenset({("jax.random.choice", "a"), ("jax.random.permutatio
 )
 def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
     """A traced value is used as a shape, a size, a length or an axis.
+
+    With `--preview`, the rule reports a traced `length` of `jax.lax.scan`.
 
     With `--preview`, the rule also looks at functions that the project does not trace but its users probably will.
     These are losses, activations and densities that no code of the project calls, and methods of classes that are
@@ -157,7 +160,9 @@ def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
     if event.context.caught or not (event.context.staged or event.context.presumed):
         return None
     if isinstance(event, LibraryCall):
-        return _rounded_shape(event) or _in_parameters(event, event.fact, event.bound, event.bound_nodes)
+        return (
+            _rounded_shape(event) or _length(event) or _in_parameters(event, event.fact, event.bound, event.bound_nodes)
+        )
     if event.fact is None:
         return None
     return _in_parameters(event, event.fact, bind(event.fact.params, event.args, event.kwargs), {})
@@ -171,6 +176,21 @@ def _rounded_shape(event: LibraryCall) -> Report | None:
     if not is_traced_array(value) or not _derived(value):
         return None
     return _report(event, event.at, event.nodes[0] if event.nodes else None, "x", derived=True)
+
+
+def _length(event: LibraryCall) -> Report | None:
+    """``jax.lax.scan(step, x, None, length=n)``."""
+    if event.name != "jax.lax.scan":
+        return None
+    value = event.kwargs.get("length", event.args[3] if len(event.args) > _LENGTH else None)
+    if value is None or not contains_tracer(value):
+        return None
+    node = event.keyword_nodes.get("length", event.nodes[_LENGTH] if len(event.nodes) > _LENGTH else None)
+    report = _report(event, node or event.at, node, "length", derived=_derived(value))
+    return replace(report, preview=True) if report is not None else None
+
+
+_LENGTH = 3
 
 
 def _in_parameters(

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import is_reportable, is_sliceable, quote
-from flake8_jax.semantics.domain.values import Array, holds_tracer
+from flake8_jax.semantics.domain.values import GRAD, Array, HostArray, ListValue, TupleValue, holds_tracer
 from flake8_jax.semantics.events.events import Slicing
 
 
 @rule("JAX107", "error", fixable="sometimes", raises="tracer error")
 def traced_slice(event: Slicing) -> Report | None:
     """A slice has a traced start, stop or step.
+
+    With `--preview`, the rule also reports a slice outside tracing whose bound is a JAX array, such as a random position.
+    This finding is a note: the slice works, but it waits for the device, and it raises an error once the code is compiled.
 
     ## Why is this bad?
 
@@ -104,6 +107,8 @@ def traced_slice(event: Slicing) -> Report | None:
     <https://docs.jax.dev/en/latest/_autosummary/jax.lax.dynamic_slice.html>
     """
     context = event.context
+    if not context.staged and not context.caught and not context.presumed:
+        return _outside_tracing(event)
     if not is_reportable(context) or not is_sliceable(event.base):
         return None
     bounds = ((event.lower, event.slice.lower), (event.upper, event.slice.upper), (event.step, event.slice.step))
@@ -114,4 +119,17 @@ def traced_slice(event: Slicing) -> Report | None:
             if isinstance(value, Array) and value.derived:
                 subject, advice = f"{subject}, computed with jnp from static values,", "use math or NumPy for it"
             return Report(event.at, f"Slice bounds must be static integers, but {subject} is traced; {advice}")
+    return None
+
+
+def _outside_tracing(event: Slicing) -> Report | None:
+    """``x[:, top : top + size]`` with a random ``top``: the array is read on the host."""
+    context = event.context
+    if context.inner is None or context.scope.is_test or isinstance(event.base, (HostArray, ListValue, TupleValue)):
+        return None
+    for value, node in ((event.lower, event.slice.lower), (event.upper, event.slice.upper)):
+        if node is None or type(value) is not Array or value.level >= GRAD or value.declared:
+            continue
+        problem = f"{quote(context, node)} is a JAX array, so this slice waits for the device and raises under jit"
+        return Report(event.at, f"{problem}; use jax.lax.dynamic_slice", level="info", preview=True)
     return None

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from flake8_jax.core import ir
+from flake8_jax.semantics.domain.values import Site, Value
 from flake8_jax.semantics.events.context import Context
 
 
@@ -17,6 +18,16 @@ class SequenceOperation(msgspec.Struct, frozen=True, eq=False):
     at: ir.BinOp
     sequence: ir.Expr
     is_list: bool
+
+
+class StagedResult(msgspec.Struct, frozen=True, eq=False):
+    """A function that a transform traces has returned a value that holds more than arrays. name: of the transform. ``at``: what
+    the function returns, or where the transform was applied."""
+
+    context: Context
+    at: ir.Node | Site
+    name: str
+    value: Value
 
 
 class ArrayDefault(msgspec.Struct, frozen=True, eq=False):

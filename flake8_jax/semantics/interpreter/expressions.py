@@ -19,6 +19,7 @@ from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.sizes import is_large
 from flake8_jax.semantics.domain.values import (
+    CONCRETE,
     GRAD,
     NONE,
     Array,
@@ -353,7 +354,8 @@ def _emit_index(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index
     context = None
     for part_node, part in _index_pairs(node.index, index):
         if isinstance(part, SliceValue) and m.bus.wants(Slicing):
-            if any(v is not None and holds_tracer(v, GRAD) for v in (part.lower, part.upper, part.step)):
+            least = GRAD if m.path.mode.staged else CONCRETE
+            if any(v is not None and holds_tracer(v, least) for v in (part.lower, part.upper, part.step)):
                 context = context or m.path.context(frame.scope)
                 if not isinstance(part_node, ir.Slice):  # ``slice(i, j)``: its bounds stand elsewhere
                     part_node = ir.Slice(part_node.start, part_node.end, None, None, None)

@@ -86,6 +86,7 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.application import Application, Transformation
 from flake8_jax.semantics.models.boundaries import cross, result_outside, shared_by_all_elements
 from flake8_jax.semantics.models.custom_rules import DEFINING, define, run_rules, without_gradients
+from flake8_jax.semantics.models.staged_results import track_result
 from flake8_jax.semantics.models.staging import enter, outer_level, stage
 from flake8_jax.semantics.models.tables import MODELS, methods_of, model
 from flake8_jax.semantics.models.transform_signatures import (
@@ -264,6 +265,7 @@ def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool =
     if problem:
         emit_mismatch(m, tv.site.scope, tv.site, tv.name, problem)
         return Unknown("mismatch")
+    track_result(m, tv, result)
     outside = outer_level(m, at.args, tv.operand)
     has_run = type(result) is not Unknown or result.label != RAISES  # else the arguments do not fit
     if has_run and m.trackers[DeviceWork].times and not m.path.mode.staged:

@@ -306,3 +306,29 @@ def given(x, shift=layer):
 
 
 # runs: called(jnp.ones(2)), given(jnp.ones(2)), given(jnp.ones(2), 1.0)
+
+
+# --- what a jitted function returns ------------------------------------------------
+
+
+@jax.jit
+def updated(params, lr):
+    return jax.tree, map(lambda p: p - lr, params)  # expect: non-array-argument
+
+
+@jax.jit
+def scaled_all(xs):
+    return (2 * x for x in xs)  # expect: non-array-argument
+
+
+@jax.jit
+def with_name(x):
+    return {"x": x, "name": "scaled"}  # expect: non-array-argument
+
+
+@jax.jit
+def with_shape(x):
+    return x, x.shape, None, tuple(2 * row for row in x)
+
+
+# runs: with_shape(jnp.ones(2))

@@ -264,3 +264,17 @@ def reduced(tree):
 
 
 # raises TypeError: reduced({"a": jnp.ones(3), "b": jnp.ones(3)})
+
+
+@jax.jit
+def repeated(x, n):
+    return jax.lax.scan(lambda c, _: (c + 1, None), x, None, length=n)  # expect: traced-shape
+
+
+@jax.jit
+def repeated_thrice(x):
+    return jax.lax.scan(lambda c, _: (c + 1, None), x, None, 3)
+
+
+# raises ConcretizationTypeError: repeated(1.0, 3)
+# runs: repeated_thrice(1.0)

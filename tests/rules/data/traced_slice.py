@@ -86,7 +86,7 @@ slope = jax.grad(differentiated)
 
 
 def eager(x, n):
-    return x[: jnp.asarray(n)]
+    return x[: jnp.asarray(n)]  # expect: traced-slice
 
 
 # runs: eager(jnp.ones(4), 2)
@@ -98,3 +98,19 @@ def dynamic(x, i):
 
 
 # runs: dynamic(jnp.ones(4), 1)
+
+
+# --- outside tracing: the bound is read on the host -------------------------------
+
+
+def random_crop(key, x, size):
+    top = jax.random.randint(key, (), 0, x.shape[0] - size)
+    return x[top : top + size]  # expect: traced-slice
+
+
+def crop_at(key, x, size):
+    top = int(jax.random.randint(key, (), 0, x.shape[0] - size))
+    return x[top : top + size], np.ones(9)[top:], x[: x.shape[0] // 2]
+
+
+# runs: random_crop(jax.random.key(0), jnp.ones(9), 2), crop_at(jax.random.key(0), jnp.ones(9), 2)
