@@ -6,6 +6,7 @@ from typing import TypeGuard
 
 from flake8_jax.core.registry import Candidate
 from flake8_jax.semantics.events.events import EagerStep, Repetition
+from flake8_jax.semantics.events.unjitted import UnjittedFunction
 
 GRADIENTS = ("grad", "value_and_grad")
 
@@ -29,8 +30,48 @@ def report_gradients_first(candidates: list[Candidate]) -> list[Candidate]:
         for c in candidates
         if not _is_covered(c.event, differentiated, mapped, stepped) or _is_other_work(c.event, leading)
     ]
+    kept = _without_told_functions(kept)
     told = {id(c.event.loop) for c in kept if isinstance(c.event, EagerStep) and c.event.kind != "some"}
     return [c for c in kept if not _is_some(c.event) or (id(c.event.loop) not in told and c is _fullest(kept, c.event))]
+
+
+def _without_told_functions(candidates: list[Candidate]) -> list[Candidate]:
+    """Of a function that is not jitted, nothing is told where a report on a loop stands in it, or tells of the same call. Of
+    several reports on one function in one loop, the first is kept."""
+    places = [(c.path, c.start) for c in candidates if not isinstance(c.event, UnjittedFunction)]
+    calls = {(c.event.called.scope.path, c.event.called.start) for c in candidates if _has_caller(c)}
+    told: set[tuple[int, int]] = set()
+    kept: list[Candidate] = []
+    for candidate in sorted(candidates, key=lambda c: (c.path, c.start)):
+        event = candidate.event
+        if not isinstance(event, UnjittedFunction):
+            kept.append(candidate)
+            continue
+        span = event.function.body[0].start, event.function.body[-1].end
+        own = [start for path, start in places if path == event.home.path and span[0] <= start < span[1]]
+        at = event.called if event.called is not None else event.at
+        path = event.called.scope.path if event.called is not None else candidate.path
+        key = id(event.function), id(event.loop)
+        if own or key in told or (path, at.start) in places or (path, at.start) in calls:
+            continue
+        told.add(key)
+        kept.append(candidate)
+    reached = [
+        (c.event.called.scope.path, c.event.called.start)
+        for c in kept
+        if isinstance(c.event, UnjittedFunction) and c.event.called is not None
+    ]
+    return [c for c in kept if not (isinstance(c.event, UnjittedFunction) and _leads_to(c.event, reached))]
+
+
+def _has_caller(candidate: Candidate) -> bool:
+    return isinstance(candidate.event, (EagerStep, Repetition)) and candidate.event.called is not None
+
+
+def _leads_to(event: UnjittedFunction, calls: list[tuple[str, int]]) -> bool:
+    """The function has a loop with a call of which another report tells."""
+    start, end = event.function.body[0].start, event.function.body[-1].end
+    return any(path == event.home.path and start <= at < end for path, at in calls)
 
 
 _MODELS = frozenset({"model", "layer", "layers"})

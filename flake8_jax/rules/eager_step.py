@@ -31,10 +31,12 @@ def eager_step(event: EagerStep | LibraryCall) -> Report | None:
 
     With `--preview`, the rule also reports these models and optimizers:
 
-    - Models and optimizers that only their names show: `model.apply(params, x)`, `state.apply_fn({"params": params}, x)`
-      and `state.apply_gradients(grads=grads)` of an object that jaxlint does not know.
+    - Models and optimizers that only their names show: `model.apply(params, x)`, `model.forward(params, x)`,
+      `state.apply_fn({"params": params}, x)` and `state.apply_gradients(grads=grads)` of an object that jaxlint does not
+      know.
     - An optimizer of `jax.example_libraries.optimizers`, such as `opt_update(i, grads, state)`.
-    - A model that a loop with 20 to 99 iterations runs, such as the sampling loop of a diffusion model.
+    - A model, an optimizer or operations that a loop with 20 to 99 iterations runs, such as the sampling loop of a diffusion
+      model.
     - A second function that the same loop calls, if it runs a model or an optimizer, too.
 
     With `--preview`, the rule also reports a method that trains without `jit` and stores the new parameters in its object
@@ -52,7 +54,7 @@ def eager_step(event: EagerStep | LibraryCall) -> Report | None:
     - The loop calls a jitted function, such as a gradient, and then an unjitted function with six or more array
       operations, such as an optimizer written by hand.
     - The loop calls a jitted gradient, and a loop inside of it replaces each leaf of the parameters
-      (`params[i] = params[i] - 0.1 * grads[i]` in the fifth example). jaxlint reports two or more operations of such a loop.
+      (`params[i] = params[i] - 0.1 * grads[i]` in the fifth example), or a comprehension or `jax.tree.map` does so.
     - The loop calls a jitted training step, but computes other values without `jit`, such as the noise of a diffusion
       model. jaxlint reports the loop if it makes six or more array operations and random draws for this. It does not
       count `jnp.asarray`.

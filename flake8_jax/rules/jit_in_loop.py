@@ -7,6 +7,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._fresh import is_method_of_element, made_of, of_loop, short
+from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.code import bound_paths, names_read, paths_read
 from flake8_jax.semantics.domain.values import BoundMethod, FunctionValue
 from flake8_jax.semantics.events.events import Repetition
@@ -27,6 +28,11 @@ def jit_in_loop(event: Repetition) -> Report | None:
 
     Even in these cases, the finding is a note if the jitted function reads a variable that the loop assigns, because
     the author would first have to make this variable an argument.
+
+    With `--preview`, the rule also reports `jax.jit(f)(x)` in a loop if `f` is the same function in each iteration. JAX then
+    finds the compiled code, but it looks it up in Python: on a CPU with JAX 0.10.2, such a call of a small function took
+    0.5 ms, and a call of `compiled = jax.jit(f)` 0.005 ms. If `f` is a method of an object that jaxlint does not know
+    (`jax.jit(strategy.ask)`), JAX compiles it again in each iteration.
 
     ## Why is this bad?
 
@@ -144,6 +150,8 @@ def jit_in_loop(event: Repetition) -> Report | None:
 
     <https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching>
     """
+    if event.how == "looked up":
+        return _report_looked_up(event)
     if event.how != "compiled" or not event.own or event.name in _PMAPS or event.slight or is_test(event.context):
         return None
     if is_method_of_element(event):
@@ -156,6 +164,18 @@ def jit_in_loop(event: Repetition) -> Report | None:
         given=event.given,
         unless=event.unless,
     )
+
+
+def _report_looked_up(event: Repetition) -> Report | None:
+    """``jit(f)(x)`` of the same function in each iteration."""
+    if is_test(event.context):
+        return None
+    function = quote(event.context, event.at.args[0].value, "the function") if isinstance(event.at, ir.Call) else "it"
+    again = "looks up the compiled code in Python each time"
+    if not isinstance(event.operand, FunctionValue):
+        again = f"compiles {function} each time if it is a method of an object"
+    problem = f"Each iteration{of_loop(event)} applies `jit` to {function} again, so JAX {again}"
+    return Report(event.at, f"{problem}; apply `jit` before the loop", "info", unless=event.unless, preview=True)
 
 
 def _counts(event: Repetition) -> bool:

@@ -170,7 +170,7 @@ def transform_in_loop(event: Repetition) -> Report | None:
 
     <https://docs.jax.dev/en/latest/jit-compilation.html>
     """
-    if event.how == "compiled" or is_test(event.context):
+    if event.how in ("compiled", "looked up") or is_test(event.context):
         return None
     step = "the whole step" if event.own else this_function(event)
     inner = event.context.inner

@@ -12,7 +12,9 @@ plain       the loop uses a row as one uses an array: it calls no method of it a
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
@@ -132,3 +134,47 @@ def replaces_each(node: ir.For) -> bool:
         ):
             return True
     return False
+
+
+def leaf_update(body: list[ir.Stmt]) -> ir.Node | None:
+    """Where code updates parameters leaf by leaf, by their gradients: ``p - rate * g for p, g in zip(params, grads)``, a loop
+    that does so, or ``jax.tree.map`` of such a lambda."""
+    for statement in body:
+        for node in walk(statement):
+            found = _update_in(node)
+            if found is not None:
+                return found
+    return None
+
+
+_TREE_MAPS = frozenset({"map", "tree_map", "tree_multimap"})
+_GRADIENT = re.compile(r"(^|_)(d?grads?|gradients?)(_|$)")
+
+
+def _update_in(node: Any) -> ir.Node | None:
+    if isinstance(node, ir.For):
+        inner = next((loop for loop in node.body if isinstance(loop, ir.For) and _computed(loop.body)), node)
+        names_it = _names_gradients(node.iter) or (replaces_each(node) and _names_gradients(node))
+        return _computed(inner.body) if names_it else None
+    if isinstance(node, ir.Comprehension):
+        goes_over = any(_names_gradients(generator.iter) for generator in node.generators)
+        return node if goes_over and _computes(node.element) else None
+    if isinstance(node, ir.Call) and last_name(node.func) in _TREE_MAPS and node.args:
+        mapped = node.args[0].value
+        if isinstance(mapped, ir.Lambda) and any(map(_computes, mapped.function.body)):
+            return node if any(_names_gradients(argument.value) for argument in node.args[1:]) else None
+    return None
+
+
+def _names_gradients(node: ir.Node) -> bool:
+    return any(_GRADIENT.search(name) for name in names_read(node))
+
+
+def _computed(body: Iterable[ir.Stmt]) -> ir.Expr | None:
+    """What the first statement computes that does."""
+    values = (statement.value for statement in body if isinstance(statement, (ir.Assign, ir.AugAssign)))
+    return next((value for value in values if _computes(value)), None)
+
+
+def _computes(node: ir.Node) -> bool:
+    return any(isinstance(inner, ir.BinOp) for inner in walk(node))

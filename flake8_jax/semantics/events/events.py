@@ -598,10 +598,10 @@ class Setting(msgspec.Struct, frozen=True, eq=False):
     started: bool = False
 
 
-RepetitionKind = Literal["compiled", "body", "traced", "differentiated"]
+RepetitionKind = Literal["compiled", "body", "traced", "differentiated", "looked up"]
 """``at`` applies ``jit`` to a function object that is new in every iteration; it stages a new one, as ``scan`` does; or it
 calls what ``grad`` or ``vmap`` returned, so that Python runs the function again; or what ``grad`` returned for a function
-that is compiled."""
+that is compiled; or it applies ``jit`` to a function that is the same each time."""
 
 
 class Repetition(msgspec.Struct, frozen=True, eq=False):

@@ -44,6 +44,7 @@ from flake8_jax.semantics.trackers.keys import DONATE, Keys, Touch, Use, current
 from flake8_jax.semantics.trackers.per_call import track_called_by_maker
 from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.steps import track_step
+from flake8_jax.semantics.trackers.unjitted import track_uncompiled
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.arguments import Arguments
@@ -59,6 +60,7 @@ def _call(m: Machine, tv: TransformedValue, at: Call) -> Value:
     if m.trackers[Reads].matter and tv.fact.tracing != "none":
         _read_arguments(m, tv, at, named)
     result = call_transformed(m, tv, at)
+    track_uncompiled(m, tv, at.node)
     if tv.fact.donates and tv.options and tv.name in _DONATING and m.bus.wants(DonatedUse):
         if _donate(m, tv, at, named, result):
             return _renewed(m, result)

@@ -107,6 +107,7 @@ from flake8_jax.semantics.trackers.contracts import track_custom_rules
 from flake8_jax.semantics.trackers.freshness import (
     emit_compiling,
     emit_control_flow,
+    emit_looked_up,
     emit_traced,
     is_fresh,
     makes_its_own,
@@ -123,6 +124,7 @@ from flake8_jax.semantics.trackers.recipes import pass_tangent
 from flake8_jax.semantics.trackers.replicas import enter_replica, leave_replica, track_gradient
 from flake8_jax.semantics.trackers.runs import track_form_called, track_probed
 from flake8_jax.semantics.trackers.staleness import begin_compiled, end_compiled, forget_compiled, track_made
+from flake8_jax.semantics.trackers.unjitted import track_body
 from flake8_jax.semantics.trackers.variation import Variations, track_released
 from flake8_jax.semantics.trackers.versions import ApiUses
 
@@ -139,6 +141,7 @@ def apply_transform(m: Machine, name: str, fact: TransformFact, at: Call) -> Val
     if fact.model in ("wrap", "lift", "custom"):
         return _wrapped(m, app)
     emit_control_flow(m, at.frame, at.node, name, fact, bound)
+    track_body(m, at.frame, at.node, name, [bound.get(parameter) for parameter in fact.operands])
     if m.bus.wants(RootMet) and fact.operands:
         _emit_root(m, app, bound.get(fact.operands[0], Unknown("operand")))
     return MODELS.get(fact.model, _stage)(m, app)
@@ -196,6 +199,7 @@ def _wrap(m: Machine, app: Transformation, operand: Value) -> Value:
         return Unknown("transform")
     made = TransformedValue(name, fact, operand, options, site_of(frame.scope, node))
     if isinstance(operand, (Unknown, Const, Static)) and fact.model != "custom":
+        emit_looked_up(m, frame, node, made)
         return made
     made.held = m.path.assumed.union(m.path.conditions)
     emit_compiling(m, frame, node, made)

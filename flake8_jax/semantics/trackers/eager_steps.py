@@ -22,7 +22,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.code import all_statements, function_around, last_name, names_read, path_of
-from flake8_jax.semantics.domain.row_loops import replaces_each, rows_of
+from flake8_jax.semantics.domain.row_loops import leaf_update, replaces_each, rows_of
 from flake8_jax.semantics.domain.values import (
     MAYBE,
     Array,
@@ -34,6 +34,7 @@ from flake8_jax.semantics.domain.values import (
     Site,
     SliceValue,
     TransformedValue,
+    Tree,
     Unknown,
     Value,
 )
@@ -51,6 +52,7 @@ from flake8_jax.semantics.trackers.eagerness import (
 )
 from flake8_jax.semantics.trackers.freshness import Freshness, bound_in, hands_on, loop_fact
 from flake8_jax.semantics.trackers.host_results import sent_result
+from flake8_jax.semantics.trackers.unjitted import Unjitted
 from flake8_jax.semantics.trackers.unrolling import gathers
 from flake8_jax.semantics.trackers.variation import shape_of
 
@@ -174,7 +176,7 @@ class EagerSteps(Tracker):
             if count >= FEW:
                 self._track_in(loop, work, at, often=1 < inner < count)
                 return
-            if brief is None and count >= SEVERAL and work.kind in _MODELS:
+            if brief is None and count >= SEVERAL:
                 brief = loop
         if brief is not None:
             self._track_in(brief, work, at, often=False)
@@ -374,7 +376,7 @@ def _computing(m: Machine, loop: LoopState, doings: Doings) -> tuple[ir.Node, st
     """Where an iteration makes many operations, one by one, of which some give what goes into the next iteration: its first
     ``operation``, or beside a call of a compiled function the ``function`` that makes them all (an optimizer written by
     hand). Only where a known caller runs the loop: users of a library may stage it."""
-    if not isinstance(loop.node, (ir.For, ir.While)) or not has_known_caller(m) or may_be_staged(m, loop):
+    if not isinstance(loop.node, (ir.For, ir.While)) or not _is_run(m, loop) or may_be_staged(m, loop):
         return None
     handing = [found for found in doings.places.values() if hands_on(loop.node, found[0])]
     if any(work.kind == "compiled" for _, works in doings.places.values() for work in works):
@@ -458,7 +460,7 @@ def _glue(m: Machine, loop: LoopState, doings: Doings) -> tuple[ir.Node, int] | 
     """The operations and draws that an iteration makes one by one beside a call of a compiled function, if they are many: they
     could be part of that function. The place that makes the most, and how many they are; 0 if a loop inside of this one repeats
     them for each leaf. The loop trains or simulates, and a known caller runs it."""
-    if not isinstance(loop.node, (ir.For, ir.While)) or not loop.carries or not has_known_caller(m):
+    if not isinstance(loop.node, (ir.For, ir.While)) or not loop.carries or not _is_run(m, loop):
         return None
     places = [(place, work) for _, (place, found) in sorted(doings.places.items()) for work in found]
     kinds = {work.kind for _, work in places}
@@ -470,7 +472,17 @@ def _glue(m: Machine, loop: LoopState, doings: Doings) -> tuple[ir.Node, int] | 
     of_leaves = _in_leaves(loop, list(glue.values()))
     if len(of_leaves) > 1:
         return of_leaves[0], 0
+    update = leaf_update(loop.node.body)
+    if update is not None and not any(
+        place.start <= update.start < place.end for place, work in places if work.kind == "compiled"
+    ):
+        return update, 0
     return (_densest(loop, list(glue.values())), len(glue)) if len(glue) >= MANY else None
+
+
+def _is_run(m: Machine, loop: LoopState) -> bool:
+    """A known caller runs the loop outside of tracing, or no user would stage it."""
+    return has_known_caller(m) or is_surely_eager(m, loop)
 
 
 def _in_leaves(loop: LoopState, places: list[ir.Node]) -> list[ir.Node]:
@@ -555,8 +567,11 @@ def decodes(m: Machine, loop: LoopState) -> bool:
 
 def track_operation(m: Machine, frame: Frame, node: Any, result: Value) -> None:
     """An operator on arrays gave ``result``."""
+    if type(result) is Tree and result.level <= MAYBE and node is not None and not m.path.mode.staged:
+        m.trackers[Unjitted].track("operation", node)
     if type(result) is Array and result.level <= MAYBE and node is not None and not m.path.mode.staged:
         m.trackers[EagerSteps].track(Work("operation", node, frame.scope), node)
+        m.trackers[Unjitted].track("operation", node)
 
 
 def track_element(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value) -> None:
@@ -600,6 +615,7 @@ def track_call(m: Machine, func: Value, at: Call) -> None:
         return
     if m.path.mode.staged and kind not in _WHOLE:
         return
+    m.trackers[Unjitted].track(kind, at.node)
     shapes = [shape_of(m, value) for value in (*at.args.values, *at.args.kwargs.values())]
     if any(shape is not None for shape in shapes):  # jit would compile it in every iteration
         for shape in shapes if kind in _FED else ():
@@ -658,7 +674,7 @@ def _kind_by_name(func: Value, at: Call) -> WorkKind | None:
     given, method = at.node.args, at.node.func.attr
     if method == "apply_gradients":
         return "updated" if any(argument.keyword == "grads" for argument in given) else None
-    if method not in ("apply", "apply_fn") or len(given) < _OF_MODEL or given[0].keyword is not None:
+    if method not in ("apply", "apply_fn", "forward") or len(given) < _OF_MODEL or given[0].keyword is not None:
         return None
     return "applied" if _is_tree_of_parameters(given[0].value) else None
 

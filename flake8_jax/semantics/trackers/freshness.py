@@ -44,6 +44,7 @@ from flake8_jax.semantics.domain.values import (
     TransformedValue,
     TupleValue,
     UnionValue,
+    Unknown,
     Value,
     site_of,
 )
@@ -243,6 +244,7 @@ def emit_compiling(m: Machine, frame: Frame, node: Any, made: TransformedValue) 
         return
     found = _loop_around(m, made if made.name in _REWRAPPING else operand)
     if found is None:
+        emit_looked_up(m, frame, node, made)
         return
     loop, own = found
     if own and _is_one_of_a_kind(m, frame, loop, operand):
@@ -258,6 +260,42 @@ def emit_compiling(m: Machine, frame: Frame, node: Any, made: TransformedValue) 
             made.fact_against, _called_in(m, loop), is_rare(m) or _is_trivial(operand),
         )
     )  # fmt: skip
+
+
+def emit_looked_up(m: Machine, frame: Frame, node: Any, made: TransformedValue) -> None:
+    """Tell the rules of ``jit(f)(x)`` in a loop where ``f`` is the same in each iteration, or a method of an object that is not
+    known. JAX may find the compiled code, but it looks it up in Python."""
+    if not _may_emit(m, rarely=True):
+        return
+    operand, loop = made.operand, m.path.loops[-1]
+    if (
+        made.name != "jax.jit"
+        or len(m.path.loops) <= m.path.loop_base
+        or not isinstance(node, ir.Call)
+        or not node.args
+    ):
+        return
+    given = node.args[0].value
+    is_method = type(operand) is Unknown and isinstance(given, ir.Attribute)
+    is_plain = isinstance(operand, FunctionValue) and not operand.cached and not _is_trivial(operand)
+    if not (is_method or is_plain) or not _is_called_in(loop.node, node) or 0 < loop.trip_count <= _SHORT_LOOKUP:
+        return
+    if loop.unrolled or not paths_read(given).isdisjoint(bound_in(loop)) or not _goes_on(m, node, loop):
+        return
+    m.bus.emit(
+        Repetition(
+            m.path.context(frame.scope), node, "looked up", made.name, operand, loop.node, True, "", loop_fact(loop.node), None,
+        )
+    )  # fmt: skip
+
+
+_SHORT_LOOKUP = 10
+"""Half a millisecond in so few iterations is nothing."""
+
+
+def _is_called_in(loop: Any, made: ir.Call) -> bool:
+    """``jit(f)(x)``: what ``jit`` returns is called at once; or bound to a variable that only the loop reads."""
+    return any(isinstance(node, ir.Call) and node.func is made for node in walk(loop))
 
 
 def _track_making(m: Machine, loop: LoopState, made: TransformedValue, *, own: bool) -> None:
@@ -404,7 +442,7 @@ def emit_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
     compiled = not maps and _is_compiled(m, made.operand)
     how: RepetitionKind = "differentiated" if compiled else "traced"
     stores = not compiled and not maps and _stores(m, made.operand)
-    if not (compiled or stores or _runs_python(m, made.operand)) or (maps and _is_short(m, made.operand)):
+    if not (compiled or stores or runs_python(m, made.operand)) or (maps and is_short_lambda(m, made.operand)):
         return
     if any(
         (e.report.level or e.rule.level) == "error" and e.rule.raises != "nothing" for e in m.bus.emissions[reports:]
@@ -514,14 +552,14 @@ def hands_on(loop: ir.For | ir.While, call: Any) -> bool:
     return not bound_again.isdisjoint(paths_read(call))
 
 
-def _runs_python(m: Machine, value: Value) -> bool:
+def runs_python(m: Machine, value: Value) -> bool:
     """Calling the value runs code of the project that is not compiled and could be."""
     if isinstance(value, TransformedValue):
-        return value.name not in COMPILING and _runs_python(m, value.operand)
+        return value.name not in COMPILING and runs_python(m, value.operand)
     if isinstance(value, (PartialValue, BoundMethod)):
-        return _runs_python(m, value.func)
+        return runs_python(m, value.func)
     if isinstance(value, UnionValue):
-        return all(_runs_python(m, member) for member in value.members)
+        return all(runs_python(m, member) for member in value.members)
     if not isinstance(value, FunctionValue) or id(value.fn) in m.trackers[Freshness].needs_python:
         return False
     return not _only_calls_compiled(m, value)
@@ -534,10 +572,10 @@ def _only_calls_compiled(m: Machine, function: FunctionValue) -> bool:
         return False
     callee = body[0].value.func
     found = _looked_up(m, function, callee.id) if isinstance(callee, ir.Name) else None
-    return found is not None and not isinstance(found, External) and not _runs_python(m, found)
+    return found is not None and not isinstance(found, External) and not runs_python(m, found)
 
 
-def _is_short(m: Machine, value: Value) -> bool:
+def is_short_lambda(m: Machine, value: Value) -> bool:
     """A lambda that calls no model and no function of the project: a few operations, whichever code dispatches them."""
     if not isinstance(value, FunctionValue) or not value.fn.is_lambda:
         return False

@@ -20,7 +20,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
-from flake8_jax.semantics.domain.code import all_statements, names_read
+from flake8_jax.semantics.domain.code import all_statements, last_name, names_read
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.stack import Link
 from flake8_jax.semantics.domain.values import (
@@ -38,6 +38,7 @@ from flake8_jax.semantics.events.per_call import CompiledPerCall
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 from flake8_jax.semantics.trackers.freshness import COMPILING, KEPT, Freshness, drives
+from flake8_jax.semantics.trackers.unjitted import RECURRING
 
 _STARTING = frozenset({"main", "run", "cli"})
 _ONCE = frozenset({"__init__", "__post_init__", "__new__", "__init_subclass__", "__call__", "call", "forward", "setup"})
@@ -141,7 +142,7 @@ def _is_own(frame: Frame, node: Any, made: TransformedValue) -> bool:
         given = bound[0]
     if isinstance(operand, TransformedValue):
         return isinstance(given, ir.Call) and (operand.site.start, operand.site.end) == (given.start, given.end)
-    return isinstance(operand, PartialValue) and isinstance(given, ir.Call) and "partial" in names_read(given.func)
+    return isinstance(operand, PartialValue) and isinstance(given, ir.Call) and last_name(given.func) == "partial"
 
 
 def _is_inside(closure: Frame | None, frame: Frame) -> bool:
@@ -180,7 +181,11 @@ def _captured(fn: ir.Function, operand: Value) -> tuple[str, ...]:
 def _is_for_users(m: Machine, link: Link, made: TransformedValue, captured: tuple[str, ...]) -> bool:
     """The function is public, and no code of the project calls it."""
     fn, scope = link.fn, made.site.scope
-    if fn is None or any(part.startswith("_") for part in fn.qualname.split(".")) or not fn.params:
+    if fn is None or not fn.params:
+        return False
+    if RECURRING.search(fn.name) and not m.trackers[PerCall].places.get(id(fn)):
+        return True
+    if any(part.startswith("_") for part in fn.qualname.split(".")):
         return False
     if isinstance(made.operand, TransformedValue):
         return False  # ``jit(vmap(env.reset))``, once before a training

@@ -394,6 +394,9 @@ def epochs():
             up, state = optimizer.update(params, state)  # expect: eager-step
             params = optax.apply_updates(params, up)
     for _ in range(30):
+        up, state = optimizer.update(params, state)  # expect: eager-step
+        params = optax.apply_updates(params, up)
+    for _ in range(10):
         up, state = optimizer.update(params, state)
         params = optax.apply_updates(params, up)
     return params

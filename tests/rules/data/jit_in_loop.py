@@ -75,13 +75,16 @@ def between_two_loops(w, batches, rates):
 # runs: Sampler(0.1).run(jnp.ones(2), [jnp.ones((3, 2))] * 2)
 
 
-# --- never flagged -------------------------------------------------------------
+# --- compiled once, but looked up each time ---------------------------------------
 
 
 def one_function(w, batches):
     for x in batches:
-        w = w - jax.jit(loss)(w, x)
+        w = w - jax.jit(loss)(w, x)  # expect: jit-in-loop
     return w
+
+
+# --- never flagged -------------------------------------------------------------
 
 
 def one_partial(w, batches):
