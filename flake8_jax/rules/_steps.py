@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TypeGuard
 
+from flake8_jax.core import ir
 from flake8_jax.core.registry import Candidate
-from flake8_jax.semantics.events.events import EagerStep, Repetition
+from flake8_jax.semantics.domain.code import nodes_around, paths_read
+from flake8_jax.semantics.events.events import Context, EagerStep, Repetition
 from flake8_jax.semantics.events.unjitted import UnjittedFunction
 
 GRADIENTS = ("grad", "value_and_grad")
@@ -72,6 +74,21 @@ def _leads_to(event: UnjittedFunction, calls: list[tuple[str, int]]) -> bool:
     """The function has a loop with a call of which another report tells."""
     start, end = event.function.body[0].start, event.function.body[-1].end
     return any(path == event.home.path and start <= at < end for path, at in calls)
+
+
+def is_without_jit_on_purpose(context: Context, at: ir.Node) -> bool:
+    """A setting such as ``if use_jit: … else: …`` chooses the code: the program has a compiled form of it, too."""
+    for node in nodes_around(context.scope.tree.body, at.start, at.end):
+        before = node.function.body if isinstance(node, ir.FunctionDef) else []
+        left = [s for s in before if isinstance(s, ir.If) and s.end <= at.start and isinstance(s.body[-1], ir.Return)]
+        if any(_asks_for_jit(one) for one in (node, *left)):
+            return True
+    return False
+
+
+def _asks_for_jit(node: ir.Node) -> bool:
+    paths = paths_read(node.test) if isinstance(node, (ir.If, ir.IfExp)) else set()
+    return any("jit" in path.rpartition(".")[2].lower().split("_") for path in paths)
 
 
 _MODELS = frozenset({"model", "layer", "layers"})

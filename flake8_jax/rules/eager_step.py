@@ -7,7 +7,7 @@ from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._fresh import stores
 from flake8_jax.rules._keys import at_place, is_inside, place
-from flake8_jax.rules._steps import report_gradients_first
+from flake8_jax.rules._steps import is_without_jit_on_purpose, report_gradients_first
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.code import (
     all_statements,
@@ -401,7 +401,7 @@ def eager_step(event: EagerStep | LibraryCall) -> Report | None:
     <https://docs.jax.dev/en/latest/jit-compilation.html>
     """
     context = event.context
-    if context.staged or context.presumed or is_test(context):
+    if context.staged or context.presumed or is_test(context) or is_without_jit_on_purpose(context, event.at):
         return None
     if not isinstance(event, EagerStep):
         return _report_stored(event)

@@ -7,7 +7,7 @@ from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._fresh import loop_of, made_of, of_loop, short, stores, this_function
 from flake8_jax.rules._keys import at_place, is_inside, is_near
-from flake8_jax.rules._steps import report_gradients_first
+from flake8_jax.rules._steps import is_without_jit_on_purpose, report_gradients_first
 from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.domain.code import bound_paths, names_read
@@ -24,8 +24,8 @@ def transform_in_loop(event: Repetition) -> Report | None:
     because such loops are often short. With `--preview`, the rule also reports `grad` of a function that is jitted
     itself, such as `jax.grad(jitted_loss)(w, x)`. This finding is a note: JAX runs compiled code, but it differentiates
     the compiled function again in every iteration. With `--preview`, it also reports `grad` of a function or method that
-    stores values in an object or a list (`self.fake = …`). Jitted code would store them only once, so the function has to
-    return them first.
+    stores values in an object or a list (`self.fake = …`), or that draws numbers with `random` or `numpy.random`. Jitted code
+    would do both only once. So the function has to return the values first, and the numbers have to be arguments.
 
     ## Why is this bad?
 
@@ -115,6 +115,9 @@ def transform_in_loop(event: Repetition) -> Report | None:
     There is one exception: if a loop calls `vmap` and each iteration depends on the one before, as in `x = step(x)` or
     `solver.tell(x, f(x))`, jaxlint reports the loop from 21 iterations on.
 
+    jaxlint does not report code that a setting of the program chooses, as in `if jit: … else: …`, because the program
+    then has a compiled form of the loop, too.
+
     ```python
     import jax
     import jax.numpy as jnp
@@ -130,6 +133,15 @@ def transform_in_loop(event: Repetition) -> Report | None:
 
     def slope(x):
         return jax.grad(lambda x: jnp.sum(x**2))(x)
+
+
+    def descend(x, steps, use_jit):
+        gradient = jax.grad(lambda x: jnp.sum(x**2))
+        if use_jit:
+            return jax.lax.fori_loop(0, steps, lambda _, x: x - 0.1 * gradient(x), x)
+        for _ in range(steps):
+            x = x - 0.1 * gradient(x)
+        return x
 
 
     def energy(x):
@@ -172,6 +184,8 @@ def transform_in_loop(event: Repetition) -> Report | None:
     """
     if event.how in ("compiled", "looked up") or is_test(event.context):
         return None
+    if is_without_jit_on_purpose(event.context, event.at):
+        return None
     step = "the whole step" if event.own else this_function(event)
     inner = event.context.inner
     if event.slight and (storing := _function(event.operand)) is not None:
@@ -195,6 +209,8 @@ def transform_in_loop(event: Repetition) -> Report | None:
         advice = f"jit it once {'before the loop' if event.own else 'outside'}, or jit {step}"
         if event.slight or _reads_locals(event):  # it can only be compiled where its variables are
             advice = f"jit {step}"
+        if event.draws:
+            advice = "draw its random numbers outside and pass them in, then jit it"
     when = f"in every iteration{of_loop(event)}" if event.own else f"in every iteration of {loop_of(event)}"
     trains = event.how == "traced" and not event.slight and short(event.name) in _GRADIENTS
     preview = event.slight or event.how == "differentiated"

@@ -609,7 +609,8 @@ class Repetition(msgspec.Struct, frozen=True, eq=False):
 
     name: canonical name of the transform; operand: the function. loop: the IR of the loop; own: it is one of the running
     function, else of a caller. given, unless: the facts on which a report hangs. slight: it costs little, or a test of the
-    iteration's number stands before it, or the function cannot be jitted as it is. made: where ``grad`` was applied."""
+    iteration's number stands before it, or the function cannot be jitted as it is. made: where ``grad`` was applied. draws:
+    the function draws numbers on the host, which would be the same ones in each call of compiled code."""
 
     context: Context
     at: ir.Node
@@ -624,6 +625,7 @@ class Repetition(msgspec.Struct, frozen=True, eq=False):
     """The call in the loop that leads here, where that is a caller's."""
     slight: bool = False
     made: Site | None = None
+    draws: bool = False
 
 
 class ColdCall(msgspec.Struct, frozen=True, eq=False):

@@ -32,7 +32,8 @@ from flake8_jax.semantics.events.facts import CHOSEN_BY_DATA
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.application import DescribedCall
 from flake8_jax.semantics.trackers.buffers import read_by_library
-from flake8_jax.semantics.trackers.host_seeds import is_fixed
+from flake8_jax.semantics.trackers.freshness import track_needs_python
+from flake8_jax.semantics.trackers.host_seeds import draws_on_host, is_fixed
 from flake8_jax.semantics.trackers.readiness import track_number, track_read
 from flake8_jax.semantics.trackers.reads import Reads
 
@@ -73,6 +74,9 @@ def emit_call(
 ) -> None:
     """Tell the rules of a call of a library function. bound, nodes: its arguments by parameter, where those are known."""
     _emit_call(m, name, at, fact, bound, nodes)
+    mode = m.path.mode
+    if mode.staged and not mode.ambient and draws_on_host(m, name):
+        track_needs_python(m, draws=True)
     if m.path.loops:
         known = fact if fact is not None else m.program.knowledge.entry(name).function
         values, sync = [*at.args.values, *at.args.kwargs.values()], known.sync if known is not None else None

@@ -77,7 +77,8 @@ class Freshness(Tracker):
     """clock: goes on with every iteration. caching_calls: so many calls around keep what they make. choosing: so many calls
     around lead to one of several functions. disguised: functions that a decorator has replaced. started: functions that a
     decorator makes a command of the program. needs_python: functions that Python has to run for what they do besides;
-    storing: those that assign to attributes. steady: what a call in a loop has made of nothing that the loop binds."""
+    storing: those that assign to attributes. drawing: those that draw numbers of the host's generators.
+    steady: what a call in a loop has made of nothing that the loop binds."""
 
     def __init__(self, m: Machine) -> None:
         self.path = m.path
@@ -88,6 +89,7 @@ class Freshness(Tracker):
         self.started: set[int] = set()
         self.needs_python: set[int] = set()
         self.storing: set[int] = set()
+        self.drawing: set[int] = set()
         self.steady: set[TransformedValue] = set()
 
     def enter(self) -> tuple[int, int]:
@@ -421,15 +423,19 @@ def _elements(value: Value) -> tuple[Value, ...]:
     return (value,)
 
 
-def track_needs_python(m: Machine, *, stores: bool = False) -> None:
+def track_needs_python(m: Machine, *, stores: bool = False, draws: bool = False) -> None:
     """The functions that a transform runs here do what they could not do, or would do once only, if they were jitted.
-    stores: they assign to an attribute of an object, and could return that instead."""
+    stores: they assign to an attribute of an object, and could return that instead. draws: they draw numbers on the host,
+    and could get those as an argument instead."""
+    made = m.trackers[Freshness]
     for link in reversed(m.path.stack):
         if link.kind in ("root", "contract"):
             return
-        m.trackers[Freshness].needs_python.add(id(link.fn))
+        made.needs_python.add(id(link.fn))
         if stores:
-            m.trackers[Freshness].storing.add(id(link.fn))
+            made.storing.add(id(link.fn))
+        if draws:
+            made.drawing.add(id(link.fn))
 
 
 def emit_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, reports: int) -> None:
@@ -441,8 +447,10 @@ def emit_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
     maps = fact.maps_axes is not None
     compiled = not maps and _is_compiled(m, made.operand)
     how: RepetitionKind = "differentiated" if compiled else "traced"
-    stores = not compiled and not maps and _stores(m, made.operand)
-    if not (compiled or stores or runs_python(m, made.operand)) or (maps and is_short_lambda(m, made.operand)):
+    stores = not compiled and not maps and _is_one_of(m.trackers[Freshness].storing, made.operand)
+    draws = not compiled and not maps and _is_one_of(m.trackers[Freshness].drawing, made.operand)
+    runs = compiled or stores or draws or runs_python(m, made.operand)
+    if not runs or (maps and is_short_lambda(m, made.operand)):
         return
     if any(
         (e.report.level or e.rule.level) == "error" and e.rule.raises != "nothing" for e in m.bus.emissions[reports:]
@@ -464,17 +472,17 @@ def emit_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
             m.bus.emit(
                 Repetition(
                     m.path.context(frame.scope), node, how, made.name, made.operand, loop.node, own, "", against,
-                    _called_in(m, loop), stores, made.site,
+                    _called_in(m, loop), stores or draws, made.site, draws,
                 )
             )  # fmt: skip
             return
 
 
-def _stores(m: Machine, operand: Value) -> bool:
-    """The function stores something besides, which it would have to return if it were jitted."""
+def _is_one_of(functions: set[int], operand: Value) -> bool:
+    """The function, or the one behind a method or a partial, is one of these."""
     while isinstance(operand, (BoundMethod, PartialValue)):
         operand = operand.func
-    return isinstance(operand, FunctionValue) and id(operand.fn) in m.trackers[Freshness].storing
+    return isinstance(operand, FunctionValue) and id(operand.fn) in functions
 
 
 def _is_compiled(m: Machine, operand: Value) -> bool:

@@ -20,6 +20,7 @@ from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 
 _GENERATORS = frozenset({"random", "numpy.random"})
 _SEEDING, _STATING = frozenset({"seed"}), frozenset({"setstate", "set_state"})
+_NO_DRAWS = frozenset({"default_rng", "get_state", "getstate"})
 _FIXED = Const(True)
 
 
@@ -67,6 +68,13 @@ def track_seed(m: Machine, name: str, args: Arguments) -> None:
     elif function not in _STATING:
         return
     m.journal.write(m.trackers[HostSeeds].fixed, (generator, m.path.mode.trace), state)
+
+
+def draws_on_host(m: Machine, name: str) -> bool:
+    """The function draws of a generator of the host that this trace has not seeded: other numbers in each call."""
+    generator, _, function = name.rpartition(".")
+    is_draw = generator in _GENERATORS and function.islower() and function not in _SEEDING | _STATING | _NO_DRAWS
+    return is_draw and not is_fixed(m, name)
 
 
 def is_fixed(m: Machine, name: str) -> bool:

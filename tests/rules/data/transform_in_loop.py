@@ -1,5 +1,7 @@
 """Eager loops that stage new bodies, or differentiate without ``jit``."""
 
+import random
+
 import jax
 import jax.numpy as jnp
 
@@ -322,3 +324,13 @@ class Tank:
 # runs: of_a_compiled_gradient(jnp.ones(2), [jnp.ones((3, 2))] * 2)
 # runs: one_of_two_classes(jnp.ones(2), [jnp.ones((3, 2))] * 2, True)
 # runs: Tank(2).tuned(jnp.ones(2))
+
+
+def disturbed(w):
+    return jnp.sum((w + random.gauss(0.0, 0.1)) ** 2)
+
+
+def fit_disturbed(w, rounds):
+    for _ in range(rounds):
+        w = w - 0.1 * jax.grad(disturbed)(w)  # expect: transform-in-loop
+    return w
