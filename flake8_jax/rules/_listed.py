@@ -95,7 +95,7 @@ def report_scalars(event: LibraryCall) -> Report | None:
         return Report(
             event.at, f"{problem}, which takes long for a long list; use np.sum of jax.device_get", preview=True
         )
-    if event.name not in _READING and not event.name.startswith(_PLOTTING):
+    if event.name not in _READING and not (event.name.startswith(_PLOTTING) and context.loop_ids):
         return None
     function = callee(context, event.at)
     problem = f"{function} copies the JAX scalars in {subject} from the device one by one"

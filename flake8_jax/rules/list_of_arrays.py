@@ -26,8 +26,8 @@ def list_of_arrays(event: LibraryCall | JoinedKeys) -> Report | None:
     The rule also reports `jnp.array(subkeys)` after `key, *subkeys = jax.random.split(key, n)`.
 
     The rule also reports `print` of a list of scalars that a loop has filled, and `jnp.stack` of such a list that a loop
-    in another loop has filled, with one scalar for each step of all epochs. It reports `np.mean` and similar functions,
-    `sum` and plots (`plt.plot(losses)`) that get a list of JAX scalars of unknown length.
+    in another loop has filled, with one scalar for each step of all epochs. It reports `np.mean` and similar functions
+    and `sum` that get a list of JAX scalars of unknown length, and plots of such a list in a loop (`plt.plot(losses)`).
 
     The rule also reports `jnp.stack`, `jnp.concatenate` and similar functions that get many rows one by one:
 

@@ -30,6 +30,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
 )
 from flake8_jax.semantics.domain.varying import Variation
+from flake8_jax.semantics.events.events import LibraryCall
 from flake8_jax.semantics.trackers.variation import Variations, look_at_size, shape_of, vary
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 _LOADERS = frozenset({"torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader"})
 _CHOOSING = ("drop_last", "sampler", "batch_sampler")
 _SIZE_AT = 1
+_WORKERS_AT = 5
 _MAX_POSITIONS = 3
 _KEEPING = frozenset({
     "numpy", "cpu", "cuda", "to", "detach", "float", "double", "half", "long", "int", "view", "reshape", "permute",
@@ -61,8 +63,31 @@ def is_loader(name: str) -> bool:
 
 def track_inherited_loader(m: Machine, at: Call, cls: str, self_value: Value) -> None:
     """A class of the project calls the constructor of the loader that it derives from."""
-    if cls in _LOADERS and isinstance(self_value, Instance) and _keeps_all(at) and _has_batches(at):
+    if cls not in _LOADERS or not isinstance(self_value, Instance):
+        return
+    _emit_made(m, at, cls)
+    if _keeps_all(at) and _has_batches(at):
         m.journal.write(self_value.slots, LOADER, Unknown(LOADER))
+
+
+def _emit_made(m: Machine, at: Call, cls: str) -> None:
+    """Tell the rules of the call that makes an object of a derived class, as if it were a call of the library's class."""
+    link = m.path.stack[-1] if m.path.stack else None
+    if link is None or link.fn is None or link.fn.name != "__init__" or not isinstance(link.node, ir.Call):
+        return
+    rules = [rule for rule in m.bus.subscribers(LibraryCall) if not rule.arrays and rule.effects is None]
+    args = at.args
+    workers = args.kwargs.get("num_workers", args.values[_WORKERS_AT] if len(args.values) > _WORKERS_AT else None)
+    given = {"num_workers": workers} if workers is not None else {}
+    if args.double_star is None and args.star is None and rules:
+        m.bus.emit(
+            LibraryCall(
+                context=m.path.context(link.scope), at=link.node, name=cls, args=(), kwargs=given, nodes=(),
+                keyword_nodes=args.keyword_nodes, bound={}, bound_nodes={}, used=True, fact=None, namespace=None,
+                formatted=(), fixed=False,
+            ),
+            rules,
+        )  # fmt: skip
 
 
 def is_inherited_loader(value: Instance) -> bool:
