@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import re
+
+from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._variation import report_compilations
-from flake8_jax.semantics.events.events import LoopCopy
+from flake8_jax.semantics.domain.code import nodes_around, path_of
+from flake8_jax.semantics.domain.values import Array, ListValue
+from flake8_jax.semantics.events.events import LibraryCall, LoopCopy
 
 
 @rule("JAX415", "warning", settle=report_compilations)
-def growing_array_in_loop(event: LoopCopy) -> Report | None:
+def growing_array_in_loop(event: LoopCopy | LibraryCall) -> Report | None:
     """A loop outside tracing makes an array longer, or changes a few of its elements, in every iteration.
 
     The rule is on only with `--preview`: of 10 findings in public repositories, 5 were worth a change. The other
     findings were loops with few iterations, or small arrays that a program fills once.
+
+    The rule also reports a cache that a model makes longer in each call, such as
+    `jnp.concatenate([cache["k"], k], axis=1)`, even if jaxlint sees no loop. jaxlint knows such a cache by its name. It also
+    reports `sum(errors)` beside `errors.append(error)`, which adds up all elements again for each new one.
 
     ## Why is this bad?
 
@@ -149,6 +159,8 @@ def growing_array_in_loop(event: LoopCopy) -> Report | None:
 
     <https://docs.jax.dev/en/latest/buffer_donation.html>
     """
+    if isinstance(event, LibraryCall):
+        return _report_sum(event) if event.name == "builtins.sum" else _report_cache(event)
     context = event.context
     if context.staged or context.presumed or is_test(context):
         return None
@@ -169,3 +181,64 @@ def growing_array_in_loop(event: LoopCopy) -> Report | None:
             advice = "pad the array to its final length before the loop"
         message = f"{subject} makes a longer array in every iteration, so JAX compiles for each length; {advice}"
     return Report(event.at, message, unless=event.unless, preview=True)
+
+
+_JOINING = frozenset({"jax.numpy.concatenate", "jax.numpy.hstack", "jax.numpy.vstack"})
+_CACHE = re.compile(r"(^|_)(kv|k|v|key|value|keys|values)?_?cache(d)?(_|$)|^past(_|$)")
+
+
+def _report_cache(event: LibraryCall) -> Report | None:
+    """``jnp.concatenate([cache["k"], k], axis=1)``: the cache of a model that generates text grows at each token."""
+    if event.name not in _JOINING or not event.at.args or is_test(event.context):
+        return None
+    parts = event.at.args[0].value
+    if not isinstance(parts, (ir.List, ir.Tuple)) or len(parts.elts) != _PAIR or not _is_cache(parts.elts[0]):
+        return None
+    problem = (
+        f"{quote(event.context, event.at, 'this')} makes a cache longer in each call, so JAX compiles for each length"
+    )
+    advice = "allocate the whole cache and fill it with jax.lax.dynamic_update_slice"
+    return Report(event.at, f"{problem}; {advice}", "info", preview=True)
+
+
+_PAIR = 2
+"""The cache, and what is new."""
+
+
+def _is_cache(node: ir.Expr) -> bool:
+    """``k_cache``, ``cache["k"]``, ``self.cache.k``, ``past_key``."""
+    if not isinstance(node, (ir.Name, ir.Attribute, ir.Subscript)):
+        return False
+    names = [
+        part.attr if isinstance(part, ir.Attribute) else part.id
+        for part in walk(node)
+        if isinstance(part, (ir.Attribute, ir.Name))
+    ]
+    return any(map(_CACHE.search, names))
+
+
+def _report_sum(event: LibraryCall) -> Report | None:
+    """``sum(self.errors)`` beside ``self.errors.append(error)``, in each step: the sum of all steps so far."""
+    history = event.args[0] if event.args else None
+    if is_test(event.context) or not isinstance(history, ListValue) or len(event.at.args) != 1:
+        return None
+    path = path_of(event.at.args[0].value)
+    if not path or not any(isinstance(value, Array) for value in history.slots.values()):
+        return None
+    if not _is_appended_to(event, path):
+        return None
+    name = quote(event.context, event.at.args[0].value, "the list")
+    problem = f"`sum` adds up all of {name} again for each new element, one operation for each element so far"
+    return Report(event.at, f"{problem}; keep a running sum in a variable", "info", preview=True)
+
+
+def _is_appended_to(event: LibraryCall, path: str) -> bool:
+    """The loop around appends to the list, or the function does, if the list is a field of an object."""
+    context = event.context
+    body = context.inner.body if context.inner is not None else context.scope.tree.body
+    around: list[ir.Stmt] = body if "." in path else []
+    for node in nodes_around(body, event.at.start, event.at.end):
+        if isinstance(node, (ir.For, ir.While)):
+            around = node.body
+    calls = (node for statement in around for node in walk(statement) if isinstance(node, ir.Call))
+    return any(path_of(call.func) == f"{path}.append" for call in calls)

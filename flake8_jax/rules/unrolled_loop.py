@@ -39,6 +39,10 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
     32, as in the fourth example. The default is the number in `add_argument("--steps", default=128)`, in a field of a
     class, or in an assignment to the attribute.
 
+    With `--preview`, the rule also reports a loop over `range` of unknown length in two more cases. Either each iteration
+    sets one element of an array (`grid = grid.at[i, j].set(…)`), or the loop goes over a length or, by its name, over a
+    number of steps (`range(self.timesteps)`), and each iteration needs a result of the iteration before.
+
     ## Why is this bad?
 
     JAX unrolls Python loops at trace time: the compiled program contains one copy of the body for each iteration. The
@@ -297,7 +301,7 @@ def _report_gathering(event: UnrolledLoop) -> Report | None:
     """A loop of which only the data say how often it runs."""
     if is_test(event.context):
         return None
-    problem = f"The loop over {quote(event.context, event.at)} unrolls into a copy of its body for each element"
+    problem = f"The loop over {quote(event.context, event.at)} unrolls into a copy of its body for each iteration"
     advice = "use jax.lax.scan" if event.recurs else "use jax.vmap, or jax.lax.map or scan to save memory"
     message = f"{problem}, which slows compilation if there are many; {advice}"
     return Report(event.at, message, "info", preview=True, unless=IN_NEST)

@@ -18,7 +18,7 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
-from flake8_jax.semantics.domain.code import bound_paths, last_name, names_read
+from flake8_jax.semantics.domain.code import all_statements, bound_paths, last_name, names_read
 
 _WRAPPERS = frozenset({"reversed", "tqdm", "list", "tuple"})
 _OF_NETWORKS = re.compile(
@@ -134,6 +134,45 @@ def replaces_each(node: ir.For) -> bool:
         ):
             return True
     return False
+
+
+_STEPS = re.compile(
+    r"(?:^|_)(?:steps?|timesteps?|iters?|iterations?|time|times|horizon|length|len|seq|rows?|cols?|columns|width|height|samples?"
+    r"|points|particles|neurons|episodes)(?:_|$)|^T$|^nt$",
+    re.IGNORECASE,
+)
+
+
+def is_step_by_step(node: Any) -> bool:
+    """A loop that counts, and that sets one element of an array in each iteration (``grid = grid.at[i, j].set(…)``); or that
+    goes over steps or a length by its name, and whose iterations need what the one before has computed."""
+    if not isinstance(node, ir.For) or not isinstance(node.iter, ir.Call) or last_name(node.iter.func) != "range":
+        return False
+    counters = names_read(node.target)
+    if any(_sets_element(statement, counters) for statement in all_statements(node.body)):
+        return True
+    count = node.iter.args[-1].value if node.iter.args else node.iter
+    named = [
+        n.attr if isinstance(n, ir.Attribute) else n.id for n in walk(count) if isinstance(n, (ir.Attribute, ir.Name))
+    ]
+    if any(map(_OF_NETWORKS.search, named)):
+        return False
+    names_it = any(map(_STEPS.search, named)) or _is_length(count)
+    return names_it and uses_before_binding(node)
+
+
+def _is_length(count: ir.Expr) -> bool:
+    return isinstance(count, ir.Call) and last_name(count.func) == "len"
+
+
+def _sets_element(statement: ir.Stmt, counters: set[str]) -> bool:
+    """``a = a.at[i].set(x)``."""
+    value = statement.value if isinstance(statement, ir.Assign) else None
+    if not isinstance(value, ir.Call) or not isinstance(value.func, ir.Attribute):
+        return False
+    item = value.func.value
+    is_at = isinstance(item, ir.Subscript) and isinstance(item.value, ir.Attribute) and item.value.attr == "at"
+    return is_at and isinstance(item, ir.Subscript) and not counters.isdisjoint(names_read(item.index))
 
 
 def leaf_update(body: list[ir.Stmt]) -> ir.Node | None:

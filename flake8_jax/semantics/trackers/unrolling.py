@@ -32,7 +32,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.code import all_statements, below, bound_paths, last_name, names_read
 from flake8_jax.semantics.domain.option_defaults import least_of_option, option_name
-from flake8_jax.semantics.domain.row_loops import Rows, is_plain, rows_of, uses_before_binding
+from flake8_jax.semantics.domain.row_loops import Rows, is_plain, is_step_by_step, rows_of, uses_before_binding
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.stack import LoopState
 from flake8_jax.semantics.domain.values import (
@@ -137,6 +137,13 @@ class LoopNests(Tracker):
                 if not m.path.mode.shapes_only and not _in_kernel(m):
                     context = m.path.context(frame.scope)
                     m.bus.emit(UnrolledLoop(context, at, 0, 0, dict(frame.slots), recurs=needs))
+                places = (*places, at)
+            elif not _is_varied(seen) and is_step_by_step(loop.node):
+                for place in places:
+                    m.bus.record_fact(IN_NEST, frame.scope, place.start)
+                if not m.path.mode.shapes_only and not _in_kernel(m):
+                    context = m.path.context(frame.scope)
+                    m.bus.emit(UnrolledLoop(context, at, 0, 0, dict(frame.slots), recurs=True))
                 places = (*places, at)
             elif not _is_varied(seen):
                 self._by_default(frame, at)

@@ -407,9 +407,9 @@ def gathered(x, shifts, weights):
 @jax.jit
 def needed_in_turn(x, shifts, layers):
     total = jnp.zeros(x.shape)
-    for i in range(len(shifts)):
+    for i in range(len(shifts)):  # expect: unrolled-loop
         x = jnp.roll(x, shifts[i]) * 0.5
-    for i in range(len(shifts)):
+    for i in range(len(shifts)):  # expect: unrolled-loop
         total += jnp.sin(total) * shifts[i]
     rows = [x]
     for i in range(len(shifts)):
@@ -422,7 +422,7 @@ def needed_in_turn(x, shifts, layers):
     for i in range(len(FUNCTIONS)):
         function = FUNCTIONS[i]
         rows.append(function(x) * 2)
-    for i in range(len(shifts)):
+    for i in range(len(shifts)):  # expect: unrolled-loop
         if i % 2:
             total += jnp.sin(x) * 2
     return total, rows
