@@ -20,6 +20,7 @@ from flake8_jax.cli.subjects import (
     subject_parser,
 )
 from flake8_jax.runtime_checks.measurements import CacheKey, RecompileCase, Recompiles, peak
+from flake8_jax.runtime_checks.profile import Profile, load
 
 _LONGEST_REASON, _MOST_KINDS = 240, 40
 
@@ -65,6 +66,9 @@ def _run(args: argparse.Namespace, command: list[str] | None) -> int:
     check_plot(args.plot)
     recompiles = measured(args, command, Recompiles, {}, task="recompiles", shapes=_MOST_KINDS)
     show_result(args, recompiles, described)
+    compiled = sum(case.compiled for case in recompiles.cases)
+    if args.profile and (said := made_again(recompiles.name, compiled, load(args.profile))):
+        tell(said)
     if args.plot:
         save(draw_recompiles(recompiles), args.plot)
         tell(f"wrote {args.plot}")
@@ -92,6 +96,24 @@ def described(recompiles: Recompiles) -> str:
     else:
         lines.append(f"None of {_later(recompiles)} recompiled.")
     return "\n".join(lines) + "\n" + said_left_out(recompiles.left_out)
+
+
+def made_again(function: str, compiled: int, profile: Profile) -> str:
+    """What to say where the recorded run compiled the function more often, because it made several functions of that name:
+    here one of them gets all calls. JAX compiles each function object by itself, and says so in its explanations. compiled:
+    how often it was compiled here."""
+    name = function.rpartition(".")[2]
+    found = [one for one in profile.compilations if one.name == name and any(_ANOTHER in cause for cause in one.causes)]
+    count = sum(one.count for one in found)
+    if count <= compiled:
+        return ""
+    return (
+        f"the recorded run compiled `{name}` {count} times, because the program makes the function again, and JAX compiles "
+        "each function object by itself; here one of them gets all calls"
+    )
+
+
+_ANOTHER = "another function defined on the same line"
 
 
 def _later(recompiles: Recompiles) -> str:

@@ -141,10 +141,10 @@ def _run(args: argparse.Namespace, words: list[str]) -> int:
 def text_of(profile: Profile, path: str) -> str:
     """What was recorded, in a few lines."""
     staged = sum(function.staged_calls > 0 for function in profile.functions)
-    lines = [
-        f"Recorded {len(profile.functions)} functions, {staged} of them while JAX traced, and "
-        f"{sum(c.count for c in profile.compilations)} compilations into {path}."
-    ]
+    recorded = "1 function" if len(profile.functions) == 1 else f"{len(profile.functions)} functions"
+    count = sum(c.count for c in profile.compilations)
+    compiled = "1 compilation" if count == 1 else f"{count} compilations"
+    lines = [f"Recorded {recorded}, {staged} of them while JAX traced, and {compiled} into {path}."]
     again = [c for c in profile.compilations if c.count > 1][:5]
     lines += [_again(c) for c in again]
     return "\n".join(lines) + "\n"

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -346,14 +346,21 @@ def compares_nan(o: Observations) -> Verdict:
 
 
 def compiles_again(
-    *, what: str, traces: bool = False, across_runs: bool = False, here: bool = False, each: bool = False
+    *,
+    what: str,
+    traces: bool = False,
+    across_runs: bool = False,
+    here: bool = False,
+    each: bool = False,
+    alike: bool = False,
 ) -> Judge:
     """Make a judge that confirms if JAX compiles the same function more than once, in one run of the function around
     the line or, with across_runs, in several; of a loop, what was compiled before it or after it does not count.
 
     traces: count traces too, and compilations for the same shapes only. here: tell compilations for another line of the
     function apart. each: only what the line itself has compiled counts, and what it has in less than
-    half of its runs is an operation that met new shapes.
+    half of its runs is an operation that met new shapes. alike: what was compiled each time for arguments of other types says
+    nothing, because the code that the rule advises compiles it as often.
     """
 
     def judge(o: Observations) -> Verdict:
@@ -372,6 +379,11 @@ def compiles_again(
         best = max(names.items(), key=lambda item: item[1], default=None)
         visits = o.visits("eager") if across_runs else o.most("eager")
         if best is not None and best[1] >= max(2, visits / 2 if each else 0) and visits >= 2:
+            if alike and _differ(seen for seen in found if seen["name"] == best[0][1]):
+                said = (
+                    f"JAX compiled `{best[0][1]}` {times_in_words(best[1])}, and each time for arguments of other types"
+                )
+                return _unclear(said, "read whether these are needed, or use a run in which the types repeat")
             reason = next((seen["reason"] for seen in reversed(found) if seen.get("reason")), "")
             name = best[0][1] or "the function"
             seconds = sum(seen["seconds"] for seen in found if seen["name"] == best[0][1])
@@ -390,6 +402,12 @@ def compiles_again(
         return _unclear(f"the line ran {times_in_words(o.visits())}, and JAX compiled nothing again", advice)
 
     return judge
+
+
+def _differ(compilations: Iterable[Seen]) -> bool:
+    """Each compilation was for other types of arguments, as far as JAX told them."""
+    signatures = [seen.get("signature", "") for seen in compilations]
+    return all(signatures) and len(set(signatures)) == len(signatures)
 
 
 def lengthens(o: Observations) -> Verdict:
@@ -414,15 +432,16 @@ def compiles_operations(least: int, often: int = 16) -> Judge:
         found = o.through("compilations")
         names = sorted({seen["name"] for seen in found})
         count = o.visits(*_RUNNING)
-        if len(names) >= least and o.visits("eager"):
+        if len(names) >= least and (o.visits("eager") or not count):  # vmap without jit compiles one by one, too
             return _compiled_singly(names)
         if not o.visits():
             return NOT_REACHED
         if not count:
-            said = (
-                f"the line only ran while JAX traced ({times_in_words(o.visits())}), so that it was compiled as a whole"
+            ran = f"the line ran only under transforms ({times_in_words(o.visits())})"
+            said = f"{ran}, and JAX compiled too little of it singly"
+            return _unclear(
+                said, "read whether jit is among them, or use a command that calls its function outside of jit"
             )
-            return _unclear(said, "use a command that calls its function outside of jit")
         if _is_compiled_inside(o):
             said = "JAX traced the function that the line calls less often than the line ran, as jit does"
             return _unclear(said, "read whether what it calls is compiled, or use a command that calls it without jit")
@@ -443,7 +462,12 @@ _RUNNING = ("eager", "concrete")
 
 def _compiled_singly(names: list[str]) -> Verdict:
     count = f"{len(names)} operations" if len(names) > 1 else "an operation"
-    return _confirmed(f"JAX compiled {count} of the line one by one: {', '.join(names[:4])}", operations=len(names))
+    shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+    return _confirmed(f"JAX compiled {count} of the line one by one: {shown}", operations=len(names))
+
+
+_SHOWN = 4
+"""So many operations are named."""
 
 
 def _is_compiled_inside(o: Observations) -> bool:
@@ -540,7 +564,7 @@ def work_is_pending(o: Observations) -> Verdict:
     """Confirm if the device was still computing arrays when the clock was read."""
     if o.watch.get("pending"):
         return _confirmed("arrays were still being computed when the clock was read")
-    advice = "use larger inputs, or a GPU or TPU"
+    advice = "use larger inputs, and assign what the timed code computes to variables"
     said = "the arrays that the program still held were ready when the clock was read; results that it had dropped are unknown"
     return _unclear(said, advice) if o.visits() else NOT_REACHED
 
@@ -717,14 +741,14 @@ def loses_digits(o: Observations) -> Verdict:
         how = (
             "or its gradient is not finite where that of the stable one is"
             if apart > 1e30
-            else f"differs from the stable one by {apart:.1%}"
+            else f"differs from the stable one by up to {apart:.1%} of an element"
         )
         return _confirmed(f"on the values of this run the formula {how}", relative_difference=apart)
     if not o.visits():
         return NOT_REACHED
     if not compared:
         return _unclear(
-            "there is no stable form of the formula that jaxlint could compute on the same values",
+            "jaxlint could compute no stable form of the formula on the values of this run",
             "use float64 (jax_enable_x64) and compare the results",
         )
     agree = f"on {_many(compared)} the formula and the stable one agree"

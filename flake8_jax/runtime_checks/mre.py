@@ -160,7 +160,7 @@ class Maker:
             self._work(self._search(candidates))
         if self._reducer is None:
             text = tidied(candidates[0])
-            verdict = self._last or Verdict("inconclusive", "no run can decide this rule; read the code")
+            verdict = self._last or Verdict("inconclusive", "jaxlint has no check of this rule in a run; read the code")
             if verdict.verdict == CONFIRMED:  # of the modules that the script was made from, not of the script
                 why = "; the time was up (`--timeout`)" * (time.monotonic() > self._deadline)
                 verdict = Verdict("inconclusive", f"no script of one file was seen to show it{why}")

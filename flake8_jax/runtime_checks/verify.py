@@ -46,7 +46,7 @@ _DEVICES = "xla_force_host_platform_device_count"
 _STOPPED = ("timeout", "memory", "signal", "interrupted")
 REPLICAS = 4
 """So many devices the CPU poses as, where a finding is about several."""
-_LEAST_SECONDS = 12.0
+_LEAST_SECONDS = 8.0
 """A run without jit gets at least that; else the time of the run as it is, which is slower than the command by itself."""
 _UNKNOWN_SECONDS = 120.0
 """A run without jit gets that where there was no run as it is."""
@@ -316,16 +316,22 @@ def _is_idle(batch: Sequence[Asked], mode: str, plain: Run) -> bool:
 
 def _needing(batch: Sequence[Asked], mode: str, plain: Run | None) -> list[int]:
     """The findings that a run of this mode is for, without those that it would not come to either."""
-    return [number for number, one in enumerate(batch) if _mode(one) == mode and not _is_unreached(number, mode, plain)]
+    return [
+        number
+        for number, one in enumerate(batch)
+        if _mode(one) == mode and not _is_unreached(number, one.spot.path, mode, plain)
+    ]
 
 
-def _is_unreached(number: int, mode: str, plain: Run | None) -> bool:
-    """Whether a whole run did not come to a finding, so that a run of this mode would not either."""
+def _is_unreached(number: int, path: str, mode: str, plain: Run | None) -> bool:
+    """Whether a whole run did not come to a finding, or one that was cut not to its file, so that a run of this mode would not
+    either."""
     if plain is None or plain.seen is None or mode not in ("keys", "nans"):
         return False
-    if plain.interrupted or plain.cut or plain.called:
+    if plain.interrupted or plain.called or plain.seen["watches"][number]["visits"]:
         return False
-    return not plain.seen["watches"][number]["visits"]
+    files = plain.seen.get("files") or [path]  # a program loads its files at first
+    return not plain.cut or path not in files
 
 
 def _mode(one: Asked) -> str:
@@ -488,13 +494,24 @@ def _missing_jax(outcome: Outcome, workload: Workload) -> str:
     return missing_jax(workload.python, versions, said)
 
 
+def _ran(number: int, runs: Mapping[str, Run]) -> str:
+    """``the line ran twice; ``, where a run came to it."""
+    seen = next((run.seen for run in runs.values() if run.seen is not None), None)
+    count = sum(seen["watches"][number]["visits"].values()) if seen is not None else 0
+    return f"the line ran {times_in_words(count)}; " if count else ""
+
+
 def judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, versions: dict[str, str]) -> Verdict:
     """Return the verdict on one finding. runs: by mode; versions: those of one of the runs."""
     oracle = all_oracles().get(one.rule)
     target = versions.get("backend", workload.target)
     if oracle is None:
-        return Verdict("inconclusive", "no run can decide this rule; read the code", target)
-    run = runs["plain"] if _is_unreached(number, oracle.mode, runs.get("plain")) else runs.get(oracle.mode)
+        return Verdict(
+            "inconclusive", f"{_ran(number, runs)}jaxlint has no check of this rule in a run; read the code", target
+        )
+    run = (
+        runs["plain"] if _is_unreached(number, one.spot.path, oracle.mode, runs.get("plain")) else runs.get(oracle.mode)
+    )
     if run is None:
         return Verdict(
             "inconclusive", f"interrupted before the run that it needs ({_MODES[oracle.mode]}); verify it again", target
@@ -577,7 +594,9 @@ def _why_not_reached(one: Asked, watch: Seen, run: Run) -> Verdict | None:
             return found
     if run.failed:
         if _is_entered(one, run.seen):
-            return Verdict("blocked", f"the line did not run; {run.trouble}")
+            return Verdict(
+                "blocked", f"the line did not run; {run.trouble}; fix that, or use a command that comes to the line"
+            )
         said = f"the line did not run; nothing of its file ran before {run.trouble}"
         return Verdict("blocked", f"{said}; fix that, or use a command that comes to its file")
     why = run.trouble or "the run was " * bool(run.cut) + run.cut

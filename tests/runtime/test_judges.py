@@ -204,8 +204,8 @@ def test_files_of_one_name_are_told_apart(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ([FILE], "the command ended with KeyError"),
-        (["/project/call.py"], "the command ended with KeyError"),
+        ([FILE], "the command ended with KeyError; fix that, or use a command that comes to the line"),
+        (["/project/call.py"], "the command ended with KeyError; fix that, or use a command that comes to the line"),
         (
             [OTHER],
             "nothing of its file ran before the command ended with KeyError; fix that, or use a command that comes to its file",
@@ -410,7 +410,7 @@ def test_a_run_without_jit_that_is_cut_says_what_gives_it_more_time(visits: int)
 
 @pytest.mark.parametrize(
     ("wall", "given", "enough"),
-    [(None, None, 120), (None, 240, 240), (3.0, None, 12), (30.0, None, 30), (30.0, 20, 20)],
+    [(None, None, 120), (None, 240, 240), (3.0, None, 8), (30.0, None, 30), (30.0, 20, 20)],
 )
 def test_how_long_a_run_without_jit_may_take(wall: float | None, given: float | None, enough: float) -> None:
     plain = None if wall is None else Run(None, {}, wall=wall)
@@ -492,7 +492,13 @@ def test_an_array_that_grows_is_compiled_for_several_shapes(
             {"abstract": 4},
             [],
             0,
-            "inconclusive: the line only ran while JAX traced (4 times), so that it was compiled as",
+            "inconclusive: the line ran only under transforms (4 times), and JAX compiled too little of it singly",
+        ),
+        (  # vmap without jit
+            {"abstract": 4},
+            ["add", "cos", "dot", "mul", "sin"],
+            0,
+            "confirmed: JAX compiled 5 operations of the line one by one: add, cos, dot, mul and 1 more",
         ),
     ],
 )
@@ -537,6 +543,33 @@ def test_compilations_before_the_loop(row: int, verdict: str) -> None:
     asked = Asked("jit-in-loop", Spot(FILE, 10, 10), loop=rows_of_loop("\n" * 7 + "for i in x:\n f()\n\n\n g()", 10))
     found = judged(0, asked, runs, Workload(("python", "main.py"), ("/project",), "/project"), {"backend": "cpu"})
     assert found.verdict == verdict, found
+
+
+@pytest.mark.parametrize("rule", ["jit-in-loop", "jit-per-call"])
+@pytest.mark.parametrize(
+    ("types", "verdict"),
+    [(("f32[2]", "f32[2]"), "confirmed"), (("f32[2]", "f32[3]"), "inconclusive"), (("", ""), "confirmed")],
+)
+def test_a_jit_further_out_compiles_as_often_for_other_types(rule: str, types: tuple[str, str], verdict: str) -> None:
+    compiled = [
+        {"name": "jit(cost)", "seconds": 0.1, "reason": "", "signature": one, "stack": [[FILE, 10, "main", 1]]}
+        for one in types
+    ]
+    watch = {"visits": {"eager": 2}, "most": {"eager": 2}, "numbers": [1]}
+    runs = {"plain": Run({"watches": [watch], "raised": [], "compilations": compiled}, {})}
+    workload = Workload(("python", "main.py"), ("/project",), "/project")
+    found = judged(0, Asked(rule, Spot(FILE, 10, 10)), runs, workload, {"backend": "cpu"})
+    assert found.verdict == verdict, found
+
+
+@pytest.mark.parametrize(("files", "used"), [([FILE], "keys"), ([OTHER], "plain"), ([], "keys")])
+def test_a_run_without_jit_comes_to_no_file_that_the_first_run_did_not_load(files: list[str], used: str) -> None:
+    """The first run was cut after the time of ``--for``; the second one has as much."""
+    seen = {"watches": [{"visits": {}, "functions": []}], "raised": [], "files": files}
+    runs = {mode: Run(seen, {}, cut=f"ended after 30 s, {mode}") for mode in ("plain", "keys")}
+    workload = Workload(("python", "main.py"), ("/project",), "/project")
+    found = judged(0, Asked("key-reuse", Spot(FILE, 10, 10)), runs, workload, {"backend": "cpu"})
+    assert f"ended after 30 s, {used}" in found.reason, found
 
 
 @pytest.mark.parametrize(

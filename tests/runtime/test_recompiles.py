@@ -8,9 +8,10 @@ import msgspec
 import pytest
 from runtime.measured import Command, command, data, remedies
 
-from flake8_jax.cli.recompiles import described
+from flake8_jax.cli.recompiles import described, made_again
 from flake8_jax.runtime_checks.child.cache_keys import Leaf, _leaves
 from flake8_jax.runtime_checks.measurements import Recompiles
+from flake8_jax.runtime_checks.profile import Compilation, Profile
 
 pytestmark = pytest.mark.jax
 jaxlint = pytest.fixture(command)
@@ -128,3 +129,11 @@ def test_wrong_calls(jaxlint: Command, tmp_path: Path, arguments: list[str], mes
     status, out, err = jaxlint("recompiles", "train.py:step", *arguments)
     assert (status, out) == (2, "")
     assert message in err
+
+
+@pytest.mark.parametrize(("count", "cause"), [(6, "another function"), (1, "another function"), (6, "other types")])
+def test_functions_of_one_name_in_a_recorded_run(count: int, cause: str) -> None:
+    why = f"never seen function: func, but seen {cause} defined on the same line"
+    compiled = Compilation("func", "train.py", 46, "<module>", count, 0.5, [why])
+    said = made_again("train.func", 1, Profile(1, [], {}, [], [compiled]))
+    assert ("compiled `func` 6 times" in said) == (count == 6 and cause == "another function"), said
