@@ -73,7 +73,7 @@ NO_TANGENT = frozenset({"jax.lax.stop_gradient", "jax.numpy.round", "jax.numpy.f
 NAMESPACES = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.special.")
 EMITTED_OPERATIONS = frozenset({
     "log", "where", "select", "sum", "mean", "-", "*", "/", "log1p", "arccos", "arcsin", "nan_to_num", "nansum", "nanmean",
-    "softmax", "log_softmax", "sqrt",
+    "softmax", "log_softmax", "sqrt", "norm", "**",
 })  # fmt: skip
 """Of the recorded operations, those whose events rules get."""
 _SYNONYMS = {
