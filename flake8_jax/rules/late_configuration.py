@@ -163,8 +163,9 @@ def _enabled_late(event: Setting) -> Report | None:
     since = event.since
     if since is None or not is_on(event.value) or event.context.scope.is_test:
         return None
-    if _QUESTION.search(since.scope.text[since.start : since.end]):
-        return None
+    started = since.scope.text[since.start : since.end]
+    if _QUESTION.search(started) or started.startswith(("import ", "from ")):
+        return None  # what the import makes may be no array
     where = ""
     if since.scope is event.context.scope:
         where = f" on line {Positions(since.scope.tree.line_starts).row(since.start)}"

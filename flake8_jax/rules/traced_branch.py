@@ -204,7 +204,7 @@ def traced_branch(event: TruthTest) -> Report | None:
 
 def _under_grad(event: TruthTest) -> Report | None:
     """``grad`` alone knows the value: the test works, but not once the code is compiled."""
-    if event.how == "assert" or not is_known_tracer(event.value) or event.context.scope.is_test:
+    if event.how in ("assert", "comprehension") or not is_known_tracer(event.value) or event.context.scope.is_test:
         return None
     advice = _ADVICE.get(event.how, ("", _SELECT))[1]
     message = (

@@ -12,7 +12,7 @@ from flake8_jax.semantics.events.events import Slicing
 def traced_slice(event: Slicing) -> Report | None:
     """A slice has a traced start, stop or step.
 
-    With `--preview`, the rule also reports a slice outside tracing whose bound is a JAX array, such as a random position.
+    With `--preview`, the rule also reports a slice outside tracing whose start is a JAX array, such as a random position.
     This finding is a note: the slice works, but it waits for the device, and it raises an error once the code is compiled.
 
     ## Why is this bad?
@@ -127,9 +127,8 @@ def _outside_tracing(event: Slicing) -> Report | None:
     context = event.context
     if context.inner is None or context.scope.is_test or isinstance(event.base, (HostArray, ListValue, TupleValue)):
         return None
-    for value, node in ((event.lower, event.slice.lower), (event.upper, event.slice.upper)):
-        if node is None or type(value) is not Array or value.level >= GRAD or value.declared:
-            continue
-        problem = f"{quote(context, node)} is a JAX array, so this slice waits for the device and raises under jit"
-        return Report(event.at, f"{problem}; use jax.lax.dynamic_slice", level="info", preview=True)
-    return None
+    value, node = event.lower, event.slice.lower
+    if node is None or type(value) is not Array or value.level >= GRAD or value.declared:
+        return None  # an upper bound alone says how many elements there are: no slice of a fixed size replaces it
+    problem = f"{quote(context, node)} is a JAX array, so this slice waits for the device and raises under jit"
+    return Report(event.at, f"{problem}; use jax.lax.dynamic_slice", level="info", preview=True)

@@ -86,7 +86,8 @@ def untraced_of_all(answers: Sequence[Value], *, settling: bool) -> bool | None:
 
 
 def is_known_tracer(value: Value) -> bool:
-    """A tracer of ``grad`` alone, which has a value, or the result of a comparison with one."""
+    """A tracer of ``grad`` alone, which has a value, or the result of a comparison with one. What code compares for equality is
+    no number that it differentiates by, as a rule."""
     if isinstance(value, UnionValue):
         return all(is_known_tracer(member) for member in value.members)
     if not isinstance(value, Array) or value.level > GRAD:
@@ -96,4 +97,4 @@ def is_known_tracer(value: Value) -> bool:
     return value.level == GRAD or any(holds_tracer(operand, GRAD) for operand in compared)
 
 
-_COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
+_COMPARISONS = frozenset({"<", "<=", ">", ">="})

@@ -14,8 +14,10 @@ import re
 from typing import NamedTuple
 
 from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
+from flake8_jax.semantics.domain.code import all_statements, last_name, path_of
 from flake8_jax.semantics.domain.recipes import has_tangent
-from flake8_jax.semantics.domain.values import SHAPED, Array, Opaque, Recipe, UnionValue, Value, canonical_key
+from flake8_jax.semantics.domain.values import SHAPED, Array, Opaque, Recipe, UnionValue, Unknown, Value, canonical_key
 from flake8_jax.semantics.events.events import Computation
 from flake8_jax.semantics.events.formulas import DEEPEST, number, written_as
 
@@ -37,7 +39,9 @@ def root_at_zero(event: Computation) -> Root | None:
         return None
     if event.name == "**":
         return _of_square(event)
-    if event.name == "sqrt" and has_tangent(event.operands[0], event.tangents):
+    if event.name == "sqrt" and not has_tangent(event.operands[0], event.tangents):
+        return _of_kept_state(event)
+    if event.name == "sqrt":
         return _of_clamped(event.operands[0]) or _of_length(event, _squares_in(event.operands[0]))
     if event.name == "norm" and has_tangent(event.operands[0], event.tangents) and _is_euclidean(event.at):
         return _of_length(event, event.operands[0])
@@ -74,6 +78,27 @@ def _of_clamped(value: Value, depth: int = DEEPEST) -> Root | None:
         others = [v for v in recipe.operands if number(v) is None]
         return _of_clamped(others[0], depth - 1) if len(others) == 1 else None
     return None
+
+
+def _of_kept_state(event: Computation) -> Root | None:
+    """``sqrt(2 * g * self.height)`` in a step that ends with ``self.height = jnp.maximum(self.height, 0)``."""
+    function, node = event.context.inner, event.at
+    if function is None or not isinstance(node, ir.Call) or not isinstance(event.operands[0], (Unknown, Array)):
+        return None
+    read = {path_of(n) for argument in node.args for n in walk(argument.value) if isinstance(n, ir.Attribute)}
+    for statement in all_statements(function.body):
+        if isinstance(statement, ir.Assign) and path_of(statement.targets[0]) in read - {""}:
+            if _clamps_at_zero(statement.value):
+                return Root("has a NaN gradient where this function has clamped the operand to 0", _IN_ROOT)
+    return None
+
+
+def _clamps_at_zero(node: ir.Expr) -> bool:
+    if not isinstance(node, ir.Call) or last_name(node.func) not in ("maximum", "clip", "relu", "max"):
+        return False
+    return last_name(node.func) == "relu" or any(
+        isinstance(argument.value, ir.Constant) and argument.value.value == 0 for argument in node.args[:2]
+    )
 
 
 def _is_clamp(recipe: Recipe) -> bool:

@@ -256,7 +256,8 @@ def _track(m: Machine, frame: Frame, result: Value, recipe: Recipe, *, emit: boo
     if recipe.name in _PRODUCTS and m.path.mode.differentiated and len(recipe.operands) > 1:
         _track_weighted(m, frame, recipe.operands[-2:])
     operands, inner = recipe.operands, recipe.function
-    told = recipe.name == "log" or any(type(v) is Array and v.recipe is not None for v in operands)
+    always = recipe.name == "log" or (recipe.name == "sqrt" and m.path.mode.differentiated)
+    told = always or any(type(v) is Array and v.recipe is not None for v in operands)
     if emit and told and m.bus.wants(Computation):
         foreign = frozenset([id(link.fn) for link in m.path.stack if link.fn is not None and link.fn is not inner])
         marked, context = m.trackers[Tangents].marked, m.path.context(frame.scope)

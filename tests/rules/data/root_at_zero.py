@@ -64,6 +64,31 @@ def simulate(w):
     return total
 
 
+class Basin:
+    def __init__(self, height, gravity):
+        self.height, self.gravity = height, gravity
+
+    def step(self, inflow):
+        speed = jnp.sqrt(self.gravity * self.height)  # expect: root-at-zero
+        self.height = jnp.maximum(self.height + inflow - speed, 0)  # expect: self-write
+        return self.height
+
+
+class Simulation:
+    def __init__(self, plant):
+        self.plant = plant
+
+    def run(self, w):
+        return sum(self.plant.step(w) for _ in range(3))
+
+    def train(self, w):
+        return jax.grad(self.run)(w)
+
+
+def simulation(height, gravity):
+    return Simulation(Basin(height, gravity)).train(1.0)
+
+
 # runs: outflow(jnp.ones(2)), of_relu(jnp.ones(2)), of_clip(jnp.ones(2)), force(jnp.ones((2, 2))), simulate(0.1)
 # runs: ridge(jnp.ones(2), jnp.ones((3, 2)), jnp.ones(3)), steps(jnp.ones((2, 2)), (jnp.ones(2), jnp.zeros(2)))
 
