@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._merging import report_wrong_argument
 from flake8_jax.rules._tracers import quote
@@ -71,6 +72,9 @@ def non_array_argument(
 
     With `--preview`, the rule also reports such a value in the result of a function that JAX traces, for example in
     `return jax.tree, map(f, params)`, where a comma stands for a dot.
+
+    With `--preview`, the rule also reports a seed of `jax.random.key` that is None, or a parameter whose default is None
+    and that the function uses only as the seed.
 
     The finding is a warning if jaxlint knows only from the annotation of a parameter (`model: Model`) that the
     argument is an object of a class of the project.
@@ -269,7 +273,7 @@ def non_array_argument(
     if context.presumed or context.caught:
         return None
     if isinstance(event, LibraryCall):
-        return _not_called(event) or _no_key(event) or _not_converted(event)
+        return _not_called(event) or _no_key(event) or _no_seed(event) or _not_converted(event)
     if isinstance(event, SequenceOperation):
         return _operated(event)
     if isinstance(event, StagedResult):
@@ -347,6 +351,36 @@ def _no_key(event: LibraryCall) -> Report | None:
     return Report(
         node, f"{subject} is {kind}{where}, but `{short}` needs a key here; pass a key such as jax.random.key(seed)"
     )
+
+
+def _no_seed(event: LibraryCall) -> Report | None:
+    """``PRNGKey(seed)`` where ``seed`` is None unless a caller passes it."""
+    if event.name not in ("jax.random.PRNGKey", "jax.random.key") or not event.args or not event.nodes:
+        return None
+    node, value = event.nodes[0], event.args[0]
+    if node is None:
+        return None
+    if isinstance(value, Const) and value.value is None:
+        wrong = f"{quote(event.context, node)} is None"
+    elif _is_none_by_default(event, node):
+        wrong = f"{quote(event.context, node)} is None by default"
+    else:
+        return None
+    return Report(
+        node, f"{wrong}, but {event.name} needs an integer; use 0 or a seed from NumPy", preview=True, level="info"
+    )
+
+
+def _is_none_by_default(event: LibraryCall, node: ir.Expr) -> bool:
+    """A parameter whose default is None, and which the function tests or assigns nowhere."""
+    fn = event.context.inner
+    if fn is None or not isinstance(node, ir.Name):
+        return False
+    defaults = [p.default for p in fn.params if p.name == node.id]
+    if not defaults or not isinstance(defaults[0], ir.Constant) or defaults[0].value is not None:
+        return False
+    uses = [n for statement in fn.body for n in walk(statement) if isinstance(n, ir.Name) and n.id == node.id]
+    return len(uses) == 1
 
 
 def _kind_of(value: Value, node: ir.Expr) -> str:

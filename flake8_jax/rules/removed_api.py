@@ -177,7 +177,12 @@ def removed_api(event: ApiUse) -> Report | None:
     when = f"{title} {show(change.removed)} removed" if change.removed else f"{title} no longer has"
     said = f"Since {title} {show(change.removed)}, {needed(event)}" if needed(event) else f"{when} {subject(event)}"
     message = f"{said}{instead(event, change) or unreplaced(event)}"
-    return Report(Span(event.start, event.end), message, level="info" if event.postponed else None)
+    level = "info" if event.postponed else None
+    return Report(Span(event.start, event.end), message, level=level, preview=event.name.startswith(_IN_PREVIEW))
+
+
+_IN_PREVIEW = ("equinox.filter_", "equinox.nn.conv", "equinox.nn.dropout", "equinox.nn.linear", "equinox.nn.mlp")
+"""Names that too few repositories use to judge them."""
 
 
 def _removed_later(event: ApiUse) -> Report | None:

@@ -128,7 +128,7 @@ def _outside_tracing(event: Slicing) -> Report | None:
     if context.inner is None or context.scope.is_test or isinstance(event.base, (HostArray, ListValue, TupleValue)):
         return None
     value, node = event.lower, event.slice.lower
-    if node is None or type(value) is not Array or value.level >= GRAD or value.declared:
-        return None  # an upper bound alone says how many elements there are: no slice of a fixed size replaces it
+    if node is None or event.slice.upper is None or type(value) is not Array or value.level >= GRAD or value.declared:
+        return None  # one bound alone says how many elements there are: no slice of a fixed size replaces it
     problem = f"{quote(context, node)} is a JAX array, so this slice waits for the device and raises under jit"
     return Report(event.at, f"{problem}; use jax.lax.dynamic_slice", level="info", preview=True)

@@ -332,3 +332,18 @@ def with_shape(x):
 
 
 # runs: with_shape(jnp.ones(2))
+
+
+# --- seeds that are None --------------------------------------------------------------
+
+
+def fresh_key(seed=None):
+    return jax.random.PRNGKey(seed)  # expect: non-array-argument
+
+
+def chosen_key(seed=None):
+    seed = 0 if seed is None else seed
+    return jax.random.key(seed)
+
+
+# runs: fresh_key(1), chosen_key()

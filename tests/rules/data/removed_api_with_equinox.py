@@ -27,3 +27,23 @@ def renamed(x):
 
 
 # runs: renamed(jnp.ones((1, 4, 4)))
+
+
+# --- options and modules that are gone -----------------------------------------
+
+
+def mapped(f):
+    return eqx.filter_vmap(f, out=0)  # expect: removed-api
+
+
+def linear_of():
+    return eqx.nn.linear  # expect: removed-api
+
+
+def mapped_again(f):
+    return eqx.filter_vmap(f, out_axes=0), eqx.nn.Linear
+
+
+# raises ValueError: mapped(jnp.sin)
+# raises AttributeError: linear_of()
+# runs: mapped_again(jnp.sin)
