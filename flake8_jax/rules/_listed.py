@@ -38,7 +38,7 @@ _READING = frozenset(
 ) | {"statistics.mean", "statistics.fmean", "statistics.stdev"}
 _PLOTTING = "matplotlib."
 _ADDING = "builtins.sum"
-_GATHERING = re.compile(r"(?i)collat|sampl|batch|buffer|memory|replay|transition|trajector|rollout|episode")
+_GATHERING = re.compile(r"(?i)collat|sampl|buffer|memory|replay|transition")
 """In the names of functions and variables that have to do with many samples."""
 
 
@@ -136,11 +136,9 @@ def _is_row(value: Value | None) -> bool:
 def _makes_arrays(context: Context, node: ir.Expr) -> bool:
     """``[jnp.asarray(image) for image in images]``."""
     made = node.element if isinstance(node, ir.Comprehension) else None
-    return (
-        isinstance(made, ir.Call)
-        and called_name(made.func, context.scope) in _MAKING
-        and _is_of_jax(context, made.func)
-    )
+    if not isinstance(made, ir.Call) or not made.args or isinstance(made.args[0].value, (ir.List, ir.Tuple)):
+        return False
+    return called_name(made.func, context.scope) in _MAKING and _is_of_jax(context, made.func)
 
 
 def _is_of_jax(context: Context, func: ir.Expr) -> bool:
