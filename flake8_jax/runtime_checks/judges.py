@@ -537,7 +537,8 @@ def compiled_in_region(o: Observations) -> Verdict:
 
 
 def waits_in_loop(o: Observations) -> Verdict:
-    """Confirm if the line waited for the device at least twice in one run of the function that has the loop."""
+    """Confirm if the line waited for the device at least twice in one run of the function that has the loop, or, of a finding
+    without a loop, in at least two runs of its function."""
     waits = [seen for seen in o.through("waits") if seen["state"] == "eager"]
     what = "the line"
     if not waits and o.visits():  # Python counts the tests of `a or b` over several lines to the first of these
@@ -552,6 +553,10 @@ def waits_in_loop(o: Observations) -> Verdict:
         return _confirmed(f"{what} waited for the device {times_in_words(most)} in one run of {where}", waits=most)
     if not o.visits():
         return NOT_REACHED
+    runs_ = {busy[0] for busy in counts}
+    if most and len(runs_) >= 2 and not o.loop and not o.chain:  # the finding is about a step that some loop calls
+        said = f"{what} waited for the device in {len(runs_)} runs of its function"
+        return _confirmed(said, waits=sum(counts.values()))
     if most:
         return _unclear("the line waited for the device once in each run of its function", MORE_ITERATIONS)
     return _unclear(

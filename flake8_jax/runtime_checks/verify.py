@@ -46,7 +46,7 @@ _DEVICES = "xla_force_host_platform_device_count"
 _STOPPED = ("timeout", "memory", "signal", "interrupted")
 REPLICAS = 4
 """So many devices the CPU poses as, where a finding is about several."""
-_LEAST_SECONDS = 8.0
+_LEAST_SECONDS = 12.0
 """A run without jit gets at least that; else the time of the run as it is, which is slower than the command by itself."""
 _UNKNOWN_SECONDS = 120.0
 """A run without jit gets that where there was no run as it is."""

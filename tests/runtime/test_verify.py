@@ -38,6 +38,8 @@ for folder in sorted(pathlib.Path(__file__).parent.glob("*/")):
     except Exception as error:
         print(folder.name, type(error).__name__, error)
     sys.path.remove(str(folder))
+    if "jax" in sys.modules:
+        sys.modules["jax"].config.update("jax_enable_x64", False)
     for name, module in list(sys.modules.items()):
         if str(getattr(module, "__file__", None) or "").startswith(str(folder)):
             del sys.modules[name]
