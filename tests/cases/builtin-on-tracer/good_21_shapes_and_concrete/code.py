@@ -17,7 +17,7 @@ def init(key, width, gain=2.0):
 
 
 def relu_like(x):
-    return max(x, 0.0) + min(x, 1.0)
+    return jnp.maximum(x, 0.0) + jnp.minimum(x, 1.0)
 
 
 slope = jax.grad(relu_like)
