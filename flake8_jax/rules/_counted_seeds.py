@@ -59,6 +59,22 @@ def reachable_seed(event: LibraryCall) -> str:
     return given or next((path for node in nodes if _SEED.fullmatch(last_name(node)) and (path := path_of(node))), "")
 
 
+def ignored_seed(event: LibraryCall) -> str:
+    """``config.seed``, which the function around the call or its class reads, where the call has a number; empty if none."""
+    context, node = event.context, _seed_node(event)
+    if context.inner is None or not isinstance(node, ir.Constant) or context.staged:
+        return ""
+    around = list(nodes_around(context.scope.tree.body, event.at.start, event.at.end))
+    owner = next((n for n in around if isinstance(n, ir.ClassDef)), None)
+    body = owner.body if owner is not None else context.inner.body
+    read = (n for s in body for n in walk(s) if isinstance(n, ir.Attribute) and _SEED.fullmatch(n.attr))
+    paths = [path_of(n) for n in read]
+    return next((p for p in paths if p and _SETTINGS.search(p)), "")
+
+
+_SETTINGS = re.compile(r"(?i)(?:cfg|config|args|hparams|hp|settings|params|flags|opts?|options|conf)\.\w*seed$")
+
+
 def ignored_stream(event: LibraryCall) -> str:
     """The parameter of a constructor in whose place it makes streams of a number or a counter; empty if there is none."""
     fn, node = event.context.inner, _seed_node(event)

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._units import Unit, imports_jax, library_name, own_expressions, text_of, units_of
@@ -70,6 +71,7 @@ def keys_passed_twice(event: FileRead) -> list[Report]:
     """Reports on keys that a function of the file passes to two calls."""
     found: list[Report] = []
     for walker in _walks(event):
+        found += _left_as_they_are(walker)
         first_of: set[tuple[str, int]] = set()
         for key, first, second in sorted(walker.found.values(), key=lambda one: one[2].at.start):
             if (key, first.at.start) not in first_of and not _is_meant(walker.unit, key, first, second):
@@ -282,7 +284,7 @@ def _holds(value: ir.Expr, name: str) -> bool:
 
 def _is_meant(unit: Unit, key: str, first: Use, second: Use) -> bool:
     """Names or comments say that both get one key on purpose, or the analysis of values tells more of both uses."""
-    if "given" not in (first.kind, second.kind):
+    if "given" not in (first.kind, second.kind) and not _shuffle_alike(first, second):
         return True
     scope = unit.scope
     lines = scope.text[_line_start(unit, first.at) : _line_end(unit, second.at)]
@@ -299,6 +301,8 @@ def _is_meant(unit: Unit, key: str, first: Use, second: Use) -> bool:
         return True
     if unit.function is None and second.kind != "split" and not _are_near(unit, first, second):
         return True
+    if _shuffle_alike(first, second):
+        return False
     if first.callee == second.callee and "split" not in (first.kind, second.kind):
         alone = [[scope.text[a.start : a.end] for a in use.at.args] for use in (first, second)]
         return unit.function is None or (one == other and alone[0] == alone[1])
@@ -314,6 +318,40 @@ def _are_near(unit: Unit, first: Use, second: Use) -> bool:
     return scope.text.count("\n", first.at.start, second.at.start) <= _NEAR
 
 
+def _shuffle_alike(first: Use, second: Use) -> bool:
+    """Two arrays are shuffled with one key, so that their rows stay together."""
+    return first.callee == second.callee == "permutation" and first.kind == second.kind == "draw"
+
+
+def _left_as_they_are(walker: _Walk) -> Iterator[Report]:
+    """A method draws from a key of its object and leaves it there, where another method splits it for its own draws."""
+    unit = walker.unit
+    if unit.owner is None or unit.function is None:
+        return
+    kept = {path for statement in unit.statements for path in bound_paths(statement)}
+    for statement in unit.statements:
+        for call in (n for n in own_expressions(statement) if isinstance(n, ir.Call)):
+            for key, use in _uses_in(walker, call):
+                advances = any(f.name != unit.function.name and _advances(f, key) for f in walker.methods.values())
+                if use.kind == "draw" and key.startswith("self.") and key not in kept and advances:
+                    message = (
+                        f"`{unit.function.name}` draws from `{key}` and leaves it as it is, so the next use of it "
+                        f"gets the same key; split it: `{key}, key = jax.random.split({key})`"
+                    )
+                    yield Report(call, message, "info", preview=True)
+
+
+def _advances(function: ir.Function, key: str) -> bool:
+    """``self.key, sub = jax.random.split(self.key)``."""
+    return function.name != "__init__" and any(
+        isinstance(s, ir.Assign)
+        and isinstance(s.targets[0], ir.Tuple)
+        and key in bound_paths(s)
+        and any(isinstance(n, ir.Attribute) and path_of(n) == key for n in walk(s.value))
+        for s in all_statements(function.body)
+    )
+
+
 def _line_start(unit: Unit, node: ir.Node) -> int:
     return unit.scope.text.rfind("\n", 0, node.start) + 1
 
@@ -327,10 +365,44 @@ def _report(unit: Unit, key: str, first: Use, second: Use) -> Report:
     row = bisect_right(unit.scope.tree.line_starts, first.at.start)
     before = "split" if first.kind == "split" else f"passed to `{first.callee}`" if first.kind == "given" else "used"
     said = f"`{key}` was already {before} on line {row}"
-    if second.kind == "split":
+    if _shuffle_alike(first, second):
+        message = (
+            f"{said}, which shuffles both arrays alike only as long as their lengths agree; draw one permutation of "
+            "the indices and index both arrays with it"
+        )
+    elif second.kind == "split":
         message = f"{said}, so this split may return keys that `{first.callee}` uses, too; split it before that call"
     elif "init" in first.callee and "init" in second.callee:
         message = f"{said}, so layers of equal names and shapes may start with equal parameters; split it first"
     else:
         message = f"{said}, so `{second.callee}` may draw the same numbers; split it first"
     return Report(second.at, message, "info", preview=True)
+
+
+def split_into_two(event: FileRead) -> list[Report]:
+    """``key, keys = jax.random.split(key, n + 1)``: the code unpacks as many keys as there are, and has two names."""
+    scope = event.context.scope
+    found: list[Report] = []
+    for unit in units_of(scope) if imports_jax(scope) else ():
+        for statement in unit.statements:
+            call, target = (statement.value, statement.targets[0]) if isinstance(statement, ir.Assign) else (None, None)
+            if not isinstance(call, ir.Call) or library_name(call.func, scope) != "jax.random.split":
+                continue
+            count = next(
+                (a.value for i, a in enumerate(call.args) if a.keyword == "num" or (i == 1 and not a.keyword)), None
+            )
+            if not isinstance(target, ir.Tuple) or any(isinstance(e, ir.Starred) for e in target.elts):
+                continue
+            if isinstance(count, ir.BinOp) and count.op == "+" and not _is_number(count):
+                given, taken = text_of(count, scope), len(target.elts)
+                names = " and ".join(f"`{text_of(e, scope)}`" for e in target.elts)
+                message = (
+                    f"The code unpacks the `{given}` keys of `{text_of(call.func, scope)}` into {taken} names, {names}, "
+                    f"which fails unless `{given}` is {taken}; assign all keys to one name and index it"
+                )
+                found.append(Report(statement, message, "warning", preview=True))
+    return found
+
+
+def _is_number(node: ir.Expr) -> bool:
+    return all(isinstance(part, (ir.Constant, ir.BinOp)) for part in walk(node))

@@ -17,6 +17,7 @@ from flake8_jax.rules._constant_seeds import (
 from flake8_jax.rules._counted_seeds import (
     STREAMS,
     counter_of,
+    ignored_seed,
     ignored_stream,
     makes_constant_mask,
     reachable_seed,
@@ -62,6 +63,8 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
     - A key that a loop makes from its counter alone (`jax.random.key(step)`), if the function has a seed.
     - Streams of Flax (`nnx.Rngs(0)`) that a constructor makes although it gets some, or that traced code makes for a
       dropout layer.
+    - A key or streams that a function makes from a constant, although the function, or another method of its class, reads
+      a seed from a configuration (`config.seed`).
     - A key that traced code or a loop makes, if only a function `main` runs this code.
 
     The finding is a warning if the code draws a dropout mask, a permutation or a choice of categories with the key,
@@ -477,6 +480,10 @@ def _made_once(event: LibraryCall) -> Report | None:
             preview=True,
             given=DRAWN,
         )
+    if seed := ignored_seed(event):
+        made = quote(context, event.at)
+        message = f"The seed of {made} is constant, so these numbers do not depend on `{seed}`; use `{seed}`"
+        return Report(event.at, message, "info", preview=True, given=DRAWN)
     return None
 
 
@@ -560,6 +567,9 @@ def _made_in_streams(event: LibraryCall) -> Report | None:
     if stream := ignored_stream(event):
         message = f"{made} makes its streams without `{stream}`, so these numbers do not depend on `{stream}`; pass `{stream}`"
         return Report(event.at, message, preview=True)
+    if seed := ignored_seed(event):
+        message = f"The seed of {made} is constant, so these numbers do not depend on `{seed}`; use `{seed}`"
+        return Report(event.at, message, "info", preview=True)
     return None
 
 

@@ -219,8 +219,9 @@ def key_reuse(event: KeyUse | LibraryCall | FileRead) -> Report | list[Report] |
     different elements of an array of keys, because the keys differ.
 
     jaxlint does not report code that reads a key but draws no numbers, such as `key.shape`. It does not report a draw
-    from `jax.random.clone(key)`, because this call says that equal numbers are intended. It does not report two calls
-    of `permutation` with one key, because such code shuffles two arrays in the same order on purpose.
+    from `jax.random.clone(key)`, because this call says that equal numbers are intended. Without
+    `--preview`, it does not report two calls of `permutation` with one key, because such code shuffles two arrays in the
+    same order on purpose.
 
     ```python
     import jax

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._changes import leak, leaks, may_leak
+from flake8_jax.rules._traced_writes import traced_attributes, traced_setters
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.values import ClassValue, ExternalInstance, Instance, UnionValue, Value
-from flake8_jax.semantics.events.events import Mutation
+from flake8_jax.semantics.events.events import FileRead, Mutation
 from flake8_jax.semantics.events.facts import READ_LATER, UNDONE
 
 
 @rule("JAX503", "error")
-def self_write(event: Mutation) -> Report | None:
+def self_write(event: Mutation | FileRead) -> Report | list[Report] | None:
     """A traced method stores a traced value in `self`, or in another object that exists before the trace begins.
 
     The finding is an error if the code computes the new value of the attribute from the old one, or reads the attribute
     after the trace. Otherwise, it is a note: while the trace runs, the tracer is still valid.
 
     With `--preview`, the rule also reports an assignment that stores a tracer only if a condition has a certain outcome.
+    It also reports traced functions that store a tracer in an object which jaxlint does not know, by an assignment
+    (`system.params = params`) or by a method such as `model.set_parameters(params)`.
 
     ## Why is this bad?
 
@@ -165,6 +168,8 @@ def self_write(event: Mutation) -> Report | None:
 
     <https://docs.jax.dev/en/latest/errors.html#jax.errors.UnexpectedTracerError>
     """
+    if isinstance(event, FileRead):
+        return [*traced_setters(event), *traced_attributes(event)]
     surely = leaks(event)
     if event.how != "attribute" or event.target is None or not (surely or may_leak(event)) or not _keeps(event.target):
         return None

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._key_walk import split_into_two
 from flake8_jax.rules._keys import is_near, place
 from flake8_jax.rules._wording import located
-from flake8_jax.semantics.events.events import TransformMismatch
+from flake8_jax.semantics.events.events import FileRead, TransformMismatch
 
 
 @rule("JAX706", "error", raises="another error")
-def transform_argument_mismatch(event: TransformMismatch) -> Report | None:
+def transform_argument_mismatch(event: TransformMismatch | FileRead) -> Report | list[Report] | None:
     """An option of a transform, such as `argnums`, does not fit the function, or the code unpacks the result wrongly.
+
+    With `--preview`, the rule also reports `key, keys = jax.random.split(key, n + 1)`, which unpacks `n + 1` keys into two
+    names.
 
     ## Why is this bad?
 
@@ -103,6 +107,8 @@ def transform_argument_mismatch(event: TransformMismatch) -> Report | None:
     <https://docs.jax.dev/en/latest/_autosummary/jax.value_and_grad.html>
     <https://docs.jax.dev/en/latest/_autosummary/jax.vmap.html>
     """
+    if isinstance(event, FileRead):
+        return split_into_two(event)
     if event.context.presumed or event.context.caught:
         return None
     problem = event.problem

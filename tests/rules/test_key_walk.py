@@ -9,7 +9,7 @@ from rules.conftest import findings_of
 
 from flake8_jax.semantics.analysis.request import AnalysisRequest
 
-CODES = ("JAX301", "JAX302", "JAX303")
+CODES = ("JAX301", "JAX302", "JAX303", "JAX304", "JAX706")
 START = """
 import jax
 import haiku as hk
@@ -65,6 +65,31 @@ def episode(env, rng, steps):
         obs = env.advance(rng, obs)  # here
     return obs
 """,
+    "two arrays that are shuffled alike": """
+def shuffle(x, y, key):
+    rows = jax.random.permutation(key, x)
+    return rows, jax.random.permutation(key, y)  # here
+""",
+    "a key that one method advances and another one does not": """
+class Map:
+    def start(self, data):
+        key, self._key = jax.random.split(self._key)
+        return jax.random.choice(key, data)
+
+    def order(self, data):
+        return jax.random.permutation(self._key, len(data))  # here
+""",
+    "more keys than names": """
+def start(env, key, n):
+    key, keys = jax.random.split(key, n + 1)  # here
+    return key, jax.vmap(env.begin)(keys)
+""",
+    "a constant beside the seed of the settings": """
+class Agent:
+    def __init__(self, config):
+        self.w = jax.random.normal(jax.random.key(0), (3,))  # here
+        self.seed = config.seed
+""",
     "through a helper of the file": """
 def start(net, key):
     return net.init(key, 3)
@@ -81,6 +106,12 @@ def main(net, key, flag):
     if flag:
         return net.sample(key, 3)
     return net.act(key, 3)
+""",
+    "as many keys as names": """
+def start(key, n):
+    first, second = jax.random.split(key, 1 + 1)
+    keys = jax.random.split(second, n + 1)
+    return first, keys
 """,
     "a new key in between": """
 def main(net, env, key):
