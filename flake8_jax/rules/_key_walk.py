@@ -367,7 +367,7 @@ def _report(unit: Unit, key: str, first: Use, second: Use) -> Report:
     said = f"`{key}` was already {before} on line {row}"
     if _shuffle_alike(first, second):
         message = (
-            f"{said}, which shuffles both arrays alike only as long as their lengths agree; draw one permutation of "
+            f"{said}, which shuffles both arrays in one order only while their lengths agree; draw one permutation of "
             "the indices and index both arrays with it"
         )
     elif second.kind == "split":
