@@ -192,5 +192,17 @@ def test_the_list_of_libraries_is_complete() -> None:
         path.name.partition(".")[0]
         for path in (Path(__file__).resolve().parents[2] / "flake8_jax/knowledge").glob("*.toml")
     }
-    elsewhere = {"jax", "numpy", "scipy", "python", "absl", "tqdm", "wandb", "gymnax", "rlax", "tensorflow_probability"}
+    elsewhere = {
+        "jax",
+        "numpy",
+        "scipy",
+        "python",
+        "absl",
+        "tensorboardX",
+        "tqdm",
+        "wandb",
+        "gymnax",
+        "rlax",
+        "tensorflow_probability",
+    }
     assert tables - elsewhere == set(LIBRARIES)
