@@ -19,7 +19,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._units import Unit, calls_in, imports_jax, library_name, text_of, units_of
-from flake8_jax.semantics.domain.code import bound_paths, last_name, path_of
+from flake8_jax.semantics.domain.code import last_name, path_of
 from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.events.files import FileRead
 
@@ -80,27 +80,6 @@ def traced_attributes(event: FileRead) -> list[Report]:
             if not {n.id for n in walk(value) if isinstance(n, ir.Name)} & traced.names:
                 continue
             found.append(_report(traced, target, f"This assignment stores a tracer in `{path}`"))
-    return found
-
-
-def traced_appends(event: FileRead) -> list[Report]:
-    """Reports on lists around traced functions of the file that get what these compute: ``outs.append(x)``."""
-    found: list[Report] = []
-    for traced in _traced_functions(event):
-        function = traced.unit.function
-        own = {*function.local_names, *traced.unit.parameters} if function is not None else set()
-        fresh = {path for s in traced.unit.statements if isinstance(s, ir.Assign) for path in bound_paths(s)}
-        for statement in traced.unit.statements:
-            call = statement.value if isinstance(statement, ir.ExprStmt) else None
-            if not isinstance(call, ir.Call) or not isinstance(call.func, ir.Attribute) or call.func.attr != "append":
-                continue
-            owner = path_of(call.func.value)
-            is_outer = isinstance(call.func.value, ir.Name) and owner not in own
-            passed = {n.id for a in call.args for n in walk(a.value) if isinstance(n, ir.Name)}
-            if (is_outer or (owner.startswith("self.") and owner in fresh)) and passed & traced.names:
-                found.append(
-                    _report(traced, call, f"`{text_of(call.func, traced.unit.scope)}` stores a tracer in `{owner}`")
-                )
     return found
 
 

@@ -7,15 +7,14 @@ from flake8_jax.core.findings import Level
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._changes import ONCE, counts, leak, leaks, level_of_count, may_leak
 from flake8_jax.rules._reads import reach
-from flake8_jax.rules._traced_writes import traced_appends
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.values import DictValue, ListValue, Static, UnionValue, Value
-from flake8_jax.semantics.events.events import FileRead, Mutation
+from flake8_jax.semantics.events.events import Mutation
 from flake8_jax.semantics.events.facts import UNDONE
 
 
 @rule("JAX502", "error")
-def captured_mutation(event: Mutation | FileRead) -> Report | list[Report] | None:
+def captured_mutation(event: Mutation) -> Report | None:
     """Traced code stores a tracer, or counts its calls, in a list, dict or set that exists before the trace begins.
 
     The finding is a warning if no code in the same file reads the list, dict or set, but code in other files could
@@ -26,7 +25,7 @@ def captured_mutation(event: Mutation | FileRead) -> Report | list[Report] | Non
     - The code adds a number to an item (`stats["traces"] += 1`): programs count their traces like this on purpose.
 
     With `--preview`, the rule also reports a change that stores a tracer only if a condition has a certain outcome, such as
-    `self.heights.append(self.height)` in the second example, and a list that gets what a loop over unknown layers computes.
+    `self.heights.append(self.height)` in the second example.
 
     ## Why is this bad?
 
@@ -192,8 +191,6 @@ def captured_mutation(event: Mutation | FileRead) -> Report | list[Report] | Non
 
     <https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html#pure-functions>
     """
-    if isinstance(event, FileRead):
-        return traced_appends(event)
     if event.how not in ("item", "item-augmented", "method") or not _is_container(event.target):
         return None
     container = _container_node(event.at)

@@ -1,4 +1,4 @@
-"""Writes of traced functions to objects that are not in view: previews of JAX502 and JAX503."""
+"""Writes of traced functions to objects that are not in view: previews of JAX503."""
 
 from __future__ import annotations
 
@@ -41,34 +41,6 @@ def simulate(params, system, n):
 def train(system, params):
     return jax.value_and_grad(simulate)(params, system, 10)
 """,
-    "a list around the function, of what unknown layers compute": """
-def run(layers, x):
-    outs = []
-
-    @jax.jit
-    def f(x):
-        for layer in layers:
-            x = layer(x)
-            outs.append(x)  # here
-        return x
-
-    return f(x), outs
-""",
-    "a list that the method stores in its object": """
-class Net:
-    def forward(self, params, x):
-        self.activations = []
-        for w in params:
-            x = w.apply_to(x)
-            self.activations.append(x)  # here
-        return x
-
-    def loss(self, params, x):
-        return self.forward(params, x).sum()
-
-    def fit(self, params, x):
-        return jax.jit(jax.grad(self.loss))(params, x)
-""",
     "through a function of the file": """
 def forward(params, env, x):
     env.last = params * x  # here
@@ -98,15 +70,6 @@ def loss(params, make, x):
 
 gradient = jax.grad(loss)
 """,
-    "a list of the function itself": """
-@jax.jit
-def f(layers, x):
-    outs = []
-    for layer in layers:
-        x = layer(x)
-        outs.append(x)
-    return outs
-""",
     "a number": """
 def loss(params, model):
     model.mode = "train"
@@ -120,7 +83,7 @@ gradient = jax.grad(loss)
 
 def _rows(text: str, *, preview: bool) -> list[int]:
     analysis = findings_of(Path("/project"), {"a.py": text}, request=AnalysisRequest(preview=preview))
-    return [text.count("\n", 0, found.start) for found in analysis.findings if found.code in ("JAX502", "JAX503")]
+    return [text.count("\n", 0, found.start) for found in analysis.findings if found.name == "self-write"]
 
 
 @pytest.mark.parametrize("text", [*REPORTED.values(), *SPARED.values()], ids=[*REPORTED, *SPARED])
