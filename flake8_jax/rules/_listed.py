@@ -90,6 +90,8 @@ def report_scalars(event: LibraryCall) -> Report | None:
     if node is None:
         return None
     subject = quote(context, node, "a list")
+    if event.name == _ADDING and _is_growing(context, node):
+        return None  # JAX415 tells of it
     if event.name == _ADDING:
         problem = f"`sum` adds the JAX scalars in {subject} with one operation for each"
         return Report(

@@ -42,6 +42,6 @@ def sample(logits, n):
 
 if __name__ == "__main__":
     start = {"w": jnp.ones((8, 16)), "v": jnp.ones((16, 1))}
-    fit(start, jnp.ones((200, 4, 8)), 200)
-    descend(start, jnp.ones((200, 4, 8)), 200)
+    fit(start, jnp.ones((200, 4, 8)), 200)  # warning: lost-training-result
+    descend(start, jnp.ones((200, 4, 8)), 200)  # warning: lost-training-result
     sample(jnp.ones((1, 64)), 200)

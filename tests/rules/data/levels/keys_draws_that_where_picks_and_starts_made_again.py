@@ -28,7 +28,7 @@ def compare(xs, key, other):
 def proposal(key, mu, nu):
     poisson = jax.random.poisson(key, mu)
     u = jax.random.uniform(key)  # info: key-reuse
-    geometric = jnp.floor(jnp.log(u))
+    geometric = jnp.floor(jnp.log(u))  # info: unstable-expression
     y = jnp.where(nu >= 1, poisson, geometric)
     log_alpha = jnp.where(nu >= 1, poisson * jnp.log(mu), geometric * 2)
     return y, log_alpha

@@ -18,7 +18,7 @@ def augment(obs, later, key):
 def proposal(key, mu, nu):
     poisson = jax.random.poisson(key, mu)
     u = jax.random.uniform(key)  # info: key-reuse
-    geometric = jnp.floor(jnp.log(u))
+    geometric = jnp.floor(jnp.log(u))  # info: unstable-expression
     return pick(nu >= 1, poisson, geometric), pick(nu >= 1, poisson * jnp.log(mu), geometric * 2)
 
 

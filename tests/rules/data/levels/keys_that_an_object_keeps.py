@@ -14,7 +14,7 @@ class Trainer:
         return jax.random.normal(sub)
 
     def keeps_all(self):
-        return jax.random.normal(self.key)
+        return jax.random.normal(self.key)  # info: key-reuse
 
 
 def run(seed):
