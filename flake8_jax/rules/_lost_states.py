@@ -79,6 +79,8 @@ def _of_optimizer(unit: Unit, statement: ir.Assign) -> Iterator[Report]:
     if target is None or not _is_unread(unit, statement, target):
         return
     made = _made_here(unit, call)
+    if made is not None and (unit.function is None or not _STEP.search(unit.function.name)):
+        return  # one step, of a state of its own
     if made is not None:
         yield _report(
             made,
@@ -133,9 +135,9 @@ def _is_unread(unit: Unit, statement: ir.Stmt, target: ir.Name) -> bool:
 
 
 def _made_here(unit: Unit, call: ir.Call) -> ir.Call | None:
-    """``state = optimizer.init(params)`` in the same function, which gets the parameters and does one step."""
-    path, function = path_of(call.args[1].value), unit.function
-    if function is None or not path or not _STEP.search(function.name):
+    """``state = optimizer.init(params)`` in the same function, as often as the update."""
+    path = path_of(call.args[1].value)
+    if unit.function is None or not path:
         return None
     for statement in unit.statements:
         value = statement.value if isinstance(statement, ir.Assign) else None
@@ -169,6 +171,8 @@ def _of_step(unit: Unit, statement: ir.Assign) -> Iterator[Report]:
 
 def _dropped(unit: Unit, call: ir.Call) -> Iterator[Report]:
     """A statement that only calls a function without side effects on states."""
+    if unit.function is not None and _MEASURES.search(unit.function.name):
+        return
     name, func, scope = library_name(call.func, unit.scope), call.func, unit.scope
     words = [argument.keyword for argument in call.args if argument.keyword]
     subject = f"`{text_of(func, scope)}`"

@@ -98,21 +98,13 @@ def jit_in_loop(event: Repetition) -> Report | None:
 
     ## Not reported
 
-    jaxlint does not report `jit` of the same function object in each iteration, because JAX finds the compiled code
-    in its cache. It does not report functions that the program compiles once and keeps, for example in a dict. It
+    Without `--preview`, jaxlint does not report `jit` of the same function object in each iteration, because JAX finds the
+    compiled code in its cache. It does not report functions that the program compiles once and keeps, for example in a dict. It
     does not report a loop that is known to have at most 4 iterations.
 
     ```python
     import jax
     import jax.numpy as jnp
-
-
-    def norm(x):
-        return jnp.sqrt(jnp.sum(x**2))
-
-
-    def norms(arrays):
-        return [jax.jit(norm)(x) for x in arrays]
 
 
     def by_power(arrays, powers):
