@@ -42,7 +42,8 @@ _NO_KEY = re.compile(
 )
 """Names of seeds, of streams that advance themselves, and of what only contains the word."""
 _BUILTINS = frozenset({"all", "any", "enumerate", "filter", "hasattr", "hash", "iter", "max", "min", "range", "reversed", "set",
-                       "sort", "sorted", "sum", "zip", "items", "index", "count", "__init__", "super"})  # fmt: skip
+                       "sort", "sorted", "sum", "zip", "items", "index", "count", "__init__", "super",
+                       "eval_shape", "make_jaxpr", "tabulate"})  # fmt: skip
 _NEAR = 12
 _DEPTH = 3
 

@@ -207,8 +207,8 @@ _PAIR = 2
 
 def _is_cache(node: ir.Expr) -> bool:
     """``k_cache``, ``cache["k"]``, ``self.cache.k``, ``past_key``."""
-    if not isinstance(node, (ir.Name, ir.Attribute, ir.Subscript)):
-        return False
+    if not isinstance(node, (ir.Name, ir.Attribute, ir.Subscript)) or any(isinstance(n, ir.Slice) for n in walk(node)):
+        return False  # ``cache[:, 1:]``: a window, which keeps its length
     names = [
         part.attr if isinstance(part, ir.Attribute) else part.id
         for part in walk(node)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import is_reportable, is_sliceable, quote
+from flake8_jax.semantics.domain.code import path_of
 from flake8_jax.semantics.domain.values import GRAD, Array, HostArray, ListValue, TupleValue, holds_tracer
 from flake8_jax.semantics.events.events import Slicing
 
@@ -12,7 +14,7 @@ from flake8_jax.semantics.events.events import Slicing
 def traced_slice(event: Slicing) -> Report | None:
     """A slice has a traced start, stop or step.
 
-    With `--preview`, the rule also reports a slice outside tracing whose start is a JAX array, such as a random position.
+    With `--preview`, the rule also reports a slice outside tracing from a JAX array on, such as `x[start : start + 8]`.
     This finding is a note: the slice works, but it waits for the device, and it raises an error once the code is compiled.
 
     ## Why is this bad?
@@ -130,5 +132,14 @@ def _outside_tracing(event: Slicing) -> Report | None:
     value, node = event.lower, event.slice.lower
     if node is None or event.slice.upper is None or type(value) is not Array or value.level >= GRAD or value.declared:
         return None  # one bound alone says how many elements there are: no slice of a fixed size replaces it
+    if not _begins_with(event.slice.upper, node):
+        return None  # its length may vary, too
     problem = f"{quote(context, node)} is a JAX array, so this slice waits for the device and raises under jit"
     return Report(event.at, f"{problem}; use jax.lax.dynamic_slice", level="info", preview=True)
+
+
+def _begins_with(upper: ir.Expr, lower: ir.Expr) -> bool:
+    """``start + size`` begins with ``start``."""
+    path = path_of(lower)
+    parts = (upper.left, upper.right) if isinstance(upper, ir.BinOp) and upper.op == "+" else ()
+    return bool(path) and any(path_of(part) == path for part in parts)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._fresh import stores
 from flake8_jax.rules._keys import place
 from flake8_jax.rules._steps import report_gradients_first
 from flake8_jax.rules._tracers import quote
+from flake8_jax.semantics.domain.code import nodes_around, path_of
 from flake8_jax.semantics.events.unjitted import UnjittedFunction
 
 
@@ -149,7 +152,7 @@ def unjitted_function(event: UnjittedFunction) -> Report | None:
     <https://docs.jax.dev/en/latest/jit-compilation.html>
     """
     context = event.context
-    if is_test(context) or context.presumed or context.staged:
+    if is_test(context) or context.presumed or context.staged or _cannot_be_jitted(event):
         return None
     name = f"`{event.function.name}`"
     step = f"a function that returns what {name} stores" if stores(event.function) else name
@@ -164,3 +167,17 @@ def unjitted_function(event: UnjittedFunction) -> Report | None:
     problem = f"{subject} runs outside jit, because nothing jits {name}{caller}"
     advice = f"so JAX runs each operation separately; jit {step}"
     return Report(event.at, f"{problem}, {advice}", preview=True, unless=event.unless)
+
+
+def _cannot_be_jitted(event: UnjittedFunction) -> bool:
+    """The function is jitted where it stands, or calls functions of NumPy, of plots or of images, which need its values."""
+    body = event.function.body
+    around = nodes_around(event.home.tree.body, body[0].start, body[-1].end)
+    own = [node for node in around if isinstance(node, ir.FunctionDef) and node.function is event.function]
+    if any("jit" in event.home.text[one.start : one.end] for node in own for one in node.decorators):
+        return True
+    calls = (path_of(node.func) for statement in body for node in walk(statement) if isinstance(node, ir.Call))
+    return any(path.partition(".")[0] in _ON_THE_HOST for path in calls)
+
+
+_ON_THE_HOST = frozenset({"Image", "PIL", "ax", "cv2", "np", "numpy", "onp", "plt"})

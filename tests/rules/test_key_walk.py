@@ -125,6 +125,11 @@ def main(state, key):
     print(key, len(key))
     return state.update(key)
 """,
+    "a table of the layers, which draws nothing": """
+def main(net, key):
+    print(net.tabulate(key, 3))
+    return net.init(key, 3)
+""",
     "a copy of the network": """
 def main(net, key):
     params = net.init(key, 3)

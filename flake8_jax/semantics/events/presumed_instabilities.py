@@ -50,7 +50,7 @@ _LARGEST_EPSILON = 1e-3
 _FLOORS = frozenset({"clip", "maximum", "minimum", "+", "where", "select", "exp", "max", "nan_to_num", "log_softmax"})
 _SHIFTS = frozenset({"max", "maximum", "minimum", "clip", "stop_gradient", "log_softmax", "log_sigmoid", "tanh", "sigmoid",
                      "softmax", "cos", "sin", "logsumexp", "min", "relu"})  # fmt: skip
-_SHIFT_NAMES = re.compile(r"(?i)max|shift|^[mc]$|lse|log_?z|norm|offset|^b$|peak|ref|top|base")
+_SHIFT_NAMES = re.compile(r"(?i)max|shift|^[mc]$|lse|log_?z|norm|offset|^b$|peak|ref|top|base|stab|cent")
 
 
 def presumed_instability(event: Computation) -> Finding | None:
@@ -191,6 +191,9 @@ def _is_in_loss(event: Computation, node: ir.Call, spelling: str) -> bool:
     """The logarithm is a factor beside labels, or the function is called a loss. It is no part of an entropy."""
     text, factor = event.context.scope.text, False
     for one in (n for statement in _body(event) for n in walk(statement)):
+        if isinstance(one, ir.BinOp) and one.op == "-" and one.right.start <= node.start and node.end <= one.right.end:
+            if text[one.left.start : one.left.end] == spelling:
+                return False  # ``rate - count * log(rate)`` of a Poisson distribution
         if isinstance(one, ir.BinOp) and one.op == "*" and one.start <= node.start and node.end <= one.end:
             left_has = one.left.start <= node.start and node.end <= one.left.end
             beside = one.right if left_has else one.left

@@ -62,3 +62,7 @@ def accumulate(x, steps):
 
 
 # runs: accumulate(jnp.ones(3), 5)
+
+
+def window(cache, x):
+    return jnp.concatenate([cache[:, 1:], x], axis=1), jnp.concatenate([cache["k"][:, 1:], x], axis=1)

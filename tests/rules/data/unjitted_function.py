@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 
 def forward(params, x):
@@ -123,3 +124,15 @@ def main_once():
 
 
 # runs: main_once()
+
+
+def picture(params, x):
+    return np.asarray(forward(params, x)).clip(0, 1)
+
+
+def pictures(params, x):
+    for _ in range(200):
+        picture(params, x)
+
+
+# runs: pictures(start()[0], start()[1])

@@ -430,6 +430,15 @@ def nll(model, x, labels):
     return -jnp.take_along_axis(log_probs, labels, 1).mean()
 
 
+def poisson_loss(predicted, count):
+    return jnp.mean(predicted - count * jnp.log(predicted + 1e-8))
+
+
+def explained_loss(logits, target):
+    stable = logits - logits.max(-1, keepdims=True)
+    return jnp.log(jnp.exp(stable).sum(axis=-1)) - jnp.sum(target * stable, axis=-1)
+
+
 def clipped_cross_entropy(y, y_pred):
     y_pred = jnp.clip(y_pred, 1e-7, 1 - 1e-7)
     return -jnp.sum(y * jnp.log(y_pred) + (1 - y) * jnp.log(1 - y_pred))
