@@ -447,26 +447,15 @@ def emit_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
     maps = fact.maps_axes is not None
     compiled = not maps and _is_compiled(m, made.operand)
     how: RepetitionKind = "differentiated" if compiled else "traced"
-    stores = not compiled and not maps and _is_one_of(m.trackers[Freshness].storing, made.operand)
-    draws = not compiled and not maps and _is_one_of(m.trackers[Freshness].drawing, made.operand)
+    stores, draws = (False, False) if compiled or maps else _works_on_the_host(m, made.operand)
     runs = compiled or stores or draws or runs_python(m, made.operand)
-    if not runs or (maps and is_short_lambda(m, made.operand)):
-        return
-    if any(
-        (e.report.level or e.rule.level) == "error" and e.rule.raises != "nothing" for e in m.bus.emissions[reports:]
-    ):
+    if not runs or (maps and is_short_lambda(m, made.operand)) or _raises(m, reports):
         return
     for depth in range(len(m.path.loops) - 1, m.path.loop_base - 1 if maps else -1, -1):
         loop = m.path.loops[depth]
-        if (
-            not loop.unrolled
-            and not 0 < loop.times <= _FEW
-            and not 0 < loop.trip_count <= (_FEW_STEPS if maps and _searches(node, loop) else _SHORT)
-            and not _was_given_fresh(m, loop)
-            and _is_eager(m, node, loop, here=maps)
-            and _goes_on(m, node, loop)
-            and not (compiled and not isinstance(loop.node, (ir.For, ir.While)))
-        ):
+        if compiled and not isinstance(loop.node, (ir.For, ir.While)):
+            continue
+        if _is_long(node, loop, maps=maps) and _repeats(m, node, loop, maps=maps):
             against = loop_fact(loop.node)
             own = depth >= m.path.loop_base
             m.bus.emit(
@@ -478,11 +467,32 @@ def emit_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
             return
 
 
-def _is_one_of(functions: set[int], operand: Value) -> bool:
-    """The function, or the one behind a method or a partial, is one of these."""
+def _raises(m: Machine, reports: int) -> bool:
+    """One of the reports since that number is an error that ends the iteration."""
+    since = m.bus.emissions[reports:]
+    return any((e.report.level or e.rule.level) == "error" and e.rule.raises != "nothing" for e in since)
+
+
+def _is_long(node: Any, loop: LoopState, *, maps: bool) -> bool:
+    """The loop is not known to have few iterations. maps: a ``vmap`` runs in it."""
+    few = _FEW_STEPS if maps and _searches(node, loop) else _SHORT
+    return not (loop.unrolled or 0 < loop.times <= _FEW or 0 < loop.trip_count <= few)
+
+
+def _repeats(m: Machine, node: Any, loop: LoopState, *, maps: bool) -> bool:
+    """Each iteration surely runs the node outside of tracing, and another one follows."""
+    return not _was_given_fresh(m, loop) and _is_eager(m, node, loop, here=maps) and _goes_on(m, node, loop)
+
+
+def _works_on_the_host(m: Machine, operand: Value) -> tuple[bool, bool]:
+    """Whether the function stores something besides, and whether it draws numbers on the host: of the function itself, or of
+    the one behind a method or a partial."""
     while isinstance(operand, (BoundMethod, PartialValue)):
         operand = operand.func
-    return isinstance(operand, FunctionValue) and id(operand.fn) in functions
+    if not isinstance(operand, FunctionValue):
+        return False, False
+    made, function = m.trackers[Freshness], id(operand.fn)
+    return function in made.storing, function in made.drawing
 
 
 def _is_compiled(m: Machine, operand: Value) -> bool:
