@@ -86,7 +86,7 @@ from flake8_jax.semantics.trackers.checkpoint_paths import CheckpointPaths
 from flake8_jax.semantics.trackers.clocks import DeviceWork, track_yield
 from flake8_jax.semantics.trackers.eager_steps import EagerSteps, track_element
 from flake8_jax.semantics.trackers.effects import may_wait, track_shown
-from flake8_jax.semantics.trackers.freshness import bound_in
+from flake8_jax.semantics.trackers.freshness import bound_in, track_needs_python
 from flake8_jax.semantics.trackers.globals import MAY_CHANGE, emit_global, is_global
 from flake8_jax.semantics.trackers.growth import track_index_trick
 from flake8_jax.semantics.trackers.host_buffers import HostBuffers, track_waited
@@ -433,6 +433,8 @@ def load_item(
         found = call_method(m, frame, node, base, "__getitem__", index)
         return found if found is not None else Unknown("item")
     taken = item_of(m, base, index)
+    if type(index) is Array and index.dtype == "bool" and m.path.mode.staged and not m.path.mode.ambient:
+        track_needs_python(m)  # grad allows a mask as index, and jit does not
     if m.trackers[Variations].known:
         vary_item(m, base, index, taken)
         vary_part(m, base, taken)

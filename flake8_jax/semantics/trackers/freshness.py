@@ -485,14 +485,21 @@ def _repeats(m: Machine, node: Any, loop: LoopState, *, maps: bool) -> bool:
 
 
 def _works_on_the_host(m: Machine, operand: Value) -> tuple[bool, bool]:
-    """Whether the function stores something besides, and whether it draws numbers on the host: of the function itself, or of
-    the one behind a method or a partial."""
+    """Whether the function stores something besides, and whether it draws numbers on the host."""
+    made, function = m.trackers[Freshness], _identity_of(operand)
+    return function in made.storing, function in made.drawing
+
+
+def needs_python(m: Machine, operand: Value) -> bool:
+    """The function has been seen to do what it could not do, or would do once only, if it were jitted."""
+    return _identity_of(operand) in m.trackers[Freshness].needs_python
+
+
+def _identity_of(operand: Value) -> int:
+    """Of the code of the function, or of the one behind a method or a partial; 0 for what is no function of the program."""
     while isinstance(operand, (BoundMethod, PartialValue)):
         operand = operand.func
-    if not isinstance(operand, FunctionValue):
-        return False, False
-    made, function = m.trackers[Freshness], id(operand.fn)
-    return function in made.storing, function in made.drawing
+    return id(operand.fn) if isinstance(operand, FunctionValue) else 0
 
 
 def _is_compiled(m: Machine, operand: Value) -> bool:

@@ -27,7 +27,7 @@ from flake8_jax.semantics.domain.values import FunctionValue, Site
 from flake8_jax.semantics.events.unjitted import UnjittedFunction
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 from flake8_jax.semantics.trackers.eagerness import is_model_code, is_surely_eager, may_be_staged
-from flake8_jax.semantics.trackers.freshness import Freshness, is_short_lambda, runs_python
+from flake8_jax.semantics.trackers.freshness import Freshness, is_short_lambda, needs_python, runs_python
 from flake8_jax.semantics.trackers.runs import Runs
 
 if TYPE_CHECKING:
@@ -299,7 +299,7 @@ def track_uncompiled(m: Machine, made: TransformedValue, node: Any) -> None:
     fact = made.fact
     if fact.model != "wrap" or fact.omnistaging or fact.tracing == "none" or not m.trackers[Unjitted].wanted:
         return
-    if fact.maps_axes is None:
+    if fact.maps_axes is None and not needs_python(m, made.operand):
         m.trackers[Unjitted].track("gradient", node)
-    elif runs_python(m, made.operand) and not is_short_lambda(m, made.operand):
+    elif fact.maps_axes is not None and runs_python(m, made.operand) and not is_short_lambda(m, made.operand):
         m.trackers[Unjitted].track("mapped", node)
