@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
-from flake8_jax.semantics.domain.values import Array, Const, Opaque, Recipe, Unknown, Value, canonical_key
+from flake8_jax.semantics.domain.values import SHAPED, Array, Const, Opaque, Recipe, Unknown, Value, canonical_key
 from flake8_jax.semantics.events.events import Computation
 
 DEEPEST = 10
@@ -98,6 +98,16 @@ def parts(event: Computation, value: Value, depth: int = DEEPEST) -> Iterator[tu
     yield value, recipe
     for operand in recipe.operands:
         yield from parts(event, operand, depth - 1)
+
+
+def elements_as_written(value: Value) -> Value:
+    """What the elements of the value were taken from: ``x`` of ``x[i]`` and ``x.reshape(-1)``, also from a caller."""
+    for _ in range(DEEPEST):
+        recipe = written_as(value)
+        if recipe is None or recipe.name != SHAPED or len(recipe.operands) != 1:
+            break
+        value = recipe.operands[0]
+    return value
 
 
 def constant(event: Computation, value: Value) -> float | None:

@@ -21,7 +21,15 @@ from flake8_jax.semantics.domain.values import SHAPED, Opaque, Recipe, Unknown, 
 from flake8_jax.semantics.events.bounds import stays_low
 from flake8_jax.semantics.events.events import Computation
 from flake8_jax.semantics.events.floors import floored
-from flake8_jax.semantics.events.formulas import DEEPEST, arithmetic_of, constant, number, same, written_as
+from flake8_jax.semantics.events.formulas import (
+    DEEPEST,
+    arithmetic_of,
+    constant,
+    elements_as_written,
+    number,
+    same,
+    written_as,
+)
 from flake8_jax.semantics.events.instabilities import (
     LOGSUMEXP,
     MEAN_OF_EXP,
@@ -56,7 +64,7 @@ _SHIFT_NAMES = re.compile(r"(?i)max|shift|^[mc]$|lse|log_?z|norm|offset|^b$|peak
 def presumed_instability(event: Computation) -> Finding | None:
     """What goes wrong in a computation if its names mean what they say; None if nothing is known to."""
     if event.name == "log" and event.operands:
-        operand = _elements_of(event.operands[0])
+        operand = elements_as_written(event.operands[0])
         return (
             _of_uniform(event, operand)
             or _of_density(event, operand)
@@ -67,15 +75,6 @@ def presumed_instability(event: Computation) -> Finding | None:
     if event.name == "/" and len(event.operands) == 2:
         return _of_quotient(event, *event.operands)
     return None
-
-
-def _elements_of(value: Value) -> Value:
-    for _ in range(DEEPEST):
-        recipe = written_as(value)
-        if recipe is None or recipe.name != SHAPED or len(recipe.operands) != 1:
-            break
-        value = recipe.operands[0]
-    return value
 
 
 # --- logarithms of probabilities ----------------------------------------------------------------------------
@@ -224,7 +223,7 @@ def _of_density(event: Computation, operand: Value) -> Finding | None:
 
 def _exponential_in(event: Computation, value: Value, depth: int = 4) -> Recipe | None:
     """The exponential that a product or the upper part of a quotient holds; None of a mere exponential."""
-    recipe = arithmetic_of(event, _elements_of(value))
+    recipe = arithmetic_of(event, elements_as_written(value))
     if recipe is None or depth == 0 or len(recipe.operands) != 2 or recipe.name not in ("*", "/"):
         return None
     for operand in recipe.operands if recipe.name == "*" else recipe.operands[:1]:
@@ -284,7 +283,7 @@ def _of_uniform(event: Computation, operand: Value) -> Finding | None:
 
 
 def _is_uniform(value: Value) -> bool:
-    recipe = written_as(_elements_of(value))
+    recipe = written_as(elements_as_written(value))
     return recipe is not None and recipe.name == "uniform" and all(number(v) == 0.0 for v in recipe.operands)
 
 
@@ -296,7 +295,7 @@ def _is_inside_logarithm(event: Computation) -> bool:
 
 
 def _of_quotient(event: Computation, a: Value, b: Value) -> Finding | None:
-    total = arithmetic_of(event, _elements_of(b))
+    total = arithmetic_of(event, elements_as_written(b))
     if total is None or total.name != "+" or len(total.operands) != 2:
         return None
     for known, other in (total.operands, total.operands[::-1]):
@@ -310,7 +309,7 @@ def _of_quotient(event: Computation, a: Value, b: Value) -> Finding | None:
 
 def _of_softmax(event: Computation, a: Value, b: Value) -> Finding | None:
     """``exp(x) / (sum(exp(x)) + 1e-9)``."""
-    total, exponential = arithmetic_of(event, _elements_of(b)), arithmetic_of(event, a)
+    total, exponential = arithmetic_of(event, elements_as_written(b)), arithmetic_of(event, a)
     if total is None or total.name != "sum" or exponential is None or exponential.name != "exp":
         return None
     if not same(event, a, total.operands[0]) or not _is_free(exponential) or stays_low(exponential.operands[0]):

@@ -17,9 +17,9 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.code import all_statements, last_name, path_of
 from flake8_jax.semantics.domain.recipes import has_tangent
-from flake8_jax.semantics.domain.values import SHAPED, Array, Opaque, Recipe, UnionValue, Unknown, Value, canonical_key
+from flake8_jax.semantics.domain.values import Array, Opaque, Recipe, UnionValue, Unknown, Value, canonical_key
 from flake8_jax.semantics.events.events import Computation
-from flake8_jax.semantics.events.formulas import DEEPEST, number, written_as
+from flake8_jax.semantics.events.formulas import DEEPEST, elements_as_written, number, written_as
 
 _IN_ROOT = "use `where` to choose a positive operand, or add a small number inside the root"
 _SUM = "write the sum of squares without the root"
@@ -56,20 +56,11 @@ def _is_euclidean(node: ir.Node) -> bool:
     return all(isinstance(order, ir.Constant) and order.value in (None, 2) for order in orders)
 
 
-def _elements_of(value: Value) -> Value:
-    for _ in range(DEEPEST):
-        recipe = written_as(value)
-        if recipe is None or recipe.name != SHAPED or len(recipe.operands) != 1:
-            break
-        value = recipe.operands[0]
-    return value
-
-
 def _of_clamped(value: Value, depth: int = DEEPEST) -> Root | None:
     """``sqrt(maximum(x, 0))``, also times a number."""
     if isinstance(value, UnionValue):
         return next((found for member in value.members if (found := _of_clamped(member, depth - 1))), None)
-    recipe = written_as(_elements_of(value))
+    recipe = written_as(elements_as_written(value))
     if recipe is None or depth == 0:
         return None
     if _is_clamp(recipe):
@@ -110,10 +101,10 @@ def _is_clamp(recipe: Recipe) -> bool:
 
 def _squares_in(value: Value) -> Value | None:
     """``x`` of ``sum(x**2)``, also times or divided by a number or a size."""
-    recipe = written_as(_elements_of(value))
+    recipe = written_as(elements_as_written(value))
     for _ in range(2):
         if recipe is not None and recipe.name in ("/", "*") and len(recipe.operands) == 2:
-            recipe = written_as(_elements_of(recipe.operands[0]))
+            recipe = written_as(elements_as_written(recipe.operands[0]))
     if recipe is None or recipe.name != "sum" or not recipe.operands:
         return None
     squared = written_as(recipe.operands[0])
@@ -130,7 +121,7 @@ def _of_length(event: Computation, vector: Value | None) -> Root | None:
     """The length of a difference, or of an argument by which the code differentiates."""
     if vector is None:
         return None
-    recipe = written_as(_elements_of(vector))
+    recipe = written_as(elements_as_written(vector))
     if recipe is not None and recipe.name == "-" and len(recipe.operands) == 2:
         if _is_of_pairs(event, recipe):
             wrong = "has NaN gradients, because the distance of each point to itself is 0"
