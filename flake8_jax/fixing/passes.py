@@ -239,7 +239,10 @@ def _one_pass(
     if not chosen:
         return _complete_one(workspace, question, state, unsafe, only)
     settled, run, texts = trial.settle(chosen)
+    opinions = _opinions(workspace)
     for finding, regression in trial.refused:
+        if settled and regression.code in opinions and regression.code != finding.code:
+            continue  # it was refused for fixes of that rule beside it, and the next pass has none of them
         state.withdrawn[finding.path, finding.code, finding.start] = _Withdrawn(
             finding.name, regression.reason, _inserted(finding), regression.is_fixable
         )
@@ -247,6 +250,11 @@ def _one_pass(
         return bool(trial.refused)
     _keep(trial, state, settled, run, texts)
     return True
+
+
+def _opinions(workspace: Workspace) -> set[str]:
+    """The codes of the rules that one has to ask for."""
+    return {code for code, rule in workspace.backend.rules.items() if rule.opt_in}
 
 
 def _keep(trial: _Trial, state: _State, settled: Sequence[Finding], run: ProjectRun, texts: dict[str, str]) -> None:
@@ -415,7 +423,7 @@ class _Trial:
         settled = [*self._best[0], *batch]
         texts = {**self.state.texts, **self._edited(settled)}
         run = self.workspace.run(self.state.run.settings, self.state.run.asked, replace(self.question, texts=texts))
-        opinions = {code for code, rule in self.workspace.backend.rules.items() if rule.opt_in}
+        opinions = _opinions(self.workspace)
         raised = regressions(self.state.run, run, settled, opinions)
         if not raised:
             self._best = (settled, run, texts)
@@ -438,7 +446,7 @@ class _Trial:
 
         fixable: the findings of a run that may be fixed. Fixes of other files do not count.
         """
-        opinions = {code for code, rule in self.workspace.backend.rules.items() if rule.opt_in}
+        opinions = _opinions(self.workspace)
         for _ in range(MOST_UNCOVERED):
             texts = {**self.state.texts, **self._edited([finding])}
             if self.workspace.problem_in(texts[finding.path]) is not None:
@@ -486,12 +494,13 @@ class _Trial:
 @dataclass(frozen=True)
 class Regression:
     """Why fixes must not stay. ``offset`` is a place in the new text of ``path``; -1 for no place in particular.
-    is_fixable: it is about a new finding that has a fix."""
+    is_fixable: it is about a new finding that has a fix. code: of the finding that it is about."""
 
     reason: str
     path: str = ""
     offset: int = -1
     is_fixable: bool = False
+    code: str = ""
 
 
 def regressing_fixes(
@@ -552,7 +561,8 @@ def regressions(
         reason = (
             f"{finding.code} would still be there" if remains else f"it would add {finding.code}: {finding.message}"
         )
-        raised.append(Regression(reason, finding.path, finding.start, not remains and finding.fix is not None))
+        is_fixable = not remains and finding.fix is not None
+        raised.append(Regression(reason, finding.path, finding.start, is_fixable, finding.code))
     return raised
 
 

@@ -372,6 +372,40 @@ FIXED = (
 )
 
 
+OPINIONS = """\
+import jax
+import jax.numpy as jnp
+
+
+def fit(batches, n):
+    params, momentum = jnp.ones(n), jnp.zeros(n)
+    step = jax.jit(lambda params, momentum, x: (params - momentum, 0.9 * momentum + x))
+    for x in batches:
+        params, momentum = step(params, momentum, x)
+    return params
+
+
+same = jax.pmap(lambda w, x: w - x, in_axes=(None, 0))
+
+
+def copied(w, batches):
+    for x in batches:
+        w = same(w, x)
+    return w
+"""
+
+
+def test_a_fix_is_not_refused_for_a_fix_of_another_rule_beside_it(project: Project) -> None:
+    """What the new ``shard_map`` may donate is a matter of a rule that one has to ask for."""
+    path = project.write("a.py", OPINIONS)
+    options = ("--select", "JAX412,JAX601", "--fix", "--unsafe-fixes", "--no-cache")
+    assert project.lint(*options) == 1
+    fixed = path.read_text()
+    assert "donate_argnames" in fixed and "shard_map" in fixed
+    assert project.lint(*options) == 1
+    assert path.read_text() == fixed
+
+
 def test_a_fix_goes_with_those_of_what_it_uncovers(project: Project) -> None:
     path = project.write("a.py", UNCOVERING)
     assert project.lint("--fix", "--unsafe-fixes", "--no-cache") == 1
