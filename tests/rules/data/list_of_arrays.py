@@ -143,7 +143,8 @@ def numbers_for_the_host(xs, axes, epochs: int):
         for x in xs:
             sums.append(jnp.sum(x))
             every.append(sums[-1])
-        print(np.mean(sums), sum(sums) / len(sums))  # expect: list-of-arrays
+        print(np.mean(sums), sum(sums) / len(sums))
+        print(np.mean(every))  # expect: list-of-arrays
         axes.plot(every)  # expect: list-of-arrays
     return np.mean([float(value) for value in every]), np.array(every), np.mean(jax.device_get(every))
 
