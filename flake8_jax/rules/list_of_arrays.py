@@ -229,7 +229,8 @@ def list_of_arrays(event: LibraryCall | JoinedKeys) -> Report | None:
 
     jaxlint does not report `np.mean(losses)` behind the loop: it converts the list once, and of nine such places in public
     repositories none was worth a change. It does not report a list of Python numbers, which `jnp.array` converts fast, or
-    a list that the code fills without a loop, because such a list is short. For the same reason, it does not report a list of at most 8 keys.
+    a list that the code fills without a loop, because such a list is short. For the same reason, it does not report a
+    list of at most 8 keys.
 
     ```python
     import jax
