@@ -27,7 +27,7 @@ def rows(x, key):
     costs = []
     for i in jnp.arange(10):
         costs.append(cost(1.0, x[i], key))  # error: key-reuse-in-loop
-    return sum(costs)  # info: list-of-arrays
+    return sum(costs)
 
 
 def annealed(x, key):
