@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from flake8_jax.core.findings import Verdict
+from flake8_jax.runtime_checks.child.comparing import LOST
 from flake8_jax.runtime_checks.observations import Observations, Seen, error_in_words, line_in_words
 
 Judge = Callable[[Observations], Verdict]
@@ -48,8 +49,6 @@ def _unclear(seen: str, advice: str) -> Verdict:
     return Verdict("inconclusive", f"{seen}; {advice}")
 
 
-LOST = 1e-4
-"""Relative difference from which on digits count as lost: those of float32 are worth 1e-7."""
 MORE_ITERATIONS = "use a run with more iterations"
 NOT_REACHED = _unclear("the line did not run", "use a command that runs it")
 
@@ -740,23 +739,36 @@ def returns_nonfinite(o: Observations) -> Verdict:
 
 
 def loses_digits(o: Observations) -> Verdict:
-    """Confirm if the formula and its stable form differ by more than ``LOST`` (relative) on the same values."""
-    apart, compared = o.watch.get("apart", 0.0), o.watch.get("compared", 0)
+    """Confirm if the formula and its stable form differ by more than ``LOST`` (relative) on the same values, in a value or a
+    gradient that the program goes on with.
+    """
+    alone, apart, slope = (o.watch.get(name, 0.0) for name in ("alone", "apart", "slope"))
     if apart >= LOST:
         how = (
-            "or its gradient is not finite where that of the stable one is"
+            "is not finite where the stable one is"
             if apart > 1e30
             else f"differs from the stable one by up to {apart:.1%} of an element"
         )
         return _confirmed(f"on the values of this run the formula {how}", relative_difference=apart)
+    if slope >= LOST:
+        how = (
+            "is not finite where that of the stable one is"
+            if slope > 1e30
+            else f"differs from that of the stable one by up to {slope:.1%}"
+        )
+        return _confirmed(f"on the values of this run the gradient of the formula {how}", relative_difference=slope)
     if not o.visits():
         return NOT_REACHED
-    if not compared:
+    if not o.watch.get("compared", 0):
         return _unclear(
             "jaxlint could compute no stable form of the formula on the values of this run",
             "use float64 (jax_enable_x64) and compare the results",
         )
-    agree = f"on {_many(compared)} the formula and the stable one agree"
+    if alone >= LOST:
+        how = "not finite where the stable one is" if alone > 1e30 else f"up to {alone:.1%} from the stable one"
+        said = f"the formula is {how} in an element, but that changes no value and no gradient that the program uses"
+        return _unclear(said, "use a command that uses this value")
+    agree = f"on {_many(o.watch['compared'])} the formula and the stable one agree"
     return _unclear(agree, "use inputs at the limits, such as very small or very large numbers")
 
 

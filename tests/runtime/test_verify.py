@@ -347,7 +347,7 @@ jax.grad(near)(jnp.arange(3.0))
 @pytest.mark.jax
 @pytest.mark.parametrize(
     ("program", "said"),
-    [(LOST, "differs from the stable one by up to 100.0% of an element"), (NO_GRADIENT, "its gradient is not finite")],
+    [(LOST, "differs from the stable one by up to 100.0% of an element"), (NO_GRADIENT, "the gradient of the formula")],
     ids=["digits", "gradient"],
 )
 def test_formulas_are_compared_on_the_values_of_the_run(program: str, said: str, tmp_path: Path) -> None:
@@ -359,6 +359,61 @@ def test_formulas_are_compared_on_the_values_of_the_run(program: str, said: str,
     assert [verdict["verdict"] for verdict in verdicts] == ["confirmed", "inconclusive"]
     assert said in verdicts[0]["reason"]
     assert "the formula and the stable one agree" in verdicts[1]["reason"]
+
+
+USED = """
+import jax
+import jax.numpy as jnp
+
+
+def gradient_only(x):
+    return jnp.sum(jnp.log(1 + x))
+
+
+def dropped(x):
+    y = jnp.log(1 + x)
+    return 2 * x
+
+
+def deselected(x):
+    y = jnp.log(1 + x)
+    return jnp.where(x > 0.1, y, 0.0)
+
+
+def beside_the_loss(x):
+    y = jnp.log(1 + x)
+    return jnp.sum(x), y
+
+
+def with_value(x):
+    y = jnp.log(1 + x)
+    return jnp.mean(y)
+
+
+def printed(x):
+    y = jnp.log(1 + x)
+    print(y)
+    return 2 * x
+
+
+small = jnp.array([1e-9, 1e-8])
+jax.jit(jax.jacrev(gradient_only))(small)
+dropped(small)
+deselected(small)
+jax.grad(beside_the_loss, has_aux=True)(small)
+jax.value_and_grad(with_value)(small)
+printed(small)
+"""
+
+
+@pytest.mark.jax
+def test_a_formula_counts_where_the_program_uses_what_it_loses(tmp_path: Path) -> None:
+    folder = project(tmp_path, "import formulas\n")
+    (folder / "formulas.py").write_text(USED.lstrip())
+    words = ("--select", "JAX703", "--for", "60", "--output-format", "json", "--", "python", "main.py")
+    found = [item["verdict"] for item in json.loads(call(folder, "formulas.py", *words).stdout)]
+    assert [verdict["verdict"] for verdict in found] == ["inconclusive"] * 3 + ["confirmed"] * 3
+    assert all("that changes no value and no gradient" in verdict["reason"] for verdict in found[:3])
 
 
 @pytest.mark.jax

@@ -40,6 +40,7 @@ def run(request: dict[str, Any], channel: Channel) -> None:
             w["last"],
             keeps_old=w.get("keeps_old", False),
             formula=formula_pair(w) if "formula" in w else None,
+            stable=(w.get("formula") or ("", ""))[1],
             unjit=w.get("unjit", False),
             name=w.get("name", ""),
             column=w.get("column", 0),

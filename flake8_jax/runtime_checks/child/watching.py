@@ -23,10 +23,12 @@ from dataclasses import dataclass, field
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
+from flake8_jax.runtime_checks.child.comparing import MOST as MOST_FORMULAS
+from flake8_jax.runtime_checks.child.comparing import difference
 from flake8_jax.runtime_checks.child.constants import array_bytes
 from flake8_jax.runtime_checks.child.defaults import Calls, parameter_at
-from flake8_jax.runtime_checks.child.formulas import MOST as MOST_FORMULAS
-from flake8_jax.runtime_checks.child.formulas import Formula, difference
+from flake8_jax.runtime_checks.child.flows import Flow, flow_of
+from flake8_jax.runtime_checks.child.formulas import Formula
 from flake8_jax.runtime_checks.child.nans import is_differentiating
 from flake8_jax.runtime_checks.child.places import Places
 from flake8_jax.runtime_checks.child.switching import Switch
@@ -93,9 +95,13 @@ class Watch:
     kept: int = 0
     replaced: tuple[str, ...] = ()
     formula: tuple[Formula, Formula] | None = None
+    stable: str = ""
+    flow: Flow | None = None
     tried: int = 0
     compared: int = 0
+    alone: float = 0.0
     apart: float = 0.0
+    slope: float = 0.0
     name: str = ""
     constant: int = 0
     was_tracer: bool = False
@@ -126,6 +132,7 @@ class Watch:
             "entered": max(self.entered.values(), default=0), "entered_runs": len(self.entered),
             "functions": sorted(self.functions),
             "kept": self.kept, "compared": self.compared, "apart": min(self.apart, sys.float_info.max),
+            "alone": min(self.alone, sys.float_info.max), "slope": min(self.slope, sys.float_info.max),
             "constant": self.constant, "was_tracer": self.was_tracer, "passed": self.passed,
             "parameter": "" if self.calls is None else self.calls.parameter.name,
             "left_out": 0 if self.calls is None else self.calls.left_out,
@@ -173,6 +180,8 @@ class Watcher:
                 watch.replaced = replaced_at(trees[watch.path], watch.first)
             if watch.span is not None and hasattr(CodeType, "co_positions"):
                 watch.is_optional = is_optional(trees[watch.path], watch.span)
+            if watch.formula is not None and watch.span is not None:
+                watch.flow = flow_of(trees[watch.path], watch.span, watch.stable)
             if watch.column:
                 place = place_in(sources[watch.path], watch.first, watch.column)
                 watch.owner = owner_at(trees[watch.path], place)
@@ -339,9 +348,12 @@ class Watcher:
                 _look_for_old(watch, self.places.run_of(frame), frame)
         if state != ABSTRACT and self._installed and watch.formula is not None and watch.tried < MOST_FORMULAS:
             watch.tried += 1
-            apart = difference(*watch.formula, frame)
-            watch.compared += apart is not None
-            watch.apart = max(watch.apart, apart or 0.0)
+            found = difference(watch.formula, watch.flow, frame)
+            if found is not None:
+                watch.compared += 1
+                watch.alone = max(watch.alone, found.alone)
+                watch.apart = max(watch.apart, found.value)
+                watch.slope = max(watch.slope, found.slope)
         if is_new:
             self.urge()
 
