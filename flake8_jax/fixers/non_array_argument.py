@@ -25,15 +25,15 @@ from flake8_jax.semantics.domain.values import (
     Value,
 )
 from flake8_jax.semantics.events.events import LibraryCall, RootMet, TransformCall
-from flake8_jax.semantics.events.refused import SequenceOperation, StagedResult
+from flake8_jax.semantics.events.refused import ListIndex, SequenceOperation, StagedResult
 from flake8_jax.semantics.events.sequence_operands import elements_of, sequence_operand
 
 
 @fixer("non-array-argument")
 def fix(
-    event: TransformCall | LibraryCall | RootMet | SequenceOperation | StagedResult, source: FixSource
+    event: TransformCall | LibraryCall | RootMet | SequenceOperation | StagedResult | ListIndex, source: FixSource
 ) -> Fix | None:
-    if isinstance(event, (RootMet, SequenceOperation, StagedResult)):
+    if isinstance(event, (RootMet, SequenceOperation, StagedResult, ListIndex)):
         return None  # which objects arrive, and whether they have a hash, only the callers know
     if isinstance(event, LibraryCall):
         return _converted(event, source)

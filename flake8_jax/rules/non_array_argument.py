@@ -27,14 +27,15 @@ from flake8_jax.semantics.domain.values import (
     Instance,
     ListValue,
     Site,
+    SliceValue,
     Static,
     TransformedValue,
     TupleValue,
     Value,
 )
 from flake8_jax.semantics.events.events import LibraryCall, RootMet, TransformCall
-from flake8_jax.semantics.events.refused import SequenceOperation, StagedResult
-from flake8_jax.semantics.events.sequence_operands import sequence_operand
+from flake8_jax.semantics.events.refused import ListIndex, SequenceOperation, StagedResult
+from flake8_jax.semantics.events.sequence_operands import elements_of, sequence_operand
 
 _MODULES = ("haiku.", "flax.linen.", "flax.nnx.", "equinox.")
 """Libraries of modules: objects that compute when they are called."""
@@ -51,7 +52,7 @@ _OPERANDS = (["x"], ["x", "y"], ["x1", "x2"])
 
 @rule("JAX413", "error", fixable="sometimes", raises="another error", settle=report_wrong_argument)
 def non_array_argument(
-    event: TransformCall | LibraryCall | RootMet | SequenceOperation | StagedResult,
+    event: TransformCall | LibraryCall | RootMet | SequenceOperation | StagedResult | ListIndex,
 ) -> Report | None:
     """A string, a function, a module or another non-array value is passed where JAX takes only arrays.
 
@@ -72,6 +73,9 @@ def non_array_argument(
 
     With `--preview`, the rule also reports such a value in the result of a function that JAX traces, for example in
     `return jax.tree, map(f, params)`, where a comma stands for a dot.
+
+    With `--preview`, the rule also reports a list as the index of an array of JAX, as in `x[[0, 2]]`. NumPy takes such a
+    list, and JAX raises `TypeError`.
 
     With `--preview`, the rule also reports a seed of `jax.random.key` that is None, or a parameter whose default is None
     and that the function uses only as the seed.
@@ -160,6 +164,18 @@ def non_array_argument(
 
     def demonstrate():
         with_bounds(jnp.ones(2))  # raises: TypeError
+    ```
+
+    ```python
+    import jax.numpy as jnp
+
+
+    def ends(x):
+        return jnp.sort(x)[[0, -1]]  # expect: non-array-argument
+
+
+    def demonstrate():
+        ends(jnp.ones(3))  # raises: TypeError
     ```
 
     ## Use instead
@@ -278,6 +294,8 @@ def non_array_argument(
         return _operated(event)
     if isinstance(event, StagedResult):
         return _returned(event)
+    if isinstance(event, ListIndex):
+        return _indexed(event)
     if isinstance(event, RootMet):
         found_parameter = annotated_object(event)
         if found_parameter is None:
@@ -432,6 +450,18 @@ def _operated(event: SequenceOperation) -> Report:
         event.at,
         f"{subject} is {kind}, and `{event.at.op}` with an array of JAX raises TypeError; convert it with jnp.asarray, or join "
         "both with jnp.concatenate",
+    )
+
+
+def _indexed(event: ListIndex) -> Report:
+    """``x[[0, 2]]``."""
+    subject = quote(event.context, event.at.index, "the index")
+    remedy = "convert it with jnp.asarray"
+    elements = elements_of(event.index)
+    if elements and all(isinstance(element, SliceValue) for element in elements):
+        remedy = "convert it with tuple()"
+    return Report(
+        event.at, f"{subject} is a list, and JAX takes no list as index, so this raises TypeError; {remedy}", preview=True
     )
 
 

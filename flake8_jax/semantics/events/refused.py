@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain.values import Site, Value
+from flake8_jax.semantics.domain.values import ListValue, Site, Value
 from flake8_jax.semantics.events.context import Context
 
 
@@ -18,6 +18,14 @@ class SequenceOperation(msgspec.Struct, frozen=True, eq=False):
     at: ir.BinOp
     sequence: ir.Expr
     is_list: bool
+
+
+class ListIndex(msgspec.Struct, frozen=True, eq=False):
+    """A list is the whole index of an array of JAX, or of its ``.at``. ``at``: the access."""
+
+    context: Context
+    at: ir.Subscript
+    index: ListValue
 
 
 class StagedResult(msgspec.Struct, frozen=True, eq=False):

@@ -54,6 +54,7 @@ from flake8_jax.semantics.events.events import (
     MaskedIndex,
     Slicing,
 )
+from flake8_jax.semantics.events.refused import ListIndex
 from flake8_jax.semantics.interpreter.assignment import emit_hash
 from flake8_jax.semantics.interpreter.attributes import field_of_tree
 from flake8_jax.semantics.interpreter.calls import call_evaluated
@@ -364,10 +365,19 @@ def _emit_index(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index
         isinstance(v, (Array, Tree, UnionValue)) and holds_tracer(v, GRAD) for _, v in _index_pairs(node.index, index)
     ):
         m.bus.emit(Indexing(context or m.path.context(frame.scope), node, base, index, mode))
+    if isinstance(index, ListValue) and isinstance(base, Array):
+        _emit_list_index(m, frame, node, base, index)
     if mode == "load":
         _emit_host_indexing(m, frame, node, base, index)
     if mode == "load" and m.trackers[EagerSteps].wanted:
         track_element(m, frame, node, base, index)
+
+
+def _emit_list_index(m: Machine, frame: Frame, node: ir.Subscript, base: Array, index: ListValue) -> None:
+    """``x[[0, 2]]``: unlike NumPy, JAX takes no list for an index, whatever the list holds."""
+    declared = base.declared or index.is_tuple or index.slots.get("declared")
+    if not declared and not frame.scope.converts_lists and m.bus.wants(ListIndex):
+        m.bus.emit(ListIndex(m.path.context(frame.scope), node, index))
 
 
 def _emit_host_indexing(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value) -> None:
