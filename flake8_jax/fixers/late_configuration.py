@@ -51,6 +51,8 @@ _SIDE_EFFECTS = (ir.NamedExpr, ir.Yield, ir.YieldFrom, ir.Await)
 def fix(event: Setting, source: FixSource) -> Fix | None:
     if not event.late or not event.direct or event.since is None or event.since.scope is not event.context.scope:
         return None
+    if event.name.startswith("numpyro."):
+        return None  # the import of NumPyro has to come first
     if _demands_device(event) or _is_set_by_package(event, source) or _is_for_importers(source):
         return None
     statement = source.statement(event.at)

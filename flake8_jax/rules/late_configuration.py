@@ -24,7 +24,8 @@ def late_configuration(event: Setting) -> Report | None:
 
     With `--preview`, the rule also reports a variable that JAX does not read, but whose name is almost that of one that
     JAX reads, such as `JAX_PLATFORM` or `JAX_BACKEND` instead of `JAX_PLATFORMS`, and a `CUDA_VISIBLE_DEVICES` that the
-    code sets after JAX has started. It reports `jax_enable_x64` if the code enables it after JAX has made arrays, because
+    code sets after JAX has started. It reports `numpyro.set_platform` and `numpyro.set_host_device_count` if they come
+    after that. It reports `jax_enable_x64` if the code enables it after JAX has made arrays, because
     these arrays stay in 32 bits.
 
     ## Why is this bad?
@@ -65,6 +66,14 @@ def late_configuration(event: Setting) -> Report | None:
 
     def demonstrate():
         assert GRID.dtype == jnp.float32
+    ```
+
+    ```python
+    import numpyro
+    from jax import random
+
+    KEY = random.PRNGKey(0)
+    numpyro.set_host_device_count(4)  # expect: late-configuration
     ```
 
     ## Use instead
@@ -151,11 +160,13 @@ def late_configuration(event: Setting) -> Report | None:
         return _enabled_late(event)
     error = event.name in _RAISING and event.direct and not event.conditional and not event.context.caught
     level: Level | None = "error" if error else "info" if _is_of_little_use(event) else None
-    preview = event.name in _OF_DRIVER
+    preview = event.name in _OF_DRIVER or event.name.startswith(_OF_NUMPYRO)
     return Report(event.at, _message(event), level=level, preview=preview, unless=SUPERSEDED)
 
 
 _OF_DRIVER = frozenset({"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"})
+_OF_NUMPYRO = "numpyro."
+"""Functions that set an option of JAX, or write ``XLA_FLAGS``."""
 
 
 def _enabled_late(event: Setting) -> Report | None:
@@ -229,4 +240,6 @@ _OF_DEVICES = re.compile(r"PLATFORM|NUM_CPU_DEVICES|CUDA_VISIBLE|BACKEND")
 
 
 def _subject(event: Setting) -> str:
+    if event.kind == "call" and event.direct:
+        return f"`{event.name}` here"
     return f"Setting `{event.name}` here" if event.direct else f"This call, which sets `{event.name}`,"

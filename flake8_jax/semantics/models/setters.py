@@ -74,6 +74,29 @@ def _initialize(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return NONE
 
 
+def _numpyro(name: str) -> Any:
+    """``numpyro.set_platform`` updates an option, ``numpyro.set_host_device_count`` writes ``XLA_FLAGS``."""
+
+    def handler(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+        value = next(iter((*args.values, *args.kwargs.values())), Unknown("value"))
+        emit_setting(m, frame, node, Made(name, "call", value, STARTED))
+        return NONE
+
+    return handler
+
+
+for _name in ("set_platform", "set_host_device_count"):
+    library(f"numpyro.{_name}", f"numpyro.util.{_name}")(_numpyro(f"numpyro.{_name}"))
+
+
+@library("numpyro.enable_x64", "numpyro.util.enable_x64")
+def _numpyro_x64(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    value = next(iter((*args.values, *args.kwargs.values())), Const(True))
+    excuse(m, frame, "JAX_ENABLE_X64")
+    emit_setting(m, frame, node, Made("jax_enable_x64", "option", value, STARTED))
+    return NONE
+
+
 @library("jax.debug.breakpoint")
 def _breakpoint(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     """``jax.debug.breakpoint()``; one that passes on what it was given is a tool itself."""
