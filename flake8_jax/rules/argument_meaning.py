@@ -12,6 +12,7 @@ from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._wording import spelled as spelled_function
 from flake8_jax.semantics.domain.code import path_of, spelled
+from flake8_jax.semantics.domain.dtypes import dtype_class
 from flake8_jax.semantics.domain.host_tests import written_as
 from flake8_jax.semantics.domain.values import Const, UnionValue, Value
 from flake8_jax.semantics.events.events import LibraryCall
@@ -39,6 +40,8 @@ def argument_meaning(event: LibraryCall) -> Report | None:
     - The second argument of `optax.adam` is `b1`, and not the weight decay.
     - `decay_steps` of `optax.warmup_cosine_decay_schedule` is the number of all steps, with the warmup.
     - `alpha` of `optax.cosine_decay_schedule` is a fraction of the initial learning rate.
+    - The `dtype` of a Flax layer is the dtype of what it computes, not of its input. `nn.Embed` with an integer dtype
+      truncates the embeddings to whole numbers, and their gradient is 0.
     - `eqx.apply_updates(model, params)` adds the parameters to those of the model.
     - `opt_update(0, grads, state)` of adam in `jax.example_libraries` gets the same step each time.
 
@@ -89,6 +92,23 @@ def argument_meaning(event: LibraryCall) -> Report | None:
 
     def demonstrate():
         assert average(1.0, 0.0, 0.999) == 0.999  # nearly the new value
+    ```
+
+    ```python
+    import flax.linen as nn
+    import jax
+    import jax.numpy as jnp
+
+
+    class Tokens(nn.Module):
+        @nn.compact
+        def __call__(self, tokens):
+            return nn.Embed(100, 16, dtype=jnp.int32)(tokens)  # expect: argument-meaning
+
+
+    def demonstrate():
+        vectors, _ = Tokens().init_with_output(jax.random.key(0), jnp.arange(100))
+        assert vectors.dtype == jnp.int32
     ```
 
     ## Use instead
@@ -204,6 +224,9 @@ def _shows(event: LibraryCall, meaning: Meaning, node: ir.Expr, value: Value) ->
         return _leaves_out(event, node, _argument(event, meaning, meaning.less)[0])
     if meaning.literal:
         return event.context.inner is not None and isinstance(node, ir.Constant) and _number(value) is not None
+    classes = {dtype_class(member) for member in _members(value)} if meaning.integer else set()
+    if classes - {""}:
+        return classes <= {"int", "bool"}
     known = [member.value for member in _members(value) if isinstance(member, Const)]
     if known and len(known) == len(_members(value)):
         return all(_is_wrong(meaning, one) for one in known)

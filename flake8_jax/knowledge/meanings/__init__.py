@@ -14,6 +14,7 @@ A key of ``meanings.toml``, by what it says::
     argument     the parameter that is judged
     above, below a known number above, or below, this one shows the mistake; with both, a number between them
     text         a known string shows it
+    integer      a dtype of integers or booleans shows it
     words        a name with one of these words shows it, if the value is unknown
     ends         a name whose last word is one of these shows it, if the value is unknown
     names        one of these names shows it, if the value is unknown
@@ -53,6 +54,7 @@ class Meaning:
     above: float | None = None
     below: float | None = None
     text: bool = False
+    integer: bool = False
     words: frozenset[str] = frozenset()
     ends: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
