@@ -68,14 +68,6 @@ def late_configuration(event: Setting) -> Report | None:
         assert GRID.dtype == jnp.float32
     ```
 
-    ```python
-    import numpyro
-    from jax import random
-
-    KEY = random.PRNGKey(0)
-    numpyro.set_host_device_count(4)  # expect: late-configuration
-    ```
-
     ## Use instead
 
     ```python
@@ -156,7 +148,7 @@ def late_configuration(event: Setting) -> Report | None:
     """
     if not event.late:
         return _misnamed(event)
-    if event.name == "jax_enable_x64":
+    if event.name in ("jax_enable_x64", "numpyro.enable_x64"):
         return _enabled_late(event)
     error = event.name in _RAISING and event.direct and not event.conditional and not event.context.caught
     level: Level | None = "error" if error else "info" if _is_of_little_use(event) else None

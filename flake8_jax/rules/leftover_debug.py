@@ -5,6 +5,7 @@ from __future__ import annotations
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import quote
+from flake8_jax.semantics.domain.values import Const
 from flake8_jax.semantics.events.events import Setting
 from flake8_jax.semantics.events.facts import OFF, is_on
 
@@ -20,6 +21,10 @@ _COSTS = {
 @rule("JAX904", "warning", opt_in=True)
 def leftover_debug(event: Setting) -> Report | None:
     """A breakpoint, `disable_jit` or `jax_debug_nans` is left in the program.
+
+    The rule is off by default, because the author may still need the debugging aid. With `--preview`, the rule is on for
+    breakpoints and options in Python files, and for `XLA_PYTHON_CLIENT_ALLOCATOR=platform`. With this value, JAX asks the
+    driver for the memory of each array, and gives it back after each use.
 
     ## Why is this bad?
 
@@ -135,7 +140,10 @@ def leftover_debug(event: Setting) -> Report | None:
     if event.kind == "call":
         if event.name != "jax.debug.breakpoint":
             return None
-        return Report(event.at, "jax.debug.breakpoint() stops the program and waits for terminal input; remove it")
+        message = "jax.debug.breakpoint() stops the program and waits for terminal input; remove it"
+        return Report(event.at, message, also_in_preview=not context.scope.cells)
+    if event.name == "XLA_PYTHON_CLIENT_ALLOCATOR":
+        return _slow_allocator(event)
     cost = _COSTS.get(event.name.lower())
     setting = quote(context, event.at) if event.kind == "context" else f"`{event.name}`"
     # In a library's function, a block without jit is meant.
@@ -145,7 +153,19 @@ def leftover_debug(event: Setting) -> Report | None:
         event.at,
         f"{setting} is still enabled, so {cost}; disable it",
         unless=OFF if event.kind != "context" else "",
+        also_in_preview=event.kind != "context" and not context.scope.cells,
     )
+
+
+def _slow_allocator(event: Setting) -> Report | None:
+    """``os.environ["XLA_PYTHON_CLIENT_ALLOCATOR"] = "platform"``."""
+    if not isinstance(event.value, Const) or event.value.value != "platform":
+        return None
+    message = (
+        f"`{event.name}` is `platform`, so JAX asks the driver for the memory of each array, which is very slow; remove it, "
+        "unless you look for the cause of an out-of-memory error"
+    )
+    return Report(event.at, message, preview=True, also_in_preview=True)
 
 
 def _is_temporary(event: Setting) -> bool:

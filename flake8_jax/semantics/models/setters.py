@@ -93,7 +93,7 @@ for _name in ("set_platform", "set_host_device_count"):
 def _numpyro_x64(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     value = next(iter((*args.values, *args.kwargs.values())), Const(True))
     excuse(m, frame, "JAX_ENABLE_X64")
-    emit_setting(m, frame, node, Made("jax_enable_x64", "option", value, STARTED))
+    emit_setting(m, frame, node, Made("numpyro.enable_x64", "call", value, STARTED))
     return NONE
 
 

@@ -33,6 +33,21 @@ class Block(nn.Module):
 # runs: Block({"hidden_dim": 8, "epsilon": 1e-6, "bias": True}).init(jax.random.key(0), jnp.ones((2, 8)), True)
 
 
+class Tokens(nn.Module):
+    config: dict
+
+    @nn.compact
+    def __call__(self, x):
+        x = nn.Embed(4, 4, dtype="uint8")(x)  # expect: argument-meaning
+        x = nn.Embed(4, 4, dtype=self.config["index_dtype"])(x)  # expect: argument-meaning
+        x = nn.Embed(4, 4, dtype=self.config["dtype"])(x)
+        x = nn.Dense(4, dtype=jnp.bfloat16)(x)
+        return nn.Dense(4, dtype=int)(x)  # expect: argument-meaning
+
+
+# raises ValueError: Tokens({"index_dtype": int, "dtype": int}).init(jax.random.key(0), jnp.arange(4))
+
+
 def schedules(peak, total, config):
     decay_steps = int(total - WARMUP)
     epochs = 10

@@ -6,6 +6,8 @@ from contextlib import contextmanager, nullcontext
 
 os.environ["JAX_DEBUG_INFS"] = "0"
 os.environ["JAX_ENABLE_CHECKS"] = "true"  # expect: leftover-debug
+os.environ["XLA_PYTHON_CLIENT_ALLOCATOR"] = "platform"  # expect: leftover-debug
+os.environ["XLA_PYTHON_CLIENT_ALLOCATOR"] = "cuda_async"
 
 import jax
 import jax.numpy as jnp
