@@ -461,7 +461,9 @@ def _indexed(event: ListIndex) -> Report:
     if elements and all(isinstance(element, SliceValue) for element in elements):
         remedy = "convert it with tuple()"
     return Report(
-        event.at, f"{subject} is a list, and JAX takes no list as index, so this raises TypeError; {remedy}", preview=True
+        event.at,
+        f"{subject} is a list, and JAX takes no list as index, so this raises TypeError; {remedy}",
+        preview=True,
     )
 
 
