@@ -7,9 +7,19 @@ from bisect import bisect_right
 
 from flake8_jax.core import ir
 from flake8_jax.core.cells import SUFFIX
+from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.domain.code import block_before, bound_paths, nodes_around, path_of, paths_read
+from flake8_jax.semantics.domain.code import (
+    all_statements,
+    block_before,
+    bound_paths,
+    names_read,
+    nodes_around,
+    path_of,
+    paths_read,
+    statement_at,
+)
 from flake8_jax.semantics.events.events import Timed
 from flake8_jax.semantics.events.facts import NO_MEASURE
 
@@ -145,7 +155,7 @@ def async_timing(event: Timed) -> Report | None:
     ## Not reported
 
     jaxlint does not report a timer that stops after the code has read the result on the host (`float(loss)`), because
-    the result is ready then.
+    the result is ready then. It does not report a time that no code reads.
 
     ```python
     import time
@@ -211,6 +221,8 @@ def async_timing(event: Timed) -> Report | None:
         return _of_warm_up(event)
     if event.magic:
         return _of_magic(event, event.pending)
+    if _is_never_read(event):
+        return None
     subject = quote(context, event.pending, f"`{event.what}`" if event.what else "the result")
     if event.pending.start < event.at.start:
         starts = context.scope.tree.line_starts
@@ -272,6 +284,43 @@ def _of_magic(event: Timed, pending: ir.Node) -> Report:
         "info" if event.magic.endswith("timeit") or _is_shown(event) else None,
         preview=True,
     )
+
+
+def _is_never_read(event: Timed) -> bool:
+    """The code does nothing with the time, nor with what it computes of it: ``elapsed = time.time() - start`` whose print is
+    commented out."""
+    context = event.context
+    body = context.inner.body if context.inner is not None else context.scope.tree.body
+    assigned = [statement for statement in all_statements(body) if isinstance(statement, ir.Assign)]
+    plain = [(statement, targets) for statement in assigned if (targets := _plain_targets(statement))]
+    names = _plain_targets(statement_at(body, event.at))
+    carriers: list[ir.Assign] = []
+    for statement, targets in plain:
+        if statement.start > event.at.start and not names_read(statement.value).isdisjoint(names):
+            carriers.append(statement)
+            names |= targets
+    bindings = sum(len(statement.targets) for statement, targets in plain if targets & names)
+    carried = sum(_count(statement.value, names) for statement in carriers)
+    return bool(names) and sum(_count(statement, names) for statement in body) == bindings + carried
+
+
+def _plain_targets(statement: ir.Stmt | None) -> set[str]:
+    """The variables that a statement binds, if it binds nothing else."""
+    if not isinstance(statement, ir.Assign):
+        return set()
+    names = {target.id for target in statement.targets if isinstance(target, ir.Name)}
+    return names if len(names) == len(statement.targets) else set()
+
+
+def _count(node: ir.Node, names: set[str]) -> int:
+    """How often the variables occur in a subtree, functions and classes included."""
+    found = 0
+    for inner in walk(node):
+        if isinstance(inner, ir.Name):
+            found += inner.id in names
+        elif isinstance(inner, (ir.Global, ir.Nonlocal)):
+            found += not names.isdisjoint(inner.names)
+    return found
 
 
 _NEAR = 3

@@ -511,3 +511,34 @@ def profiled_block(x):
     with jax.profiler.trace("trace"):
         z = chain(x).block_until_ready()
     return y, z
+
+
+def never_read(x):
+    start = time.perf_counter()
+    y = chain(x)
+    end = time.perf_counter()
+    elapsed = end - start
+    # print(elapsed)
+    return y
+
+
+def read_by_a_function(x):
+    start = time.perf_counter()
+    y = chain(x)
+    end = time.perf_counter()  # expect: async-timing
+    elapsed = end - start
+
+    def report():
+        return elapsed
+
+    return y, report
+
+
+def read_in_a_block(x, verbose):
+    start = time.perf_counter()
+    y = chain(x)
+    elapsed = time.perf_counter() - start  # expect: async-timing
+    minutes = elapsed / 60
+    if verbose:
+        log.info("%s minutes", minutes)
+    return y
