@@ -28,13 +28,14 @@ from flake8_jax.semantics.events.facts import NO_MEASURE
 def async_timing(event: Timed) -> Report | None:
     """A timer stops before the timed work is done.
 
-    The finding is a note in three cases:
+    The finding is a note in four cases:
 
     - The code says that it times the compilation, the dispatch or a warm-up: the host does most of this work before
       the call returns. jaxlint looks for a word such as `compile` in the line that stops the timer and in the next
       three lines.
     - The code times a thousand JAX calls or more together: JAX queues only some tens of calls, so the error is small.
     - The timed function runs single operations in a loop, without `jit`: Python then takes most of the time.
+    - The timed call is the first one of a jitted function: the compilation takes most of the time (JAX902).
 
     The rule also reports a context manager that reads the clock when its block starts and ends (`with timer(): …`), if
     the block ends before the work in it is done. And it reports a call of `jax.profiler.stop_trace` before the profiled
@@ -341,7 +342,15 @@ def _is_slight(event: Timed) -> bool:
     """What is still running takes little of the time: the runtime lets some tens of computations queue up at most
     (``max_inflight_computations`` is 32 in XLA's ``LocalDeviceState``), and of a loop that dispatches one small operation
     after the other Python takes most of the time (measured in four unseen programs)."""
-    return event.dispatches >= _MANY or event.stepwise or event.fed
+    return event.dispatches >= _MANY or event.stepwise or event.fed or _is_first_call(event)
+
+
+def _is_first_call(event: Timed) -> bool:
+    """What is still running is a call that compiles: the compilation, for which the call waits, takes most of the time."""
+    if event.dispatches != 1 or event.pending is None:
+        return False
+    scope, pending = event.context.scope, event.pending
+    return any(c.scope is scope and pending.start <= c.at.start and c.at.end <= pending.end for c in event.cold)
 
 
 _MANY = 1000
