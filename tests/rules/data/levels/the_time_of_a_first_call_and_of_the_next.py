@@ -11,7 +11,7 @@ def step(x):
 
 x = jnp.ones((3, 3))
 start = time.time()
-y = step(x)  # info: timing-compile
+y = step(x)
 print(time.time() - start)  # info: async-timing
 start = time.time()
 y = step(x)
