@@ -100,8 +100,10 @@ def add_project_options(parser: argparse.ArgumentParser, *, stdin: bool = False,
     )  # fmt: skip
 
 
-def add_log_options(parser: argparse.ArgumentParser, *, findings: bool = True) -> None:
-    """Options on what else is printed. findings: the command prints findings."""
+def add_log_options(
+    parser: argparse.ArgumentParser, *, findings: bool = True, more: str = "also print statistics of the analysis"
+) -> None:
+    """Options on what else is printed. findings: the command prints findings. more: what ``--verbose`` does."""
     log = parser.add_argument_group("log")
     unused = argparse.SUPPRESS
     log.add_argument("-q", "--quiet", action="store_true", help="print findings only" if findings else unused)
@@ -109,7 +111,7 @@ def add_log_options(parser: argparse.ArgumentParser, *, findings: bool = True) -
         "-s", "--silent", action="store_true",
         help="print nothing; the exit status gives the result" if findings else unused,
     )  # fmt: skip
-    log.add_argument("-v", "--verbose", action="store_true", help="also print statistics of the analysis")
+    log.add_argument("-v", "--verbose", action="store_true", help=more)
     log.add_argument(
         "--color", choices=("auto", "always", "never"), default="auto",
         help="color the output (default: auto, which means only in a terminal)" if findings else unused,

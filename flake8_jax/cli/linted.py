@@ -51,8 +51,10 @@ class Linted:
     profile: Profile | None
 
 
-def add_lint_options(parser: argparse.ArgumentParser, *, fixes: bool = True) -> None:
-    """Options on what is linted and how the findings are shown. fixes: with their fixes."""
+def add_lint_options(
+    parser: argparse.ArgumentParser, *, fixes: bool = True, more: str = "also print statistics of the analysis"
+) -> None:
+    """Options on what is linted and how the findings are shown. fixes: with their fixes. more: what ``--verbose`` does."""
     shown = ("text", *formats()) if fixes else ("text", "json")
     parser.add_argument(
         "--output-format", choices=["text", *formats()], metavar="FORMAT", default="text",
@@ -64,7 +66,7 @@ def add_lint_options(parser: argparse.ArgumentParser, *, fixes: bool = True) -> 
     )  # fmt: skip
     add_selection_options(parser, fixes=fixes)
     add_project_options(parser)
-    add_log_options(parser)
+    add_log_options(parser, more=more)
 
 
 def parse(
@@ -157,11 +159,14 @@ def say_progress(args: argparse.Namespace, text: str) -> None:
         tell(text)
 
 
-def show(args: argparse.Namespace, report: RunReport, output_format: str, view: View, closing: str) -> None:
-    """Print the findings, or write them to the file that was asked for; closing: a last word for readers."""
+def show(
+    args: argparse.Namespace, report: RunReport, output_format: str, view: View, closing: str, behind: str = ""
+) -> None:
+    """Print the findings, or write them to the file that was asked for; closing: a last word for readers; behind: what stands
+    behind the findings."""
     from flake8_jax.cli.output import READERS_FORMATS
 
-    text = "" if args.silent else render(output_format, report, view)
+    text = "" if args.silent else render(output_format, report, view) + behind
     if args.output_file is not None:
         write_whole(args.output_file, text.encode("utf-8", "backslashreplace"))
     else:

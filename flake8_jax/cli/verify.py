@@ -28,8 +28,10 @@ from flake8_jax.cli.said import tell
 from flake8_jax.core.cells import SUFFIX, Rows, in_words
 from flake8_jax.core.findings import FIRST_USE, LEADS_TO_USE, USED_AGAIN, Step, Verdict
 from flake8_jax.core.report import Diagnostic, RunReport
+from flake8_jax.reporters import View
 from flake8_jax.runtime_checks.attribution import Span
 from flake8_jax.runtime_checks.child.constants import is_name
+from flake8_jax.runtime_checks.judges import NEVER_RAN
 from flake8_jax.runtime_checks.marks import cases_of, recorded_function
 from flake8_jax.runtime_checks.observations import Spot, Use
 from flake8_jax.runtime_checks.profile import Function, Profile
@@ -89,7 +91,9 @@ def parser() -> argparse.ArgumentParser:
         help="confirmed: exit with status 1 if a finding is not confirmed, else 0; none: exit with status 1 if a finding is "
         "confirmed, else 0 (default: none)",
     )  # fmt: skip
-    add_lint_options(made)
+    add_lint_options(
+        made, more="also print findings on lines that your command did not run, and statistics of the analysis"
+    )
     return made
 
 
@@ -114,7 +118,11 @@ def _run(args: argparse.Namespace, output_format: str, cwd: str, backend: Backen
         tell(note)
     counts = Counter(verdict.verdict for verdict in found.verdicts)
     shown = with_verdicts(report, found, args.given)
-    show(args, shown, output_format, linted.view, summary(counts, found.versions))
+    left_out: tuple[Diagnostic, ...] = ()
+    if output_format == "full" and linted.workload.command and not args.verbose:
+        shown, left_out = told_apart(shown)
+    behind = "\n" * bool(shown.diagnostics and left_out) + in_short(left_out, linted.view)
+    show(args, shown, output_format, linted.view, summary(counts, found.versions), behind)
     if found.interrupted:
         tell("interrupted: the verdicts are on what was seen until then")
         return 130
@@ -256,6 +264,31 @@ def with_verdicts(report: RunReport, found: Verification, command: Sequence[str]
         return msgspec.structs.replace(item, finding=msgspec.structs.replace(item.finding, verdict=verdict))
 
     return msgspec.structs.replace(report, diagnostics=tuple(map(judged, report.diagnostics, found.verdicts)))
+
+
+def told_apart(report: RunReport) -> tuple[RunReport, tuple[Diagnostic, ...]]:
+    """The report without the findings on lines that no run came to, and these."""
+    rest = tuple(item for item in report.diagnostics if _never_ran(item.finding.verdict))
+    left = tuple(item for item in report.diagnostics if not _never_ran(item.finding.verdict))
+    return msgspec.structs.replace(report, diagnostics=left), rest
+
+
+def _never_ran(verdict: Verdict | None) -> bool:
+    return verdict is not None and NEVER_RAN.items() <= verdict.details.items()
+
+
+def in_short(items: Sequence[Diagnostic], view: View) -> str:
+    """A line for each file with findings on lines that did not run, and how to see them."""
+    codes: dict[str, Counter[str]] = {}
+    for item in items:
+        codes.setdefault(item.path, Counter())[item.code] += 1
+    lines = [
+        f"{view.styled(view.shown(path), 'path')}: {counts.total()} finding{'s' * (counts.total() > 1)} on lines that did not "
+        f"run ({', '.join(sorted(counts))})\n"
+        for path, counts in codes.items()
+    ]
+    hint = "The option `--verbose` shows these findings, and says what kept their lines from running.\n\n"
+    return "".join(lines) + hint * bool(lines)
 
 
 def summary(counts: Counter[str], versions: dict[str, str], of: str = "findings") -> str:

@@ -50,7 +50,9 @@ def _unclear(seen: str, advice: str) -> Verdict:
 
 
 MORE_ITERATIONS = "use a run with more iterations"
-NOT_REACHED = _unclear("the line did not run", "use a command that runs it")
+NEVER_RAN: dict[str, object] = {"ran": False}
+"""Details of a verdict on a line to which no run came, so that the verdict says nothing of the finding."""
+NOT_REACHED = Verdict("inconclusive", "the line did not run; use a command that runs it", details=NEVER_RAN)
 
 
 def times_in_words(count: int) -> str:

@@ -16,7 +16,7 @@ import msgspec
 
 from flake8_jax.core.findings import Verdict
 from flake8_jax.runtime_checks.attribution import Span, without_foreign
-from flake8_jax.runtime_checks.judges import NOT_REACHED, is_artefact, times_in_words
+from flake8_jax.runtime_checks.judges import NEVER_RAN, NOT_REACHED, is_artefact, times_in_words
 from flake8_jax.runtime_checks.observations import (
     Observations,
     Seen,
@@ -494,11 +494,14 @@ def _missing_jax(outcome: Outcome, workload: Workload) -> str:
     return missing_jax(workload.python, versions, said)
 
 
-def _ran(number: int, runs: Mapping[str, Run]) -> str:
-    """``the line ran twice; ``, where a run came to it."""
+def _unchecked(number: int, runs: Mapping[str, Run], target: str) -> Verdict:
+    """The verdict on a finding of a rule without an oracle."""
     seen = next((run.seen for run in runs.values() if run.seen is not None), None)
     count = sum(seen["watches"][number]["visits"].values()) if seen is not None else 0
-    return f"the line ran {times_in_words(count)}; " if count else ""
+    ran = f"the line ran {times_in_words(count)}; " if count else ""
+    details: dict[str, object] = NEVER_RAN if seen is not None and not count else {}
+    reason = f"{ran}jaxlint has no check of this rule in a run; read the code"
+    return Verdict("inconclusive", reason, target, details=details)
 
 
 def judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, versions: dict[str, str]) -> Verdict:
@@ -506,9 +509,7 @@ def judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, ve
     oracle = all_oracles().get(one.rule)
     target = versions.get("backend", workload.target)
     if oracle is None:
-        return Verdict(
-            "inconclusive", f"{_ran(number, runs)}jaxlint has no check of this rule in a run; read the code", target
-        )
+        return _unchecked(number, runs, target)
     run = (
         runs["plain"] if _is_unreached(number, one.spot.path, oracle.mode, runs.get("plain")) else runs.get(oracle.mode)
     )
@@ -592,23 +593,31 @@ def _why_not_reached(one: Asked, watch: Seen, run: Run) -> Verdict | None:
             return found
         if any(_leads_here(one, *left) for left in raised.get("left", ())):
             return found
+    what, advice = _end_before(one, run)
+    if not what:
+        return None
+    verdict = "blocked" if run.failed else "inconclusive"
+    return Verdict(verdict, f"{what}; {advice}", details={} if run.blind or run.partial else NEVER_RAN)
+
+
+def _end_before(one: Asked, run: Run) -> tuple[str, str]:
+    """How a run ended that did not come to a line, and what the user can do; nothing where it ended well."""
+    assert run.seen is not None
+    if run.failed and _is_entered(one, run.seen):
+        return f"the line did not run; {run.trouble}", "fix that, or use a command that comes to the line"
     if run.failed:
-        if _is_entered(one, run.seen):
-            return Verdict(
-                "blocked", f"the line did not run; {run.trouble}; fix that, or use a command that comes to the line"
-            )
         said = f"the line did not run; nothing of its file ran before {run.trouble}"
-        return Verdict("blocked", f"{said}; fix that, or use a command that comes to its file")
+        return said, "fix that, or use a command that comes to its file"
     why = run.trouble or "the run was " * bool(run.cut) + run.cut
     if run.blind:
-        return Verdict("inconclusive", f"the line was not seen to run; {why}; use a command that sets none")
+        return f"the line was not seen to run; {why}", "use a command that sets none"
     if run.cut or run.stopped:
         what = "the line was not seen to run" if run.partial else "the line did not run"
         files = run.seen.get("files")
         if files is None or one.spot.path in files:
-            return Verdict("inconclusive", f"{what}; {why}; {_REACHING}")
-        return Verdict("inconclusive", f"{what}, and nothing of its file; {why}; {_RUNNING}")
-    return Verdict("inconclusive", f"the line did not run; {why}; {_RUNNING}") if why else None
+            return f"{what}; {why}", _REACHING
+        return f"{what}, and nothing of its file; {why}", _RUNNING
+    return (f"the line did not run; {why}", _RUNNING) if why else ("", "")
 
 
 def _cut_before(one: Asked, before: Seen, run: Run, mode: str) -> Verdict:

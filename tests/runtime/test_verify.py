@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from importlib.metadata import version
 from pathlib import Path
 
 import msgspec
@@ -404,6 +405,22 @@ jax.grad(beside_the_loss, has_aux=True)(small)
 jax.value_and_grad(with_value)(small)
 printed(small)
 """
+
+
+@pytest.mark.jax
+def test_lines_that_did_not_run_are_counted_by_file(tmp_path: Path) -> None:
+    folder = project(tmp_path, "import lib\n\nlib.clip(1.0, 2.0)\n")
+    (folder / "other.py").write_text(PROGRAM)
+    words = (".", "--select", "JAX101")
+    command = ("--", "python", "main.py")
+    done = call(folder, *words, *command)
+    assert done.stdout.count("JAX101 (traced-branch)") == 1 and "confirmed [cpu]: " in done.stdout, done
+    assert "lib.py: 1 finding on lines that did not run (JAX101)\n" in done.stdout
+    assert "other.py: 2 findings on lines that did not run (JAX101)\n" in done.stdout
+    assert done.stdout.endswith(f"3 blocked, 1 confirmed (jax {version('jax')}, cpu: cpu)\n")
+    assert call(folder, *words, "--verbose", *command).stdout.count("the line did not run") == 3
+    found = json.loads(call(folder, *words, "--output-format", "json", *command).stdout)
+    assert [item["verdict"]["details"].get("ran", True) for item in found] == [True, False, False, False]
 
 
 @pytest.mark.jax
