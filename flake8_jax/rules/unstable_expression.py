@@ -232,6 +232,12 @@ def unstable_expression(event: Computation) -> Report | None:
         return -jnp.sum(p * jnp.log(p))
 
 
+    def entropy_of_eigenvalues(matrix, eps=1e-12):
+        eigenvalues = jnp.linalg.eigvalsh(matrix)
+        nonzero = eigenvalues[eigenvalues > eps]
+        return -jnp.sum(nonzero * jnp.log(nonzero))
+
+
     def log_odd_numbers(n):
         return jnp.cumsum(jnp.log(2 * jnp.arange(n) + 1))
 

@@ -322,7 +322,13 @@ def _of_product(event: Computation, a: Value, b: Value) -> Finding | None:
     return None
 
 
+_NEVER_ZERO = re.compile(r"non_?zero|positive", re.IGNORECASE)
+"""In the name of a variable from which its author has taken the zeros out."""
+
+
 def _is_zero_at_times(event: Computation, factor: Value) -> bool:
+    if _NEVER_ZERO.search(event.context.scope.text[event.at.start : event.at.end]):
+        return False
     softmax = made_by(event, factor, "softmax")
     underflows = softmax is not None and not _is_in_sight(event, softmax)
     return underflows or may_be_zero(factor)
