@@ -22,7 +22,7 @@ from flake8_jax.cli.arguments import (
     wants_color,
     wants_links,
 )
-from flake8_jax.cli.profiles import read_profile
+from flake8_jax.cli.profiles import read_profile, recorded_python
 from flake8_jax.cli.running import find_python, limits_of, split_command, understood
 from flake8_jax.cli.said import say, tell
 from flake8_jax.core.cells import SUFFIX, code_cells
@@ -83,8 +83,11 @@ def parse(
 
 
 def understand(args: argparse.Namespace, cwd: str) -> None:
-    """Find out what the command means, and which interpreter runs it. Raises ConfigError."""
+    """Find out what the command means, and which interpreter runs it: without a command, the one that recorded the profile.
+    Raises ConfigError."""
     args.command = understood(args.given, cwd)
+    if not args.given and getattr(args, "profile", None) is not None:
+        args.python = recorded_python(args.python, read_profile(args.profile))
     args.python = find_python(args.python, args.command)
 
 

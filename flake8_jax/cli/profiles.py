@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flake8_jax.runtime_checks.profile import Profile, ProfileError, load
+from flake8_jax.runtime_checks.profile import Profile, ProfileError, interpreter_of, load
 from flake8_jax.settings.tables import ConfigError
 
 
@@ -12,3 +12,9 @@ def read_profile(path: str) -> Profile:
         return load(path)
     except ProfileError as error:
         raise ConfigError(str(error)) from error
+
+
+def recorded_python(named: str | None, profile: Profile) -> str | None:
+    """The interpreter for a run that uses a profile: the one that the user names, or the one that recorded it, if it is known
+    and there."""
+    return named or interpreter_of(profile) or None

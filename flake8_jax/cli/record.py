@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import functools
 import os
+import shutil
 import sys
 from collections.abc import Sequence
 
@@ -36,6 +37,7 @@ from flake8_jax.runtime_checks.profile import (
     compilations,
     save,
     shown_command,
+    shown_path,
 )
 from flake8_jax.runtime_checks.sandbox import AS_IT_IS, Launch, describe, missing_jax, run_child
 from flake8_jax.settings.tables import ConfigError
@@ -123,7 +125,8 @@ def _run(args: argparse.Namespace, words: list[str]) -> int:
     base = os.path.dirname(os.path.dirname(os.path.abspath(args.profile)))
     functions = [msgspec.convert(row, Function) for row in recorded[-1]["functions"]]
     compiled = compilations(seen[-1]["compilations"], base)
-    profile = Profile(VERSION, shown_command(words, base), versions, functions, compiled)
+    python = shown_path(os.path.abspath(shutil.which(args.python) or args.python), base)
+    profile = Profile(VERSION, shown_command(words, base), versions, functions, compiled, python)
     if outcome.state != "ok" and not ended:
         tell(f"{describe(outcome, limits)}; what was seen until then is recorded")
     written = save(profile, args.profile)

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from flake8_jax.cli.profiles import recorded_python
 from flake8_jax.cli.running import (
     RunError,
     add_run_options,
@@ -27,6 +28,7 @@ from flake8_jax.cli.running import (
 )
 from flake8_jax.cli.said import tell
 from flake8_jax.runtime_checks.measurements import BenchCase, ProbeCase, RecompileCase
+from flake8_jax.runtime_checks.profile import Profile, ProfileError, is_whole, load, unlike
 from flake8_jax.settings.tables import ConfigError
 
 if sys.version_info >= (3, 11):
@@ -141,13 +143,21 @@ def measured(
 
     Raises RunError, ConfigError.
     """
-    request = {**_request(args, command, shapes), **more}
-    return converted(ask(args, task, request, getattr(args, "platform", None)), kind)
+    recorded = _recorded(args, command)
+    request = {**_request(args, command, shapes, recorded), **more}
+    if recorded is not None:
+        args.python = recorded_python(args.python, recorded)
+    result = ask(args, task, request, getattr(args, "platform", None))
+    if recorded is not None and (said := unlike(recorded, result["setting"])):
+        tell(said)
+    return converted(result, kind)
 
 
-def _request(args: argparse.Namespace, command: Sequence[str] | None, shapes: int) -> dict[str, Any]:
+def _request(
+    args: argparse.Namespace, command: Sequence[str] | None, shapes: int, recorded: Profile | None
+) -> dict[str, Any]:
     """What is measured. Raises RunError."""
-    words = _command(args, command)
+    words = list(command or ()) if recorded is None else _command(args, recorded)
     if words and (args.case or args.cases):
         raise RunError("--case and --cases name inputs, and the command gives its own: use one of the two")
     return {
@@ -166,21 +176,24 @@ def _request(args: argparse.Namespace, command: Sequence[str] | None, shapes: in
     }
 
 
-def _command(args: argparse.Namespace, command: Sequence[str] | None) -> list[str]:
+def _recorded(args: argparse.Namespace, command: Sequence[str] | None) -> Profile | None:
+    """What ``--profile`` names. Raises RunError."""
     if command is not None:
         if not command:
             raise RunError("there is no command after `--`")
         if args.profile:
             raise RunError("--profile names a command, and there is one after `--`: use one of the two")
-        return list(command)
     if not args.profile:
-        return []
-    from flake8_jax.runtime_checks.profile import ProfileError, is_whole, load
-
+        return None
     try:
-        recorded = load(args.profile).command
+        return load(args.profile)
     except ProfileError as error:
         raise RunError(str(error)) from error
+
+
+def _command(args: argparse.Namespace, profile: Profile) -> list[str]:
+    """The command of a profile. Raises RunError."""
+    recorded = profile.command
     if not recorded:
         raise RunError(f"{args.profile}: it holds no command; give one after `--`")
     if not is_whole(recorded):

@@ -34,7 +34,7 @@ from flake8_jax.runtime_checks.child.constants import is_name
 from flake8_jax.runtime_checks.judges import NEVER_RAN
 from flake8_jax.runtime_checks.marks import cases_of, recorded_function
 from flake8_jax.runtime_checks.observations import Spot, Use
-from flake8_jax.runtime_checks.profile import Function, Profile
+from flake8_jax.runtime_checks.profile import Function, Profile, unlike
 from flake8_jax.runtime_checks.statements import rows_around, rows_of_loop
 from flake8_jax.runtime_checks.verify import Asked, RefusedCommand, Verification, verify
 
@@ -116,6 +116,8 @@ def _run(args: argparse.Namespace, output_format: str, cwd: str, backend: Backen
     found = verify(asked, linted.workload, functools.partial(say_progress, args))
     for note in found.notes:
         tell(note)
+    if linted.profile is not None and not linted.workload.command and (said := unlike(linted.profile, found.versions)):
+        tell(said)
     counts = Counter(verdict.verdict for verdict in found.verdicts)
     shown = with_verdicts(report, found, args.given)
     left_out: tuple[Diagnostic, ...] = ()

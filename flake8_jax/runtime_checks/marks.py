@@ -33,12 +33,15 @@ def marked(report: RunReport, profile: Profile) -> RunReport:
     for one in profile.compilations:
         compiled.setdefault(os.path.realpath(one.filename), []).append(one)
 
+    using = f" with JAX {profile.versions['jax']}" if "jax" in profile.versions else ""
+
     def mark(item: Diagnostic) -> Diagnostic:
         path = os.path.realpath(item.path)
         if item.cell is not None:
             return item
         rows = rows_around(report.texts.get(item.path, ""), item.row, max(item.row, item.end_row))
-        steps = [*_called(item, functions.get(path, ())), *_compiled(item, rows, compiled.get(path, ()))]
+        found = [*_called(item, functions.get(path, ())), *_compiled(item, rows, compiled.get(path, ()))]
+        steps = [msgspec.structs.replace(step, text=f"recorded{using}: {step.text}") for step in found]
         finding = item.finding
         evidence = (*finding.evidence, *steps)
         return msgspec.structs.replace(item, finding=msgspec.structs.replace(finding, evidence=evidence))
@@ -63,7 +66,7 @@ def _compiled(item: Diagnostic, rows: frozenset[int], compiled: Sequence[Compila
     count, seconds = sum(one.count for one in here), sum(one.seconds for one in here)
     most = max(here, key=lambda one: one.seconds)
     times = "one compilation" if count == 1 else f"{count} compilations"
-    text = f"recorded: {times} here, {seconds:.2g} s in all"
+    text = f"{times} here, {seconds:.2g} s in all"
     if count > 1:
         text += f"; `{most.name}` {most.count} times" if most.count > 1 else f"; the longest of `{most.name}`"
     return [Step(item.path, item.finding.start, most.row, KIND, most.function, text)]
@@ -85,11 +88,11 @@ def _sentence(finding: Finding, function: Function) -> str:
     times = "once" if function.calls == 1 else f"{function.calls} times"
     if not function.staged_calls:
         staged = ", never while JAX traced" if any(step.kind == "root" for step in finding.evidence) else ""
-        return f"recorded: {function.qualname} ran {times}{staged}"
+        return f"{function.qualname} ran {times}{staged}"
     tracers = [name for name, kinds in function.params.items() if kinds.get("traced") or kinds.get("tree")]
     what = f"; tracers: {', '.join(tracers)}" if tracers else ""
     some = "" if function.staged_calls == function.calls else f"{function.staged_calls} of them "
-    return f"recorded: {function.qualname} ran {times}, {some}while JAX traced{what}{_statics(function)}"
+    return f"{function.qualname} ran {times}, {some}while JAX traced{what}{_statics(function)}"
 
 
 def _statics(function: Function) -> str:

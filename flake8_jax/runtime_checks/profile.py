@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -79,17 +79,39 @@ class Compilation(msgspec.Struct, frozen=True):
 
 
 class Profile(msgspec.Struct, frozen=True):
-    """A recorded run. versions: of Python, JAX and the device."""
+    """A recorded run. versions: of Python, JAX and the device. interpreter: the Python that ran it, by its path in the
+    project; one of another folder keeps its name only, behind ``…``."""
 
     version: int
     command: list[str]
     versions: dict[str, str]
     functions: list[Function]
     compilations: list[Compilation]
+    interpreter: str = ""
 
     def recorded(self) -> tuple[RecordedFunction, ...]:
         """Return the functions as the analysis reads them."""
         return tuple(function.recorded() for function in self.functions)
+
+
+def interpreter_of(profile: Profile) -> str:
+    """Return the path of the Python that ran a profile as it was loaded; empty if it is not known, or gone."""
+    found = profile.interpreter
+    return found if os.path.isabs(found) and os.access(found, os.X_OK) else ""
+
+
+def unlike(profile: Profile, versions: Mapping[str, str]) -> str:
+    """Return what to say where a run has another JAX or Python than the recorded one; empty if it has the same."""
+    names = [name for name in ("jax", "python") if {name} <= profile.versions.keys() & versions.keys()]
+    if all(profile.versions[name] == versions[name] for name in names):
+        return ""
+    shown = {"jax": "JAX", "python": "Python"}
+    before = " and ".join(f"{shown[name]} {profile.versions[name]}" for name in names)
+    now = " and ".join(f"{shown[name]} {versions[name]}" for name in names)
+    return (
+        f"the profile was recorded with {before}, and this run used {now}, which may trace and compile otherwise; name the "
+        "other Python with `--python`, or record again"
+    )
 
 
 class ProfileError(Exception):
@@ -219,7 +241,9 @@ def load(path: str) -> Profile:
         raise ProfileError(f"{path}: this is not a profile ({error}); record it again") from error
     functions = [msgspec.structs.replace(f, filename=os.path.join(base, f.filename)) for f in found.functions]
     compiled = [msgspec.structs.replace(c, filename=os.path.join(base, c.filename)) for c in found.compilations]
-    return msgspec.structs.replace(found, functions=functions, compilations=compiled)
+    inside = found.interpreter and not found.interpreter.startswith("…")
+    python = os.path.join(base, found.interpreter) if inside else found.interpreter
+    return msgspec.structs.replace(found, functions=functions, compilations=compiled, interpreter=python)
 
 
 class _Versioned(msgspec.Struct):

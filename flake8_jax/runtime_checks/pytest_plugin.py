@@ -24,7 +24,7 @@ from flake8_jax.runtime_checks.child.observe import versions
 from flake8_jax.runtime_checks.child.places import Places
 from flake8_jax.runtime_checks.child.pytest_workers import NAME, Collector, merged
 from flake8_jax.runtime_checks.child.recorder import Recorder
-from flake8_jax.runtime_checks.profile import DEFAULT, VERSION, Function, Profile, save, shown_command
+from flake8_jax.runtime_checks.profile import DEFAULT, VERSION, Function, Profile, save, shown_command, shown_path
 
 
 class Listener:
@@ -101,7 +101,9 @@ class Plugin:
             return
         functions = [msgspec.convert(row, Function) for row in self._rows()]
         base = os.path.dirname(os.path.dirname(os.path.abspath(self._out)))
-        save(Profile(VERSION, shown_command(["pytest", *sys.argv[1:]], base), versions(), functions, []), self._out)
+        command = shown_command(["pytest", *sys.argv[1:]], base)
+        python = shown_path(sys.executable, base)
+        save(Profile(VERSION, command, versions(), functions, [], python), self._out)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

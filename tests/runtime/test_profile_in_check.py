@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -65,12 +67,13 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def jaxlint(folder: Path, *arguments: str) -> str:
+def jaxlint(folder: Path, *arguments: str, errors: bool = False) -> str:
+    """What it prints. errors: on standard error."""
     env = {**os.environ, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}
     command = [sys.executable, "-m", "flake8_jax", *arguments]
     done = subprocess.run(command, check=False, cwd=folder, env=env, capture_output=True, text=True)
     assert done.returncode < 2, done.stdout + done.stderr
-    return done.stdout
+    return done.stderr if errors else done.stdout
 
 
 def found(folder: Path, *arguments: str) -> list[tuple[int, str]]:
@@ -126,9 +129,39 @@ def test_compilations_and_statics_stand_at_the_lines_that_they_are_of(tmp_path: 
     (tmp_path / "main.py").write_text(LOOP)
     jaxlint(tmp_path, "record", "--", sys.executable, "main.py")
     text = jaxlint(tmp_path, "check", "main.py", "--isolated", "--preview", "--profile", ".jaxlint/profile.json")
-    assert "JAX406" in text and "main.py:14: recorded: 5 compilations here" in text and "`jit(step)` 5 times" in text, (
-        text
-    )
+    assert (
+        "JAX406" in text
+        and f"main.py:14: recorded with JAX {version('jax')}: 5 compilations here" in text
+        and "`jit(step)` 5 times" in text
+    ), text
     (function,) = json.loads((tmp_path / ".jaxlint" / "profile.json").read_text())["functions"]
     assert function["statics"] == {"n": ["0", "1", "2", "3"]}
     assert "fast" not in (tmp_path / ".jaxlint" / "profile.json").read_text()
+
+
+def other_python(folder: Path, jax: str) -> None:
+    """The profile of a folder, as if another Python with this JAX had made it."""
+    path = folder / ".jaxlint" / "profile.json"
+    profile = json.loads(path.read_text())
+    assert profile["interpreter"].startswith("…") and profile["versions"]["jax"] == version("jax")
+    (folder / "env").mkdir(exist_ok=True)
+    (folder / "env" / "python").write_text(f'#!/bin/sh\necho ran >> {folder}/env/runs\nexec {sys.executable} "$@"\n')
+    (folder / "env" / "python").chmod(0o755)
+    path.write_text(
+        json.dumps({**profile, "interpreter": "env/python", "versions": {**profile["versions"], "jax": jax}})
+    )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the interpreter is a shell script")
+def test_a_profile_says_which_python_runs_it_again(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(LOOP)
+    jaxlint(tmp_path, "record", "--", sys.executable, "main.py")
+    other_python(tmp_path, "0.4.1")
+    said = jaxlint(tmp_path, "recompiles", "main.py:step", "--profile", ".jaxlint/profile.json", errors=True)
+    assert (tmp_path / "env" / "runs").read_text() == "ran\n"
+    assert (
+        f"recorded with JAX 0.4.1 and Python {platform.python_version()}, and this run used JAX {version('jax')}"
+        in said
+    )
+    text = jaxlint(tmp_path, "check", "main.py", "--isolated", "--preview", "--profile", ".jaxlint/profile.json")
+    assert "recorded with JAX 0.4.1: 5 compilations here" in text
