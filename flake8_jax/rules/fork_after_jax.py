@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from flake8_jax.core.findings import Positions
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import Candidate, Report, rule
+from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._units import imports_jax
 from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.events.events import Fork
 from flake8_jax.semantics.events.facts import OTHER_START_METHOD
 
 
-@rule("JAX513", "warning")
+def report_what_is_known(candidates: list[Candidate]) -> list[Candidate]:
+    """A loader is read in several loops, of which one surely comes after the start of JAX."""
+    known = {(c.path, c.start) for c in candidates if not c.event.presumed}
+    return [c for c in candidates if not c.event.presumed or (c.path, c.start) not in known]
+
+
+@rule("JAX513", "warning", settle=report_what_is_known)
 def fork_after_jax(event: Fork) -> Report | None:
     """The program forks worker processes after JAX has computed something.
 
-    The rule is on only with `--preview`.
+    The rule is on only with `--preview`. The finding is a note for a PyTorch `DataLoader` with workers in a file that imports
+    JAX, if jaxlint does not see whether JAX computes something before a loop reads the loader: in a training program it
+    does, because the parameters exist by then.
 
     ## Why is this bad?
 
@@ -96,7 +106,8 @@ def fork_after_jax(event: Fork) -> Report | None:
     number of worker processes, the rule reports nothing, because zero worker processes mean no fork. There are two
     exceptions: the number is `os.cpu_count()`, or it is an option such as `args.workers`, and a file of the project
     declares this option with a default above zero. The rule does not check which Python versions the project supports,
-    so it also reports a project that needs Python 3.14.
+    so it also reports a project that needs Python 3.14. The exception about loaders in a training program is a presumption:
+    a program that reads the loader before its first JAX computation, and never again, is safe.
 
     ## Fix safety
 
@@ -115,10 +126,21 @@ def fork_after_jax(event: Fork) -> Report | None:
 
     <https://github.com/jax-ml/jax/issues/9190>
     """
+    what = callee(event.context, event.at, f"`{event.name.rpartition('.')[2]}`")
+    if event.presumed:
+        if is_test(event.context) or not imports_jax(event.context.scope):
+            return None
+        problem = f"{what} forks this process whenever a loop reads it, so a worker can hang if JAX has started before"
+        return Report(
+            event.at,
+            f'{problem}; pass multiprocessing_context="forkserver"',
+            "info",
+            preview=True,
+            unless=OTHER_START_METHOD,
+        )
     row = ""
     if event.since is not None and event.since.scope is event.context.scope:
         row = f" on line {Positions(event.since.scope.tree.line_starts).row(event.since.start)}"
-    what = callee(event.context, event.at, f"`{event.name.rpartition('.')[2]}`")
     return Report(
         event.at,
         f"{what} forks this process after JAX has computed{row} and started threads, so a worker can hang; "

@@ -493,12 +493,15 @@ class LateBinding(msgspec.Struct, frozen=True, eq=False):
 
 class Fork(msgspec.Struct, frozen=True, eq=False):
     """The process is forked after JAX has started (see ``forks``). ``at``: the call that starts workers; name: what it calls.
-    since: where JAX was started, if that is known."""
+    since: where JAX was started, if that is known. presumed: the call makes a loader, and the known code has not started JAX
+    before; but a loader starts its workers whenever a loop begins to read it, and a training loop has made its parameters by
+    then."""
 
     context: Context
     at: ir.Node
     name: str
     since: Site | None
+    presumed: bool = False
 
 
 class OverwrittenBuffer(msgspec.Struct, frozen=True, eq=False):

@@ -152,6 +152,8 @@ def track_library_fork(m: Machine, at: Call, name: str, result: Value) -> None:
         if _has_workers(m, at):
             forks.handles[id(result)] = Handle("loader", place, result)
             fork(m, place)
+            if not has_started(m):
+                m.bus.emit(Fork(m.path.context(place.scope), place.node, place.name, None, presumed=True))
     else:
         fork(m, place)
 

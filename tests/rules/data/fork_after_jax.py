@@ -73,6 +73,10 @@ def by_option(dataset):
     return y, four, every, none
 
 
+def a_loader_of_a_training(dataset):
+    return torch.utils.data.DataLoader(dataset, batch_size=4, shuffle=True, num_workers=2)  # expect: fork-after-jax
+
+
 # --- silent ---------------------------------------------------------------------------------------
 
 
