@@ -25,7 +25,7 @@ from flake8_jax.runtime_checks import fix_verdicts as say
 from flake8_jax.runtime_checks.contracts import Contract, Fix
 from flake8_jax.runtime_checks.replays import AS_IT_IS, Compared, Meant, Pair, Place, Replay, Runner, Variant, Way
 from flake8_jax.runtime_checks.sandbox import Message
-from flake8_jax.runtime_checks.speed import Speed, compile_time, confirmed, run_time, speed_of
+from flake8_jax.runtime_checks.speed import Speed, compile_time, confirmed, run_time, speed_of, unclaimed
 
 PROVED = ("preserved", "enables", "intended-change")
 _MOST_EAGER = 3
@@ -102,6 +102,7 @@ class _Proving:
         self.printed: tuple[Replay, str] | None = None
         self.wide: dict[tuple[frozenset[int], Way], Replay] = {}
         self.blind: Replay | None = None
+        self.changed: dict[frozenset[int], Replay] = {}
 
     def prove(self) -> Proof:
         before = self.run(frozenset(), "as it is")
@@ -382,7 +383,9 @@ class _Proving:
         """Whether they keep to the contract; the verdicts are those of each fix then, or of the first difference."""
         applied = self.base | {fix.number for fix in fixes}
         plural = "es" * (len(fixes) > 1)
-        plain = _Ran(applied, AS_IT_IS, self.run(applied, f"with {len(fixes)} fix{plural} that change results"))
+        replay = self.run(applied, f"with {len(fixes)} fix{plural} that change results")
+        plain = _Ran(applied, AS_IT_IS, replay)
+        self.changed[applied] = replay
         reference = _Ran(self.base, AS_IT_IS, self.reference)
         if plain.replay.trouble or plain.replay.status != self.reference.status:
             for fix in fixes:
@@ -517,8 +520,9 @@ class _Proving:
         return final
 
     def changed_as_meant(self, applied: frozenset[int]) -> _Tried:
-        """All together; what the results should be was asked of each contract before."""
-        replay = self.run(applied, "with all that is proved")
+        """All together; what the results should be was asked of each contract before. Where they are those of one contract,
+        they have run."""
+        replay = self.changed.get(applied) or self.run(applied, "with all that is proved")
         compared = Compared() if replay.trouble else self.runner.compare(Pair(self.reference, replay, self.again))
         return _Tried(applied, replay, compared)
 
@@ -529,15 +533,21 @@ class _Proving:
         return {**verdict.details, "speed": mine} if mine and verdict.verdict in PROVED else verdict.details
 
     def speeds(self, final: _Tried) -> tuple[Speed, ...]:
-        """How fast it is. What looks like a difference has to show in two more runs as well."""
+        """How fast it is. What looks like a difference has to show in two more runs as well; the second is left out where the
+        first shows none."""
         first = self.timed(self.reference, self.again, final.replay)
         if not any(speed.claimed for speed in first):
             return first
-        third = self.run(self.base, "once more without the fixes, for the time it takes")
-        second = self.run(final.applied, "once more with them")
-        if third.trouble or second.trouble:
-            return tuple(msgspec.structs.replace(speed, claimed=False) for speed in first)
-        return tuple(map(confirmed, first, self.timed(self.again, third, second)))
+        second = self.run(final.applied, "once more with the fixes, for the time it takes")
+        if second.trouble:
+            return tuple(map(unclaimed, first))
+        shown = tuple(map(confirmed, first, self.timed(self.reference, self.again, second)))
+        if not any(speed.claimed for speed in shown):
+            return shown
+        third = self.run(self.base, "once more without them")
+        if third.trouble:
+            return tuple(map(unclaimed, first))
+        return tuple(map(confirmed, shown, self.timed(self.again, third, second)))
 
     def timed(self, before: Replay, again: Replay, after: Replay) -> tuple[Speed, ...]:
         runs = (before, again, after)

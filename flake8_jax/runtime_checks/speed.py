@@ -73,6 +73,11 @@ def confirmed(one: Speed, other: Speed) -> Speed:
     return msgspec.structs.replace(one, claimed=one.claimed and same, band=max(one.band, other.band))
 
 
+def unclaimed(speed: Speed) -> Speed:
+    """Return the comparison without its claim."""
+    return msgspec.structs.replace(speed, claimed=False)
+
+
 def _steady(run: Replay, number: int) -> list[float]:
     return [seconds for function, seconds, compiling in run.timings if function == number and compiling == 0.0]
 

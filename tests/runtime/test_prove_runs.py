@@ -1,0 +1,59 @@
+"""How often ``jaxlint prove`` runs the command: as often as a verdict or a claim of speed needs it, and no more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from flake8_jax.cli.prove import run
+from flake8_jax.runtime_checks.prove import _Proving, _Tried
+from flake8_jax.runtime_checks.replays import Compared, Replay
+
+KEYS = """
+import jax
+
+
+def noise(key):
+    return jax.random.normal(key, (4,)) + jax.random.uniform(key, (4,))
+
+
+print(noise(jax.random.key(0)))
+"""
+
+
+@pytest.mark.jax
+def test_fixes_of_one_kind_that_have_run_together_do_not_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "main.py").write_text(KEYS)
+    monkeypatch.chdir(tmp_path)
+    assert run(["--no-cache", "--write", "--output-format", "concise", ".", "--", "python", "main.py"]) == 0
+    said = capsys.readouterr()
+    assert "1 intended-change" in said.out and "with 1 fix that change" in said.err
+    assert "with all that is proved" not in said.err
+    assert "split(key)" in (tmp_path / "main.py").read_text()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "made", "claimed"),
+    [((10.0,), 0, False), ((5.0, 10.0), 1, False), ((5.0, 5.0, 5.0), 2, False), ((5.0, 5.0, 10.0), 2, True)],
+    ids=["no difference", "not again", "without the fixes as fast", "confirmed"],
+)
+def test_a_difference_that_a_further_run_does_not_show_needs_no_other(
+    seconds: tuple[float, ...], made: int, claimed: bool
+) -> None:
+    left = list(seconds[1:])
+
+    def replayed(*_: Any) -> Replay:
+        return Replay(total=left.pop(0))
+
+    runner: Any = SimpleNamespace(functions=[], run=replayed, workload=SimpleNamespace(title=lambda: "main.py"))
+    build: Any = lambda applied: None  # noqa: E731
+    proving = _Proving([], build, runner, lambda text: None, 8, {})
+    proving.base, proving.reference, proving.again = frozenset(), Replay(total=10.0), Replay(total=10.0)
+    whole, _ = proving.speeds(_Tried(frozenset({1}), Replay(total=seconds[0]), Compared()))
+    assert (whole.claimed, len(seconds) - 1 - len(left)) == (claimed, made)
