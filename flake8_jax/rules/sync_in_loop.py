@@ -88,7 +88,7 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
 
     - With `--preview`, the rule reports reads of the results of functions whose code jaxlint does not see.
     - With `--preview`, the rule reports calls of `jax.device_get` on a scalar or on a dict of scalars.
-    - With `--preview`, the rule reports a progress bar or `wandb.log` that shows results in each iteration
+    - With `--preview`, the rule reports a progress bar, `wandb.log` or `run.log` that gets results in each iteration
       (`pbar.set_postfix(metrics)` in the third example), and a `print` of a dict of results.
     - With `--preview`, the rule reports an evaluation loop over data (`for x in batches`, but not over a `range`) that
       adds up or collects one number of each iteration (`losses.append(loss.item())`). Its iterations need no results of

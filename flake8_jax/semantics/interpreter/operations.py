@@ -21,6 +21,7 @@ from flake8_jax.semantics.domain.values import (
     Array,
     BuiltinValue,
     Condition,
+    DictValue,
     External,
     Instance,
     Opaque,
@@ -189,16 +190,23 @@ _SHOWING = {
 """Methods that only progress bars, TensorBoard and plots have: a bar is what it iterates over to the analysis."""
 
 
+_LOGGED = "wandb.log"
+_LOGGING = frozenset({"log", "log_metrics"})
+"""Methods of objects that log runs, such as that of ``wandb.init()``, if they get a dict: each makes numbers of it at once."""
 _NO_FUNCTION = frozenset({Unknown, Static, BuiltinValue})
 """Methods of what has none of that name."""
 
 
 def _emit_shown(m: Machine, at: Call) -> None:
-    """A progress bar gets results in a loop: it makes strings of them at once."""
+    """A progress bar, or an object that logs a run, gets results in a loop: it makes strings or numbers of them at once."""
     node = at.node
-    if type(node) is not ir.Call or type(node.func) is not ir.Attribute or node.func.attr not in _SHOWING:
+    if type(node) is not ir.Call or type(node.func) is not ir.Attribute:
         return
-    args, name = at.args, _SHOWING[node.func.attr]
+    args, name = at.args, _SHOWING.get(node.func.attr, "")
+    if node.func.attr in _LOGGING and args.values and type(args.values[0]) is DictValue:
+        name = _LOGGED
+    if not name:
+        return
     known, values = m.program.knowledge.entry(name), [*args.values, *args.kwargs.values()]
     formatted = tuple([held for value in values if type(value) is Static for held in value.holds])
     rules = [rule for rule in m.bus.subscribers(LibraryCall) if rule.effects is None]
