@@ -46,6 +46,13 @@ _ENOUGH = 1000
 """So many characters of an expression nearly always hold as many as are quoted."""
 
 
+def is_array_or_number(value: Value) -> bool:
+    """The value is surely an array of JAX, or one on some paths and a number on the others."""
+    members = value.members if isinstance(value, UnionValue) else (value,)
+    arrays = [m for m in members if isinstance(m, Array) and not m.declared and m.dtype != "key"]
+    return bool(arrays) and all(isinstance(m, (Const, Static)) for m in members if m not in arrays)
+
+
 def is_reportable(context: Context) -> bool:
     """Return whether a rule may report an error here: JAX certainly traces this code, and an exception would reach the
     user. If a value looks like a tracer in code that JAX does not trace, the analysis is probably wrong, so rules report

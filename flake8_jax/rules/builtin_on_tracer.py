@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import host_behaviour
-from flake8_jax.rules._tracers import contains_unconvertible, is_reportable, quote
+from flake8_jax.rules._tracers import contains_unconvertible, is_array_or_number, is_reportable, quote
 from flake8_jax.rules._wording import spelled, traced_argument
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
@@ -26,6 +26,7 @@ from flake8_jax.semantics.events.events import LibraryCall
 _COMPARING = {"builtins.max": "jnp.maximum", "builtins.min": "jnp.minimum", "builtins.sorted": "jnp.sort"}
 _OVER_AXIS = {"builtins.max": "jnp.max", "builtins.min": "jnp.min", "builtins.sorted": "jnp.sort"}
 _TESTING = {"builtins.any": "jnp.any", "builtins.all": "jnp.all"}
+_OF_TWO = ("builtins.max", "builtins.min")
 _MATH = "math."
 
 
@@ -39,8 +40,8 @@ _MATH = "math."
 def builtin_on_tracer(event: LibraryCall) -> Report | None:
     """`max`, `min`, `sorted`, `any`, `all` or a function of `math` is called on traced values.
 
-    With `--preview`, the rule also reports `max`, `min` and `sorted` on values that `jax.grad` differentiates, even if no
-    `jit` compiles the code. This finding is a note: the call works, but it waits for the device for each comparison, and
+    With `--preview`, the rule also reports `max`, `min` and `sorted` on values that `jax.grad` differentiates, and `max` and
+    `min` on other JAX arrays in a function under `jax.grad`, even if no `jit` compiles the code. This finding is a note: the call works, but it waits for the device for each comparison, and
     it raises an error once the code is compiled.
 
     ## Why is this bad?
@@ -167,11 +168,22 @@ def builtin_on_tracer(event: LibraryCall) -> Report | None:
             f"{short}() compares values that grad differentiates, so it waits for the device, and raises under jit"
         )
         return Report(event.at, f"{message}; use {equivalent}", level="info", preview=True)
+    if event.name in _OF_TWO and len(event.args) > 1 and "key" not in event.kwargs and not context.once:
+        return _compared(event)
     if event.name in _TESTING and _tests(elements, stops_at=event.name == "builtins.any"):
         equivalent = _TESTING[event.name]
         subject = traced_argument(event, quote(context, event.nodes[0] if event.nodes else None, "its argument"))
         return Report(event.at, f"{short}() tests the elements of {subject}, but they are traced; use {equivalent}")
     return None
+
+
+def _compared(event: LibraryCall) -> Report | None:
+    """``max(volume, 0)`` under ``grad``, where it is not known whether the volume hangs on what ``grad`` differentiates by."""
+    if not any(is_array_or_number(value) for value in event.args):
+        return None
+    short = event.name.rpartition(".")[2]
+    message = f"{short}() compares JAX arrays in Python, so it waits for the device, and raises under jit"
+    return Report(event.at, f"{message}; use {_COMPARING[event.name]}", level="info", preview=True)
 
 
 def _converted(event: LibraryCall) -> Report | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, Subscription, rule
-from flake8_jax.rules._facts import is_test
-from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.domain.values import GRAD, Array, Value
+from flake8_jax.rules._facts import host_behaviour, is_test
+from flake8_jax.rules._tracers import is_array_or_number, quote
+from flake8_jax.semantics.domain.values import GRAD, Array, Value, holds_tracer
 from flake8_jax.semantics.events.events import Iteration, LibraryCall
 
 _FEW = 16
@@ -19,11 +19,15 @@ _INSTEAD = {
     "builtins.sorted": "jnp.sort",
     "builtins.sum": "jnp.sum",
 }
+_OF_SEVERAL = {"builtins.max": "jnp.maximum", "builtins.min": "jnp.minimum"}
 
 
 @rule("JAX419", "info", only=Subscription(where=frozenset({"eager", "loop"}), arrays=True))
 def element_by_element(event: LibraryCall | Iteration) -> Report | None:
     """Outside tracing, `max`, `sum` or another builtin function goes through the elements of a JAX array.
+
+    In functions, the rule also reports `max` and `min` of several values if one is a JAX array (`max(h, 0.0)`), and functions
+    of `math` on a JAX array. They wait for the device, and raise an error once the function is jitted.
 
     The rule also reports a loop or comprehension over a one-dimensional array of integers, such as
     `[rows[i] for i in permutation]`. The rule is on only with `--preview`, because the code gives the right result and
@@ -126,6 +130,10 @@ def element_by_element(event: LibraryCall | Iteration) -> Report | None:
         return None
     if isinstance(event, Iteration):
         return _iterated(event)
+    if context.loop == 0 and not context.loop_ids and context.inner is not None:
+        found = _compared(event) or _converted(event)
+        if found is not None:
+            return found
     instead = _INSTEAD.get(event.name)
     if instead is None or len(event.args) != 1 or event.kwargs or not event.nodes or not _is_long(event.args[0]):
         return None
@@ -136,6 +144,33 @@ def element_by_element(event: LibraryCall | Iteration) -> Report | None:
     function, subject = event.name.rpartition(".")[2], quote(context, event.nodes[0], "the array")
     problem = f"`{function}` goes through the elements of the JAX array {subject} one by one, which is slow"
     return Report(event.at, f"{problem}; use {instead}", preview=True)
+
+
+def _compared(event: LibraryCall) -> Report | None:
+    """``max(h, 0.0)`` in a function; in loops, JAX206 knows whether the result is a new one in each iteration."""
+    instead = _OF_SEVERAL.get(event.name)
+    if instead is None or len(event.args) == 1 or event.kwargs or None in event.nodes:
+        return None
+    if not any(is_array_or_number(value) and not holds_tracer(value, GRAD) for value in event.args):
+        return None
+    function = event.name.rpartition(".")[2]
+    problem = f"`{function}` compares JAX arrays in Python, so it waits for the device, and raises an error under jit"
+    return Report(event.at, f"{problem}; use {instead}", preview=True)
+
+
+def _converted(event: LibraryCall) -> Report | None:
+    """``math.sqrt(x)``."""
+    equivalent = event.fact.equivalent if event.fact is not None else None
+    if not event.name.startswith("math.") or not equivalent or host_behaviour(event) != "converts":
+        return None
+    if not any(is_array_or_number(value) and not holds_tracer(value, GRAD) for value in event.args):
+        return None
+    problem = f"`{event.name}` needs a Python number, so it waits for the device, and raises an error under jit"
+    return Report(event.at, f"{problem}; use {equivalent.replace('jax.numpy', 'jnp')}", preview=True)
+
+
+def _is_untraced(value: Value) -> bool:
+    return type(value) is Array and value.level < GRAD and not value.declared and value.dtype != "key"
 
 
 def _iterated(event: Iteration) -> Report | None:
@@ -152,6 +187,6 @@ def _iterated(event: Iteration) -> Report | None:
 
 def _is_long(value: Value) -> bool:
     """An array of the device for sure, not known to be short."""
-    if type(value) is not Array or value.level >= GRAD or value.declared or value.dtype == "key" or value.ndim == 0:
+    if not isinstance(value, Array) or not _is_untraced(value) or value.ndim == 0:
         return False
     return value.length is None or value.length > _FEW

@@ -85,6 +85,8 @@ def unstable_expression(event: Computation) -> Report | None:
       because the gradient is NaN at zero.
     - With `--preview`, the rule reports `1 / (1 + exp(-x))` and `x / (1 + exp(-x))` also in a function that no code of
       the project calls, because a caller may differentiate it.
+    - With `--preview`, the rule reports the logarithm of what labels or actions pick, such as `-log(out[label])` or
+      `log(out) * one_hot`, because only probabilities make sense there.
     - With `--preview`, the rule reports `log(y_pred)` and `log(1 - y_pred)` in a loss if the name of the variable says
       that it holds probabilities, or if the function computes both `log(p)` and `log(1 - p)`. Probabilities of a network
       round to 0 or 1.

@@ -99,8 +99,10 @@ def x64_disabled(event: WideDtype) -> Report | None:
     takes from an argument (`jnp.zeros(3, dtype=x.dtype)`). It does not report the type `float` (`dtype=float`), which
     means JAX's default dtype, but it reports the string `"float"`, which means `float64`.
 
-    jaxlint does not report a 64-bit dtype if 32 bits are enough: for a number that 32 bits hold exactly
-    (`jnp.float64(0.5)`), for integers that only index other arrays, for the dtype of a mean or a variance
+    Without `--preview`, jaxlint does not report a number that 32 bits hold exactly (`jnp.float64(0.5)`). With `--preview`, it
+    shows a note, because the code then computes in 32 bits with this number.
+
+    jaxlint does not report a 64-bit dtype if 32 bits are enough: for integers that only index other arrays, for the dtype of a mean or a variance
     (`jnp.mean(x, dtype=jnp.float64)`), and in a function that only plots.
 
     jaxlint reports nothing in a project that imports the libraries NetKet or `qutip_jax`, because these imports
@@ -149,7 +151,9 @@ def x64_disabled(event: WideDtype) -> Report | None:
     narrow = _NARROW[event.dtype]
     if ("int" in narrow and event.function in _COUNTING) or event.function in _AVERAGING:
         return None
-    if event.number is not None and unpack("f", pack("f", max(-_LARGE, min(event.number, _LARGE))))[0] == event.number:
+    number = event.number
+    exact = number is not None and unpack("f", pack("f", max(-_LARGE, min(number, _LARGE))))[0] == number
+    if exact and "int" in narrow:
         return None
     if _is_drawing(event.context) or _is_shown(event):
         return None
@@ -163,7 +167,7 @@ def x64_disabled(event: WideDtype) -> Report | None:
         message = f"{wrong}; enable it, as `<< {shift}` does not fit in {narrow}"
     # Readers of unseen repositories found none of seven class labels, tokens and casts to "float" worth a minute.
     fits = ("int" in narrow and shift is None) or event.written == '"float"'
-    return Report(event.at, message, "info" if fits or is_test(event.context) else None)
+    return Report(event.at, message, "info" if fits or exact or is_test(event.context) else None, preview=exact)
 
 
 def _of_jax(event: WideDtype) -> str:

@@ -41,6 +41,7 @@ from flake8_jax.semantics.domain.values import (
     canonical_key,
     known_elements,
     part_of,
+    shaped_of,
 )
 
 SEED = "seed"
@@ -139,7 +140,19 @@ def _inner_array(value: Array, level: Level, mapped: bool) -> Array:
         made.origin = value
     elif value.dtype == "key":
         made.origin = mapped_element(value)
+    made.recipe = _kept(value, mapped=mapped)
     return made
+
+
+def _kept(value: Array, *, mapped: bool) -> Recipe | None:
+    """What tells on the other side of a boundary how the value, or the elements of it, were made."""
+    recipe = value.recipe
+    while recipe is not None and recipe.name == SHAPED and len(recipe.operands) == 1:
+        inner = recipe.operands[0]
+        recipe = inner.recipe if isinstance(inner, Array) else None
+    if recipe is None or recipe.name not in _KEPT:
+        return None
+    return shaped_of(value) if mapped else value.recipe
 
 
 _TRACED_LEAVES: dict[type, Callable[[Any, Level, bool], Value]] = {
@@ -272,6 +285,8 @@ def element_of_axis(value: Value, depth: int = 8, room: Room | None = None) -> V
         row = Array(value.level, value.dtype, value.ndim - 1 if value.ndim else None, row_length(value))
         if value.dtype == "key":
             keep_seed(value, row)
+        else:
+            row.recipe = _kept(value, mapped=True)
         return row
     if isinstance(value, HostArray):
         return Array(MAYBE, value.dtype, value.ndim - 1 if value.ndim else None)
@@ -286,7 +301,9 @@ def element_of_axis(value: Value, depth: int = 8, room: Room | None = None) -> V
 def stack_axis(value: Value, depth: int = 8, room: Room | None = None) -> Value:
     """The reverse: every leaf gains a leading axis."""
     if isinstance(value, Array):
-        return Array(value.level, value.dtype, value.ndim + 1 if value.ndim is not None else None)
+        stacked = Array(value.level, value.dtype, value.ndim + 1 if value.ndim is not None else None)
+        stacked.recipe = _kept(value, mapped=False)
+        return stacked
     if isinstance(value, Tree):
         return Tree(value.level)
     if isinstance(value, Const) and type(value.value) in NUMBERS:

@@ -53,6 +53,14 @@ _PROBABILITY = re.compile(
 _NO_PROBABILITY = re.compile(r"(?i)log|scale|std|sigma|var|rate|price|mu$|mean|label|true|target|unnorm")
 _LOSS = re.compile(r"(?i)loss|nll|entropy|likelihood|bce|(?:^|_)ce(?:_|$)|objective|cost|criterion|reinforce")
 _GIVING = re.compile(r"(?i)^(?:\w*_)?v?(?:softmax|sigmoid|pred(?:ict)?(?:_proba)?|forward)$")
+_LABEL = re.compile(
+    r"(?i)^(?:y|t|labels?|targets?|y_?true|(?:\w*_)?(?:one_?)?hots?(?:_\w+)?|y_?batch|batch_?y)$|_(?:labels?|targets?)$"
+)
+_PICKING = re.compile(
+    r"(?i)^(?:y|t|labels?|targets?|actions?|acts?|a|y_?true|classes|cls)$|_(?:labels?|targets?|actions?|y)$|^word"
+)
+_LETTERS = frozenset("ytYT")
+_INPUT = re.compile(r"(?i)^(?:[b-n]|[r-x]|xs?_?\w*|inputs?)$")
 _EPSILON = re.compile(r"(?i)(?:^|_)(?:eps|epsilon|tiny|delta)\w*$|^FLT_MIN$")
 _LARGEST_EPSILON = 1e-3
 _FLOORS = frozenset({"clip", "maximum", "minimum", "+", "where", "select", "exp", "max", "nan_to_num", "log_softmax"})
@@ -100,6 +108,7 @@ def _of_probability(event: Computation, operand: Value) -> Finding | None:
     spelling = text[named.start : named.end]
     paired = _may_be_output(event, named) and _has_pair(event, spelling, other=taken is None)
     known = paired or (_is_called_probability(named) and (taken is not None or _is_in_loss(event, node, spelling)))
+    known = known or (taken is None and not has_floor and _is_label_picked(event, node, named))
     if not known:
         return None
     better = OF_REST if taken is not None else OF_LOGIT if paired else OF_LOGITS
@@ -184,6 +193,90 @@ def _is_called_probability(node: ir.Expr) -> bool:
         return _GIVING.search(last_name(node.func)) is not None
     name = last_name(node) if isinstance(node, (ir.Name, ir.Attribute)) else ""
     return _PROBABILITY.search(name) is not None and _NO_PROBABILITY.search(name) is None
+
+
+def _is_label_picked(event: Computation, node: ir.Call, named: ir.Expr) -> bool:
+    """In a loss, labels pick elements of the logarithm, or of what it is taken of: ``log(out[y])``, ``y * log(out)``."""
+    picked = _picked(named)
+    base = picked if picked is not None else named
+    while isinstance(base, ir.Subscript):
+        base = base.value
+    name = last_name(base) if isinstance(base, (ir.Name, ir.Attribute)) else ""
+    if (
+        not name
+        or _NO_PROBABILITY.search(name)
+        or _INPUT.search(name)
+        or event.context.inner is None
+        or _is_subtracted(event, name)
+    ):
+        return False
+    if picked is not None:
+        return _is_negated(event, node)
+    beside = [] if isinstance(named, ir.Call) else [one for one in _factors_beside(event, node) if _is_label(one)]
+    return any(last_name(one) not in _LETTERS for one in beside) or (bool(beside) and _is_negated(event, node))
+
+
+def _picked(node: ir.Expr) -> ir.Expr | None:
+    """``out`` of ``out[y]``, ``jnp.take_along_axis(out, …)`` and ``jnp.sum(out * one_hot)``."""
+    if isinstance(node, ir.Subscript):
+        return node.value if _picks(node.index) else None
+    if not isinstance(node, ir.Call) or not node.args:
+        return None
+    first = node.args[0].value
+    if last_name(node.func) == "take_along_axis":
+        return first
+    if last_name(node.func) == "sum" and isinstance(first, ir.BinOp) and first.op == "*":
+        return first.left if _is_label(first.right) else first.right if _is_label(first.left) else None
+    return None
+
+
+def _is_label(node: ir.Expr) -> bool:
+    if isinstance(node, ir.Call):
+        return last_name(node.func) == "one_hot"
+    if isinstance(node, ir.Subscript):
+        node = node.value
+    return isinstance(node, (ir.Name, ir.Attribute)) and _LABEL.search(last_name(node)) is not None
+
+
+def _picks(index: ir.Expr) -> bool:
+    """The index names a label or an action, or holds a row of indices: ``[y]``, ``[jnp.arange(n), labels]``."""
+    parts = index.elts if isinstance(index, ir.Tuple) else [index]
+    last = parts[-1]
+    if isinstance(last, ir.Call):
+        return last_name(last.func) == "argmax"
+    return isinstance(last, (ir.Name, ir.Attribute)) and _PICKING.search(last_name(last)) is not None
+
+
+def _is_negated(event: Computation, node: ir.Call) -> bool:
+    """A minus sign, a sum of a loss or the name of the function says that the logarithm is to grow."""
+    if _LOSS.search(event.context.function):
+        return True
+    return any(
+        isinstance(one, ir.UnaryOp) and one.op == "-" and one.start <= node.start and node.end <= one.end
+        for statement in _body(event)
+        for one in walk(statement)
+    )
+
+
+def _is_subtracted(event: Computation, name: str) -> bool:
+    """``y * log(rate) - rate`` of a Poisson distribution: the function adds or subtracts what it takes the logarithm of."""
+    return any(
+        isinstance(one, ir.BinOp)
+        and one.op in "+-"
+        and any(isinstance(side, ir.Name) and side.id == name for side in (one.left, one.right))
+        for statement in _body(event)
+        for one in walk(statement)
+    )
+
+
+def _factors_beside(event: Computation, node: ir.Call) -> Iterator[ir.Expr]:
+    """The other factors of the products that the logarithm itself is a factor of."""
+    for one in (n for statement in _body(event) for n in walk(statement)):
+        if isinstance(one, ir.BinOp) and one.op == "*":
+            if one.left is node:
+                yield one.right
+            elif one.right is node:
+                yield one.left
 
 
 def _is_in_loss(event: Computation, node: ir.Call, spelling: str) -> bool:

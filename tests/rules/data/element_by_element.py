@@ -1,5 +1,7 @@
 """JAX arrays whose elements Python goes through outside tracing, and values that look like them."""
 
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -66,10 +68,26 @@ def picked(key, rows):
 def of_others(n):
     x, y = jnp.ones(n), np.ones(n)
     both = [x.sum(), x.mean()]
-    return max(both), max(y), max(x.sum(), 0.0), sum(len(part) for part in (x, y)), max(jnp.ones(4))
+    return max(both), max(y), sum(len(part) for part in (x, y)), max(jnp.ones(4))
 
 
 # runs: of_others(40)
+
+
+def compared(state, level):
+    height = state["height"] - jnp.sqrt(level)
+    level = max(height, 0.0)  # expect: element-by-element
+    return math.exp(level), max(float(level), 0.0), min(len(state), 3)  # expect: element-by-element
+
+
+# runs: compared({"height": 3.0}, 1.0)
+
+
+def at_random(x):
+    return x if max(jnp.sum(x).item(), 0.0) > 1.0 else -x
+
+
+print(max(jnp.sum(jnp.ones(4)), 0.0))
 
 
 @jax.jit

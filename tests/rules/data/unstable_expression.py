@@ -430,8 +430,28 @@ def nll(model, x, labels):
     return -jnp.take_along_axis(log_probs, labels, 1).mean()
 
 
+def picked_by_labels(out, label):
+    return -jnp.log(out[label]), -jnp.sum(jnp.log(out) * jax.nn.one_hot(label, 3))  # expect: unstable-expression
+
+
+def picked_by_actions(scores, actions):
+    return -jnp.log(jnp.take_along_axis(scores, actions[:, None], axis=1))  # expect: unstable-expression
+
+
+def picked_by_products(out, hot):
+    return -jnp.log(jnp.sum(out * hot, axis=1))  # expect: unstable-expression
+
+
 def poisson_loss(predicted, count):
     return jnp.mean(predicted - count * jnp.log(predicted + 1e-8))
+
+
+def log_likelihood_of_counts(rates, y):
+    return jnp.sum(y * jnp.log(rates) - rates)
+
+
+def of_inputs(inputs, variances, y, label):
+    return -y * jnp.log(inputs) - jnp.log(variances[label])
 
 
 def explained_loss(logits, target):
@@ -499,3 +519,40 @@ def shifted_by_a_name(x, x_max, w):
 
 # runs: clipped_cross_entropy(jnp.ones(2), jnp.ones(2)), entropy_of_policy(jnp.ones(2) / 2, jnp.ones(2), jnp.ones(2))
 # runs: log_prior(1.0, 2.0, jnp.ones(2) / 2), logarithms(jnp.ones(2), jnp.ones(2)), shifted_by_a_name(jnp.ones(2), 1.0, jnp.ones(2))
+
+
+# --- probabilities that cross a transform --------------------------------------------
+
+
+@jax.jit
+def head(w, x):
+    return jax.nn.softmax(x @ w)
+
+
+heads = jax.vmap(head, in_axes=(None, 0))
+
+
+def one_loss(out, i):
+    return -jnp.log(out[i])  # expect: unstable-expression
+
+
+@jax.jit
+def jitted_loss(out, i):
+    return -jnp.log(out[i])  # expect: unstable-expression
+
+
+def mapped_losses(w, xs, i):
+    each = jax.vmap(one_loss)(heads(w, xs), i)
+    return each.mean() + jitted_loss(head(w, xs[0]), i[0]) - jnp.log(heads(w, xs)).mean()  # expect: unstable-expression
+
+
+def scanned_losses(w, xs, i):
+    def step(total, pair):
+        out, j = pair
+        return total - jnp.log(out[j]), None  # expect: unstable-expression
+
+    return jax.lax.scan(step, 0.0, (heads(w, xs), i))[0]
+
+
+# runs: jax.grad(mapped_losses)(jnp.ones((3, 2)), jnp.ones((4, 3)), jnp.zeros(4, int))
+# runs: jax.grad(scanned_losses)(jnp.ones((3, 2)), jnp.ones((4, 3)), jnp.zeros(4, int))

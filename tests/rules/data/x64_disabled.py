@@ -81,7 +81,7 @@ def small_integers(n, x):
 
 
 def exact_numbers():
-    return jnp.array(0.0, dtype=jnp.float64), jnp.float64(2.0), jnp.asarray(1, "int64")
+    return jnp.array(0.0, dtype=jnp.float64), jnp.float64(2.0), jnp.asarray(1, "int64")  # expect: x64-disabled
 
 
 def averaged(x):
