@@ -40,9 +40,10 @@ _MATH = "math."
 def builtin_on_tracer(event: LibraryCall) -> Report | None:
     """`max`, `min`, `sorted`, `any`, `all` or a function of `math` is called on traced values.
 
-    With `--preview`, the rule also reports `max`, `min` and `sorted` on values that `jax.grad` differentiates, and `max` and
-    `min` on other JAX arrays in a function under `jax.grad`, even if no `jit` compiles the code. This finding is a note: the call works, but it waits for the device for each comparison, and
-    it raises an error once the code is compiled.
+    With `--preview`, the rule also reports `max`, `min` and `sorted` on values that `jax.grad` differentiates, and `max`
+    and `min` on other JAX arrays in a function under `jax.grad`, even if no `jit` compiles the code. This finding is a
+    note: the call works, but it waits for the device for each comparison, and it raises an error once the code is
+    compiled.
 
     ## Why is this bad?
 

@@ -26,6 +26,9 @@ def library_call_mismatch(event: CallMismatch | FloatSize | MissingMember) -> Re
     not an array, because a release of the library that is newer than jaxlint may have this name. jaxlint reports an
     unknown attribute of an array only with `--preview`, unless PyTorch, NumPy or `jax.numpy` has a function of this name.
 
+    With `--preview`, the rule reports an attribute that a module of Flax or Equinox does not have, such as
+    `model.parameters()` of PyTorch, or `model.init(key, x)` of an object of `flax.nnx`.
+
     With `--preview`, the rule reports `x.split(2, axis=-1)` even if it does not know that `x` is an array, because
     nothing else that JAX code works with has such a method.
 
@@ -312,6 +315,10 @@ def _missing_member(event: MissingMember) -> Report:
     if event.cls == "method":
         what = f"{subject} is a method, which has no attribute `{attr}`, so this raises AttributeError"
         return Report(event.at, f"{what}; use the object that the method belongs to", level="warning")
+    if event.owner:
+        remedy = _OF_MODULES.get(event.cls, {}).get(attr, "check the name")
+        what = f"{subject} is a `{event.owner}`, a module of {event.title}, which has no attribute `{attr}`"
+        return Report(event.at, f"{what}, so this raises AttributeError; {remedy}", preview=True)
     if event.cls != "jax.Array":
         what = f"{subject} is a `{event.cls}`, which has no attribute `{attr}` in {event.title}"
         return Report(event.at, f"{what}, so this raises AttributeError; check the name", level="warning")
@@ -325,6 +332,27 @@ def _missing_member(event: MissingMember) -> Report:
     return Report(event.at, message, level=None if remedy else "warning", preview=not remedy)
 
 
+_OF_NNX = "call the module itself, which holds its parameters"
+_AS_STATE = "use nnx.state(model, nnx.Param)"
+_AS_ARRAYS = "use eqx.filter(model, eqx.is_array)"
+_FROM_INIT = "use what model.init(…) returns"
+_BY_FLAG = "pass a flag such as train=False to the call"
+_OF_MODULES = {
+    "flax.linen.Module": {
+        "parameters": _FROM_INIT, "params": _FROM_INIT, "state_dict": _FROM_INIT, "named_parameters": _FROM_INIT,
+        "eval": _BY_FLAG, "train": _BY_FLAG, "forward": "use model.apply(variables, x)",
+    },
+    "flax.nnx.Module": {
+        "apply": _OF_NNX, "init": _OF_NNX, "init_with_output": _OF_NNX, "bind": _OF_NNX, "forward": _OF_NNX,
+        "parameters": _AS_STATE, "params": _AS_STATE, "state_dict": _AS_STATE, "named_parameters": _AS_STATE,
+    },
+    "equinox.Module": {
+        "apply": "call the module itself, which holds its parameters", "init": "call the class to make a module",
+        "parameters": _AS_ARRAYS, "params": _AS_ARRAYS, "state_dict": _AS_ARRAYS, "eval": "use eqx.nn.inference_mode(model)",
+        "train": "use eqx.nn.inference_mode(model, False)",
+    },
+}  # fmt: skip
+"""What to write instead, by the base of a module."""
 _NAME = re.compile(r"[\w.]{1,24}")
 """What stands in the advice as it is."""
 _PROPERTIES = {

@@ -99,11 +99,11 @@ def x64_disabled(event: WideDtype) -> Report | None:
     takes from an argument (`jnp.zeros(3, dtype=x.dtype)`). It does not report the type `float` (`dtype=float`), which
     means JAX's default dtype, but it reports the string `"float"`, which means `float64`.
 
-    Without `--preview`, jaxlint does not report a number that 32 bits hold exactly (`jnp.float64(0.5)`). With `--preview`, it
-    shows a note, because the code then computes in 32 bits with this number.
+    Without `--preview`, jaxlint does not report a number that 32 bits hold exactly (`jnp.float64(0.5)`). With `--preview`,
+    it shows a note, because the code then computes in 32 bits with this number.
 
-    jaxlint does not report a 64-bit dtype if 32 bits are enough: for integers that only index other arrays, for the dtype of a mean or a variance
-    (`jnp.mean(x, dtype=jnp.float64)`), and in a function that only plots.
+    jaxlint does not report a 64-bit dtype if 32 bits are enough: for integers that only index other arrays, for the
+    dtype of a mean or a variance (`jnp.mean(x, dtype=jnp.float64)`), and in a function that only plots.
 
     jaxlint reports nothing in a project that imports the libraries NetKet or `qutip_jax`, because these imports
     enable 64 bits. It also reports nothing if a shell script, a Dockerfile or a CI workflow of the project contains

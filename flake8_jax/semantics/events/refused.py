@@ -52,7 +52,8 @@ class ArrayDefault(msgspec.Struct, frozen=True, eq=False):
 class MissingMember(msgspec.Struct, frozen=True, eq=False):
     """An object of a library has no such attribute in any known release. ``at``: where it is read. cls: the class of the
     object; ``method`` of a method. title: of the library. equivalent: a function of ``jax.numpy`` has the name. exists: there
-    is such an attribute, but it is no method, and the code calls it. guess: only the call says that the object is an array."""
+    is such an attribute, but it is no method, and the code calls it. guess: only the call says that the object is an array.
+    owner: the object is of this class of the project, and ``cls`` is the base of that."""
 
     context: Context
     at: ir.Attribute
@@ -61,6 +62,7 @@ class MissingMember(msgspec.Struct, frozen=True, eq=False):
     equivalent: bool
     exists: bool
     guess: bool = False
+    owner: str = ""
 
 
 class StraySubmodule(msgspec.Struct, frozen=True, eq=False):

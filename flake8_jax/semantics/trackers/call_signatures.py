@@ -128,7 +128,7 @@ class CallSignatures(Tracker):
         return table.title if _is_for(versions, scope, cls, table) else ""
 
 
-HAVE_MEMBERS = frozenset({Array, ExternalInstance, ExternalMethod, TupleValue, UnionValue})
+HAVE_MEMBERS = frozenset({Array, ExternalInstance, ExternalMethod, Instance, TupleValue, UnionValue})
 """The values whose attributes may be known."""
 _PASSED = {"flax.training.train_state.TrainState.create": frozenset({"opt_state", "step"})}
 """Arguments that a method passes on by itself, beside those that it is given."""
@@ -142,6 +142,8 @@ _LOOKUPS = ("__contains__", "__iter__", "__getitem__")
 """Methods of which ``in`` needs one."""
 _PLAIN_BASES = frozenset({"flax.struct.PyTreeNode", "equinox.Module", "builtins.object", "typing.Generic", "abc.ABC"})
 """Bases that have none of them."""
+_MODULES = frozenset({"flax.linen.Module", "flax.nnx.Module", "equinox.Module"})
+"""Bases of modules, whose own attributes the tables name."""
 _UNCLEAR = frozenset({"metaclass", "altered", "enum", "namedtuple"})
 _LIKE = {"optax.GradientTransformation": ("optax.GradientTransformationExtraArgs", "optax.MultiSteps")}
 """Classes whose objects may stand where the tables name a class."""
@@ -199,6 +201,9 @@ def check_member(m: Machine, frame: Frame, node: ir.Attribute, base: Value, *, c
     if isinstance(base, Opaque):
         _check_split(m, frame, node, called=called)
         return
+    if isinstance(base, Instance):
+        _check_own_member(m, frame, node, base)
+        return
     members = [v for v in base.members if v is not NONE] if isinstance(base, UnionValue) else [base]
     exists = [_has(signatures, value, node.attr, called=called) for value in members]
     if None in exists or not exists:
@@ -211,6 +216,40 @@ def check_member(m: Machine, frame: Frame, node: ir.Attribute, base: Value, *, c
         return
     context, equivalent = m.path.context(frame.scope), f"jax.numpy.{node.attr}" in signatures.names
     m.bus.emit(MissingMember(context, node, cls, title, equivalent, exists[0] is True))
+
+
+def _check_own_member(m: Machine, frame: Frame, node: ir.Attribute, base: Instance) -> None:
+    """An attribute of a module of the project, whose class is known with all of its bases: ``model.parameters()``."""
+    cls, signatures = base.cls, m.trackers[CallSignatures]
+    modules = _MODULES.intersection(cls.external_bases)
+    if len(modules) != 1 or not base.exact or cls.has_unknown_base or cls.traits & _UNCLEAR or node.attr in base.slots:
+        return
+    if not (_MODULES | _PLAIN_BASES).issuperset(cls.external_bases) or _is_of_self(node.value):
+        return
+    (library,) = modules
+    members = signatures.members(library)
+    if members is None or node.attr in members or any(f.name == node.attr for f in cls.fields):
+        return
+    if any(find_in_class(cls, name) is not None for name in (node.attr, "__getattr__", "__getattribute__")):
+        return
+    if _is_set_somewhere(m, node.attr):
+        return
+    if title := signatures.knows(m, frame.scope, library):
+        context = m.path.context(frame.scope)
+        m.bus.emit(MissingMember(context, node, library, title, False, False, owner=cls.node.name))
+
+
+def _is_of_self(node: ir.Expr) -> bool:
+    return isinstance(node, ir.Name) and node.id in ("self", "cls")
+
+
+def _is_set_somewhere(m: Machine, attribute: str) -> bool:
+    """Some code of the project assigns to an attribute of that name, or names it in a text, as for ``hasattr``."""
+    sets = re.compile(
+        rf"\.{attribute}\b[^\n()=]{{0,80}}(?<![=!<>])=(?!=)|[\"']{attribute}[\"']|^ +{attribute}\b ?[:=]|\bsetattr\(",
+        re.MULTILINE,
+    )
+    return any(sets.search(scope.text) for scope in m.program.by_name.values())
 
 
 def check_called(m: Machine, func: Array | TupleValue, at: Call) -> None:

@@ -7,6 +7,7 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import optax
+from flax import nnx
 from flax.training import train_state
 from flax.training.train_state import TrainState
 
@@ -162,3 +163,54 @@ class Set(nn.Module):
 
 
 # runs: Set({"rate": 0.1, "deterministic": True}).init(KEY, X, False)
+
+
+# --- attributes of modules of the project ----------------------------------------------
+
+
+class Linen(nn.Module):
+    features: int = 3
+
+    @nn.compact
+    def __call__(self, x):
+        return nn.Dense(self.features)(x)
+
+
+class Stateful(nnx.Module):
+    def __init__(self, rngs):
+        self.layer = nnx.Linear(3, 3, rngs=rngs)
+
+    def __call__(self, x):
+        return self.layer(x)
+
+
+def of_linen(x):
+    model = Linen()
+    variables = model.init(KEY, x)
+    return model.apply(variables, x), model.features, model.name, model.tabulate
+
+
+def of_nnx(x):
+    model = Stateful(nnx.Rngs(0))
+    model.train()
+    return model(x), model.layer.kernel
+
+
+def of_unknown_class(model_class):
+    return model_class().parameters()
+
+
+# runs: of_linen(X), of_nnx(jnp.ones((2, 3)))
+
+
+def parameters_of_linen():
+    return Linen().parameters()  # expect: library-call-mismatch
+
+
+def init_of_nnx():
+    model = Stateful(nnx.Rngs(0))
+    return model.init(KEY, X)  # expect: library-call-mismatch
+
+
+# raises AttributeError: parameters_of_linen()
+# raises AttributeError: init_of_nnx()
