@@ -589,8 +589,8 @@ class Setting(msgspec.Struct, frozen=True, eq=False):
     """Something is set that JAX reads once, or that switches a debugging aid (see ``process``). ``at``: where it is set or,
     where that is done in time but for this caller, the call that leads there (``direct`` false).
 
-    name: of the variable, of the option, of the function called. point: when it is read (imported, started), the empty string
-    where it always is. late: that is surely over, since ``since``. conditional: a test decides whether it is set. by_program:
+    name: of the variable, of the option, of the function called. point: when it is read (imported, started, computed), the
+    empty string where it always is. late: that is surely over, since ``since``. conditional: a test decides whether it is set. by_program:
     the top level of the same file, or its ``main``, leads to it. started: JAX has its devices by then.
     """
 

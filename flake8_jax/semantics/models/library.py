@@ -65,7 +65,7 @@ from flake8_jax.semantics.trackers.key_conventions import track_key_given
 from flake8_jax.semantics.trackers.linen_calls import check_submodule
 from flake8_jax.semantics.trackers.loaders import track_loader
 from flake8_jax.semantics.trackers.presumption import Presuming
-from flake8_jax.semantics.trackers.process import STARTED, TAKEN, Process, track_library_call, track_spawn
+from flake8_jax.semantics.trackers.process import COMPUTED, TAKEN, Process, track_library_call, track_spawn
 from flake8_jax.semantics.trackers.replicas import Replicas, track_unknown_call
 from flake8_jax.semantics.trackers.runs import track_wrapped
 from flake8_jax.semantics.trackers.staleness import forget_compiled
@@ -142,7 +142,7 @@ def _described(m: Machine, name: str, fact: FunctionFact, at: Call) -> Value:
     if m.path.loops:
         vary_call(m, name, at.args.values, bind_parameters(fact.params, at.args)[0], result)
         track_made(m, at, name, result)
-    if m.trackers[Process].points[STARTED] is not TAKEN:
+    if m.trackers[Process].points[COMPUTED] is not TAKEN:
         track_library_call(m, at.frame, at.node, name, result)
     if name in PROFILING:
         track_trace(m, at.frame, at.node, name)

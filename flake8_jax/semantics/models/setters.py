@@ -17,6 +17,7 @@ from flake8_jax.semantics.domain.values import NONE, Const, ExternalInstance, Ho
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.tables import library
 from flake8_jax.semantics.trackers.process import (
+    COMPUTED,
     OPTIONS_AT_START,
     STARTED,
     Made,
@@ -43,7 +44,7 @@ def _config_update(m: Machine, frame: Frame, node: Any, args: Arguments) -> Valu
             if frame.fn is None:
                 frame.scope.unjitted = isinstance(value, Const) and value.value is True
             m.program.unjitting |= names_tested_around(body_of(frame), node)
-        point = STARTED if name.value in OPTIONS_AT_START else ""
+        point = COMPUTED if name.value == "jax_enable_x64" else STARTED if name.value in OPTIONS_AT_START else ""
         emit_setting(m, frame, node, Made(name.value, "option", value, point))
     return NONE
 
@@ -93,7 +94,7 @@ for _name in ("set_platform", "set_host_device_count"):
 def _numpyro_x64(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     value = next(iter((*args.values, *args.kwargs.values())), Const(True))
     excuse(m, frame, "JAX_ENABLE_X64")
-    emit_setting(m, frame, node, Made("numpyro.enable_x64", "call", value, STARTED))
+    emit_setting(m, frame, node, Made("numpyro.enable_x64", "call", value, COMPUTED))
     return NONE
 
 

@@ -117,7 +117,7 @@ from flake8_jax.semantics.trackers.key_names import names_bound
 from flake8_jax.semantics.trackers.keys import Keys, forget_uses
 from flake8_jax.semantics.trackers.per_call import track_compiling
 from flake8_jax.semantics.trackers.presumption import Presuming
-from flake8_jax.semantics.trackers.process import STARTED, track_point
+from flake8_jax.semantics.trackers.process import COMPUTED, STARTED, track_point
 from flake8_jax.semantics.trackers.products import Products, emit_mismatch
 from flake8_jax.semantics.trackers.readiness import track_dispatch
 from flake8_jax.semantics.trackers.recipes import pass_tangent
@@ -360,7 +360,8 @@ def _dispatched(m: Machine, tv: TransformedValue, at: Call, result: Value) -> in
     if m.path.mode.staged or not (tv.fact.omnistaging or unknown):
         return 0
     if tv.fact.result == "same":
-        track_point(m, at.frame.scope, at.node, STARTED)
+        for point in (STARTED, COMPUTED):
+            track_point(m, at.frame.scope, at.node, point)
     if tv.fact.waits:
         return 0
     if not m.path.loops:

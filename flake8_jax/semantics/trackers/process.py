@@ -6,7 +6,8 @@ setting     a variable of the environment or an option of ``jax.config`` that co
             an option on, a call that only makes sense at one time.
 point       the moment after which a setting comes too late. *imported*: ``JAX_…`` variables are read while JAX is imported,
             by this file or by another library. *started*: ``XLA_FLAGS``, the memory of the GPU and the platform are
-            settled by the first array, compiled call or question for devices.
+            settled by the first array, compiled call or question for devices. *computed*: there are arrays, which keep their
+            bits.
 process     which points the running path has surely passed. Every module starts with none. Its functions start where its top
             level ended, because their callers have imported it.
 superseded  a late setting is after all of use: another path makes it in time, the same file starts another process
@@ -80,7 +81,7 @@ _SPAWNING = (
 )  # fmt: skip
 _FORGETTING = ("clear_backends", "get_backend.cache_clear")
 
-IMPORTED, STARTED = "imported", "started"
+IMPORTED, STARTED, COMPUTED = "imported", "started", "computed"
 
 TAKEN = Const(True)
 """What a process says of a point that it has surely passed."""
@@ -103,7 +104,7 @@ class Settings(msgspec.Struct):
 
 def new_process() -> dict[Any, Any]:
     """A process that has passed no point yet."""
-    return {IMPORTED: NONE, STARTED: NONE}
+    return {IMPORTED: NONE, STARTED: NONE, COMPUTED: NONE}
 
 
 class Process(Tracker):
@@ -150,24 +151,27 @@ def track_import(m: Machine, frame: Frame, node: ir.Import | ir.ImportFrom, modu
     for name in names:
         scope = m.program.scope_of(name)
         if scope is not None and scope.process is not None:
-            for point in (IMPORTED, STARTED):
+            for point in (IMPORTED, STARTED, COMPUTED):
                 if scope.process[point] is TAKEN:
                     track_point(m, frame.scope, node, point)
 
 
 def track_library_call(m: Machine, frame: Frame, node: Any, name: str, result: Value) -> None:
     """A library function was called: did that start JAX?"""
-    if m.trackers[Process].points[STARTED] is TAKEN or m.path.mode.staged or not name.startswith("jax."):
+    if m.trackers[Process].points[COMPUTED] is TAKEN or m.path.mode.staged or not name.startswith("jax."):
         return
     if name in _READING:
         return
-    if name in _STARTING or (isinstance(result, Array) and name.startswith(_COMPUTING)):
+    computed = isinstance(result, Array) and name.startswith((*_COMPUTING, "jax.device_put"))
+    if name in _STARTING or computed:
         track_point(m, frame.scope, node, STARTED)
+    if computed and isinstance(result, Array) and result.dtype != "key":
+        track_point(m, frame.scope, node, COMPUTED)
 
 
 def track_spawn(m: Machine, frame: Frame, name: str) -> None:
     """A library function was called: one that starts another process, which inherits the environment, or JAX itself."""
-    if name.startswith(_SPAWNING):
+    if name.startswith(_SPAWNING) and not name.endswith("cpu_count"):
         excuse(m, frame, "")
     elif name.startswith("jax.") and name.endswith(_FORGETTING):
         _is_superseded(m, frame.scope.path, "", SUPERSEDED)
