@@ -590,8 +590,8 @@ class Setting(msgspec.Struct, frozen=True, eq=False):
     where that is done in time but for this caller, the call that leads there (``direct`` false).
 
     name: of the variable, of the option, of the function called. point: when it is read (imported, started, computed), the
-    empty string where it always is. late: that is surely over, since ``since``. conditional: a test decides whether it is set. by_program:
-    the top level of the same file, or its ``main``, leads to it. started: JAX has its devices by then.
+    empty string where it always is. late: that is surely over, since ``since``. conditional: a test decides whether it is set.
+    by_program: the top level of the same file, or its ``main``, leads to it. started: JAX has its devices by then.
     """
 
     context: Context
