@@ -33,8 +33,30 @@ def report_gradients_first(candidates: list[Candidate]) -> list[Candidate]:
         if not _is_covered(c.event, differentiated, mapped, stepped) or _is_other_work(c.event, leading)
     ]
     kept = _without_told_functions(kept)
-    told = {id(c.event.loop) for c in kept if isinstance(c.event, EagerStep) and c.event.kind != "some"}
-    return [c for c in kept if not _is_some(c.event) or (id(c.event.loop) not in told and c is _fullest(kept, c.event))]
+    told = {
+        id(c.event.loop)
+        for c in kept
+        if isinstance(c.event, EagerStep) and c.event.kind != "some" and not _is_stepping(c.event)
+    }
+    kept = [c for c in kept if not _is_some(c.event) or (id(c.event.loop) not in told and c is _fullest(kept, c.event))]
+    others = [c for c in kept if not _is_stepping(c.event)]
+    inside = {(c.path, c.start) for c in others} | {
+        (e.called.scope.path, e.called.start) for c in others if (e := c.event) and _has_caller(c)
+    }
+    return [c for c in kept if not _is_stepping(c.event) or not _is_told(c.event, c.path, others, inside)]
+
+
+def _is_stepping(event: object) -> TypeGuard[EagerStep]:
+    """A loop as a whole, which computes each step from the one before."""
+    return isinstance(event, EagerStep) and event.kind in ("stepwise", "stepping", "filling")
+
+
+def _is_told(event: EagerStep, path: str, others: list[Candidate], inside: set[tuple[str, int]]) -> bool:
+    """Another report tells of the loop, or of something in it."""
+    loop = event.loop
+    if any(getattr(c.event, "loop", None) is loop for c in others):
+        return True
+    return any(at == path and loop.start <= start < loop.end for at, start in inside)
 
 
 def _without_told_functions(candidates: list[Candidate]) -> list[Candidate]:

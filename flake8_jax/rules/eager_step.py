@@ -73,6 +73,13 @@ def eager_step(event: EagerStep | LibraryCall) -> Report | None:
       (`found.append(score(xs[i]))`), and only collects or adds the results. `jax.vmap` can compute all of them in one call.
       A comprehension over the rows of an array (`[score(x) for x in xs]`) is reported, too, unless it is known to be short.
 
+    With `--preview`, the rule also reports a Python loop that computes each step from the one before with JAX, such as
+    the steps of a simulation in the last example, and a loop that sets the elements of an array one by one. jaxlint
+    does not need to know who calls the function: outside `jit`, JAX runs the operations of each step one by one, and
+    under `jit` it unrolls the loop. The rule reads the names of such a loop: it does not report a loop over layers or
+    parameters, a loop around another loop, or one that calls NumPy, a plotting library or an environment. If a
+    transform of the project runs the loop, JAX408 (`unrolled-loop`) reports it instead.
+
     ## Why is this bad?
 
     Outside `jit`, JAX sends each operation of the loop body to the device by itself, and the Python code of the model
@@ -252,6 +259,30 @@ def eager_step(event: EagerStep | LibraryCall) -> Report | None:
         main(batches)
     ```
 
+    With `--preview`, jaxlint also reports the steps of a simulation:
+
+    ```python
+    import jax.numpy as jnp
+
+
+    def rollout(dynamics, x, controls):
+        xs = [x]
+        for u in controls:  # expect: eager-step
+            xs.append(dynamics(xs[-1], u))
+        return jnp.stack(xs)
+
+
+    def demonstrate():
+        calls = []
+
+        def dynamics(x, u):
+            calls.append(u)
+            return x + 0.1 * u
+
+        rollout(dynamics, jnp.ones(2), jnp.ones((30, 2)))
+        assert len(calls) == 30
+    ```
+
     ## Use instead
 
     ```python
@@ -337,6 +368,21 @@ def eager_step(event: EagerStep | LibraryCall) -> Report | None:
         for x in batches:
             params = step(params, x)
         return params
+    ```
+
+    ```python
+    from functools import partial
+
+    import jax
+
+
+    @partial(jax.jit, static_argnames="dynamics")
+    def rollout(dynamics, x, controls):
+        def step(x, u):
+            x = dynamics(x, u)
+            return x, x
+
+        return jax.lax.scan(step, x, controls)[1]
     ```
 
     ## Not reported
@@ -443,12 +489,29 @@ def eager_step(event: EagerStep | LibraryCall) -> Report | None:
     if event.kind == "sent":
         problem = f"{subject} sends what the environment returned to the device in each iteration of the loop {where}"
         return Report(event.at, f"{problem}; use NumPy there", unless=event.unless, preview=True)
+    if event.kind in ("stepwise", "stepping", "filling"):
+        return _report_steps(event)
     if event.kind == "rows":
         message = f"{subject} makes an array of each element in each iteration of the loop {where}, which is slow"
         return Report(event.at, f"{message}; convert the whole array with np.asarray first", preview=True)
     message = f"{subject} takes one element from the device in each iteration of the loop {where}, which is slow"
     advice = "use array operations or jax.vmap, or convert the array with np.asarray first"
     return Report(event.at, f"{message}; {advice}", preview=True)
+
+
+def _report_steps(event: EagerStep) -> Report:
+    """Of a loop that computes each step from the one before."""
+    subject = quote(event.context, event.at, "this")
+    loop = f"The `while` loop on {subject}" if isinstance(event.loop, ir.While) else f"The loop over {subject}"
+    doing = "sets an array element by element" if event.kind == "filling" else "computes each step from the one before"
+    problem = f"{loop} {doing} in Python, so JAX runs its operations one by one"
+    if event.kind == "filling":
+        return Report(
+            event.at, f"{problem}, or unrolls them under jit; use jax.vmap", unless=event.unless, preview=True
+        )
+    function = "jax.lax.while_loop" if isinstance(event.loop, ir.While) else "jax.lax.scan"
+    advice = f"use {function}" if event.kind == "stepwise" else f"jit a function that does one step, or use {function}"
+    return Report(event.at, f"{problem}, or unrolls them under jit; {advice}", unless=event.unless, preview=True)
 
 
 _UPDATING = frozenset({"optax.apply_updates", "equinox.apply_updates"})

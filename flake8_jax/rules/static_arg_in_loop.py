@@ -6,11 +6,13 @@ from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import quote
-from flake8_jax.rules._variation import arguments, compiles, varying_part
+from flake8_jax.rules._variation import arguments, compiles, runs_compiled, varying_part
 from flake8_jax.rules._wording import callee
-from flake8_jax.semantics.domain.values import Static
+from flake8_jax.semantics.domain.code import is_named_step
+from flake8_jax.semantics.domain.values import FunctionValue, PartialValue, Static, TransformedValue, Value
+from flake8_jax.semantics.events.context import Context
 from flake8_jax.semantics.events.events import TransformCall
-from flake8_jax.semantics.events.facts import iterates
+from flake8_jax.semantics.events.facts import is_called_again, iterates
 
 
 @rule("JAX406", "info")
@@ -23,6 +25,10 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
     With `--preview`, the rule also reports a static argument that the loop computes from its old value with `int`,
     `float`, `round`, `max` or `min`, as in `k = max(int(0.9 * k), 8)`. Such an argument may keep its value in some
     iterations.
+
+    With `--preview`, the rule also reports a static argument that is a new function object in each iteration, or in each call
+    of a function that the project calls again: a lambda, a `functools.partial`, the result of `jax.grad`, or a function that
+    is defined there.
 
     ## Why is this bad?
 
@@ -84,6 +90,31 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
         assert best._cache_size() == 17
     ```
 
+    With `--preview`, jaxlint also reports a function that is new in each iteration:
+
+    ```python
+    from functools import partial
+
+    import jax
+    import jax.numpy as jnp
+
+
+    @partial(jax.jit, static_argnums=0)
+    def advance(rate, x):
+        return x + 0.1 * rate(x)
+
+
+    def simulate(x, steps, decay):
+        for _ in range(steps):
+            x = advance(lambda x: -decay * x, x)  # expect: static-arg-in-loop
+        return x
+
+
+    def demonstrate():
+        simulate(jnp.ones(2), 6, 0.5)
+        assert advance._cache_size() == 6
+    ```
+
     ## Use instead
 
     ```python
@@ -118,6 +149,27 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
             found.append(best(x, k))
             k = max(int(0.9 * k), 8)
         return found
+    ```
+
+    ```python
+    from functools import partial
+
+    import jax
+
+
+    @partial(jax.jit, static_argnums=0)
+    def advance(rate, x, *args):
+        return x + 0.1 * rate(x, *args)
+
+
+    def decaying(x, decay):
+        return -decay * x
+
+
+    def simulate(x, steps, decay):
+        for _ in range(steps):
+            x = advance(decaying, x, decay)
+        return x
     ```
 
     ## Not reported
@@ -175,7 +227,11 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
     <https://docs.jax.dev/en/latest/jit-compilation.html#marking-arguments-as-static>
     """
     context = event.context
-    if not compiles(event) or context.staged or context.presumed or is_test(context) or event.statics is None:
+    if context.staged or context.presumed or is_test(context) or event.statics is None:
+        return None
+    if runs_compiled(event) and (report := _report_function(event)) is not None:
+        return report
+    if not compiles(event):
         return None
     positions, names = event.statics
     filtered = event.name.endswith((".filter_jit", ".filter_pmap"))
@@ -190,6 +246,44 @@ def static_arg_in_loop(event: TransformCall) -> Report | None:
             advice = _OF_TEXT if isinstance(value, Static) and value.kind == "str" else _OF_NUMBER
             return _report(event, node, iterates(variation.loop), advice, drifts=variation.drifts)
     return None
+
+
+def _report_function(event: TransformCall) -> Report | None:
+    """A static argument that is a new function in each iteration, or in each call of the function around."""
+    context = event.context
+    assert event.statics is not None
+    positions, names = event.statics
+    for where, value, node in arguments(event):
+        if (where not in positions and where not in names) or node is None or not _is_new(context, value, node):
+            continue
+        is_here = context.loop > 0 and isinstance(node, (ir.Lambda, ir.Call))
+        inner = context.inner
+        if not is_here and (inner is None or inner.name in _ONCE):
+            continue
+        again = "" if is_here or context.loop_ids or (inner is not None and is_named_step(inner.name)) else inner
+        when = "Each iteration" if is_here or inner is None else f"Each call of `{inner.name}`"
+        subject, function = quote(context, node, "of this call"), callee(context, event.at, "this function")
+        problem = f"{when} passes a new function, {subject}, as a static argument, so {function} is compiled again"
+        apart = "before the loop" if is_here else "outside, and pass what it captures as an argument"
+        given = is_called_again(again) if again else ""
+        return Report(node, f"{problem}; make it once {apart}", given=given, preview=True)
+    return None
+
+
+_ONCE = frozenset({"main", "__init__", "__post_init__", "setup"})
+
+
+def _is_new(context: Context, value: Value, node: ir.Expr) -> bool:
+    """Each run of the call gets another function object: a lambda, a partial, what ``grad`` returns, or a function that the
+    running function defines."""
+    if isinstance(node, ir.Lambda):
+        return True
+    if isinstance(node, ir.Call):
+        return isinstance(value, (PartialValue, TransformedValue))
+    inner = context.inner
+    if not isinstance(node, ir.Name) or not isinstance(value, FunctionValue) or inner is None or value.cached:
+        return False
+    return value.fn.qualname.startswith(f"{inner.qualname}.<locals>.")
 
 
 _OF_NUMBER = "make it traced, or, if a shape or a Python branch needs it, use few values"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import Candidate, Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.code import nodes_around
@@ -12,7 +12,7 @@ from flake8_jax.semantics.events.events import UnrolledLoop
 from flake8_jax.semantics.events.facts import IN_NEST
 
 
-@rule("JAX408", "warning", fixable="sometimes")
+@rule("JAX408", "warning", fixable="sometimes", settle=lambda candidates: _compiled_first(candidates))
 def unrolled_loop(event: UnrolledLoop) -> Report | None:
     """A Python loop in compiled code runs many times, and JAX compiles a copy of its body for each iteration.
 
@@ -42,6 +42,13 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
     With `--preview`, the rule also reports a loop over `range` of unknown length in two more cases. Either each iteration
     sets one element of an array (`grid = grid.at[i, j].set(…)`), or the loop goes over a length or, by its name, over a
     number of steps (`range(self.timesteps)`), and each iteration needs a result of the iteration before.
+
+    With `--preview`, the rule also reports these loops of unknown length:
+
+    - A loop that computes each step from the one before with several operations or calls
+      (`velocity = velocity + dt * force(position)`), unless its names say that it goes over layers or parameters.
+    - A loop under `jax.grad` that nothing compiles. JAX then runs, and differentiates, each operation of each
+      iteration by itself, and `jit` would unroll the loop.
 
     ## Why is this bad?
 
@@ -126,6 +133,27 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
         traced = jax.make_jaxpr(encode)(jnp.ones((3, 3)), jnp.ones((40, 3)))
         assert str(traced).count(" = tanh ") == 40
         assert str(jax.make_jaxpr(scores)(jnp.ones((40, 3)))).count(" = exp ") == 40
+    ```
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def error(stiffness, position, velocity, steps):
+        for _ in range(steps):  # expect: unrolled-loop
+            velocity = velocity - 0.01 * stiffness * position
+            position = position + 0.01 * velocity
+        return (position - 1.0) ** 2
+
+
+    slope = jax.grad(error)
+
+
+    def demonstrate():
+        traced = jax.make_jaxpr(slope, static_argnums=3)(1.0, 1.0, 0.0, 40)
+        assert str(traced).count(" = sub ") >= 40
+        slope(1.0, 1.0, 0.0, 40)
     ```
 
     ```python
@@ -281,6 +309,8 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
     """
     if _is_in_handler(event) or _builds_object(event):
         return None
+    if event.eager:
+        return _report_eager(event)
     if not event.copies:
         return _report_gathering(event)
     if event.option:
@@ -295,6 +325,25 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
         "info" if is_test(event.context) else None,
         unless=IN_NEST,
     )
+
+
+def _compiled_first(candidates: list[Candidate]) -> list[Candidate]:
+    """One report for a loop that one path compiles and another one does not."""
+    compiled = {(c.path, c.start) for c in candidates if not c.event.eager}
+    return [c for c in candidates if not c.event.eager or (c.path, c.start) not in compiled]
+
+
+def _report_eager(event: UnrolledLoop) -> Report | None:
+    """A loop that a transform runs without jit."""
+    if is_test(event.context):
+        return None
+    copies = f"{event.copies} copies of its body" if event.copies else "a copy of its body for each iteration"
+    problem = f"JAX differentiates the loop over {quote(event.context, event.at)} operation by operation"
+    advice = (
+        "use jax.lax.scan" if event.copies or event.recurs else "use jax.vmap, or jax.lax.map or scan to save memory"
+    )
+    message = f"{problem}, and jit would unroll it into {copies}; {advice}"
+    return Report(event.at, message, "info", preview=True, unless=IN_NEST)
 
 
 def _report_gathering(event: UnrolledLoop) -> Report | None:

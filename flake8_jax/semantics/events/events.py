@@ -687,7 +687,8 @@ class UnrolledLoop(msgspec.Struct, frozen=True, eq=False):
     goes over, or its test. copies: of the innermost body, loops inside of it included; trips: of this loop alone;
     both 0 of a loop over the length of an array or a list, whose iterations need nothing of one another.
     after: the variables of the function behind the loop. recurs: each iteration of such a loop needs the one before.
-    option: the loop runs so often if the user of the program does not set this option; else empty."""
+    option: the loop runs so often if the user of the program does not set this option; else empty. eager: ``grad``
+    runs the loop, and nothing compiles it."""
 
     context: Context
     at: ir.Node
@@ -696,6 +697,7 @@ class UnrolledLoop(msgspec.Struct, frozen=True, eq=False):
     after: dict[str, Value]
     recurs: bool = False
     option: str = ""
+    eager: bool = False
 
 
 class CapturedConstant(msgspec.Struct, frozen=True, eq=False):

@@ -99,3 +99,8 @@ OTHER_START_METHOD = "other start method"
 
 MADE_AGAIN = "made again"
 """The compiled function that reads a variable is replaced after the variable was rebound."""
+
+
+def is_called_again(function: object) -> str:
+    """The fact that several calls of the project, or a loop, run a function, by its IR."""
+    return f"function {id(function)} is called again"

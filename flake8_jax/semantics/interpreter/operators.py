@@ -126,8 +126,10 @@ def result_level(m: Machine, values: Iterable[Value], *, library: bool = False) 
         m.trackers[LoopNests].work += 1
         return ABSTRACT
     if level == ABSTRACT:
+        m.trackers[LoopNests].work += 1
         return ABSTRACT
     if level == GRAD:
+        m.trackers[LoopNests].work += 1
         return GRAD
     return MAYBE if unknown else CONCRETE
 

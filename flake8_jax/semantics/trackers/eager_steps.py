@@ -22,17 +22,29 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.code import all_statements, function_around, last_name, names_read, path_of
-from flake8_jax.semantics.domain.row_loops import leaf_update, replaces_each, rows_of
+from flake8_jax.semantics.domain.row_loops import (
+    StepLoop,
+    becomes_array,
+    computes_with_jax,
+    leaf_update,
+    multiplies,
+    replaces_each,
+    rows_of,
+    step_loop,
+)
 from flake8_jax.semantics.domain.values import (
     MAYBE,
     Array,
     AtValue,
     BuiltinValue,
+    Const,
     External,
     ExternalInstance,
     ExternalMethod,
+    HostArray,
     Site,
     SliceValue,
+    Static,
     TransformedValue,
     Tree,
     Unknown,
@@ -50,10 +62,10 @@ from flake8_jax.semantics.trackers.eagerness import (
     may_be_library,
     may_be_staged,
 )
-from flake8_jax.semantics.trackers.freshness import Freshness, bound_in, hands_on, loop_fact
+from flake8_jax.semantics.trackers.freshness import Freshness, bound_in, hands_on, loop_fact, staged_loop_fact
 from flake8_jax.semantics.trackers.host_results import sent_result
 from flake8_jax.semantics.trackers.unjitted import Unjitted
-from flake8_jax.semantics.trackers.unrolling import gathers
+from flake8_jax.semantics.trackers.unrolling import STEP, gathers
 from flake8_jax.semantics.trackers.variation import shape_of
 
 if TYPE_CHECKING:
@@ -139,6 +151,7 @@ class EagerSteps(Tracker):
         self.wanted = m.bus.wants(EagerStep)
         self.log: list[Work] = []
         self._over_leaves: dict[int, bool] = {}
+        self._stepping: dict[int, StepLoop | None] = {}
 
     def enter(self) -> list[Work]:
         saved, self.log = self.log, []
@@ -237,11 +250,31 @@ class EagerSteps(Tracker):
     def loop_leave(self, frame: Frame, loop: LoopState, at: ir.Expr, trips: int | None) -> None:
         """A comprehension has no state that goes from one iteration to the next, so only its elements matter."""
         doings = loop.records.get(EagerSteps)
+        if isinstance(loop.node, (ir.For, ir.While)) and isinstance(doings, Doings) and not loop.unrolled:
+            self._emit_stepping(frame, loop, doings, at)
         if not isinstance(loop.node, ir.Comprehension) or not isinstance(doings, Doings):
             return
         told = (trips is None or trips >= FEW) and self._emit_element(frame.scope, loop, doings)
         if not told and (trips is None or trips >= FEW or doings.often) and not self.m.path.mode.staged:
             self._emit_each_row(frame, loop, doings)
+
+    def _emit_stepping(self, frame: Frame, loop: LoopState, doings: Doings, at: ir.Expr) -> None:
+        """Tell of a loop that computes each step from the one before, of which no path is known that stages it."""
+        m = self.m
+        if m.path.mode.staged or m.path.mode.presumed or is_short(m, frame, loop, SEVERAL):
+            return
+        key = id(loop.node)
+        if key not in self._stepping:
+            self._stepping[key] = step_loop(loop.node)
+        steps = self._stepping[key]
+        if steps is None or steps.weight < (1 if steps.lists else STEP) or may_be_staged(m, loop):
+            return
+        works = {work.kind for _, found in doings.places.values() for work in found}
+        if works & (_WHOLE | {"compiled"}) or not _is_of_device(m, frame, loop, steps):
+            return
+        context = m.path.context(frame.scope)
+        kind = "filling" if steps.fills else "stepwise" if steps.is_plain else "stepping"
+        m.bus.emit(EagerStep(context, at, loop.node, frame.scope, False, kind, None, 0, staged_loop_fact(loop.node)))
 
     def _emit_each_row(self, frame: Frame, loop: LoopState, doings: Doings) -> None:
         """Tell of a function that a comprehension calls for each row of an array of the device."""
@@ -365,6 +398,24 @@ def _track_outer(loops: list[LoopState], inner: LoopState) -> None:
         doings = loop.records.get(EagerSteps)
         if isinstance(doings, Doings) and loop.links == inner.links:
             doings.outer = True
+
+
+def _is_of_device(m: Machine, frame: Frame, loop: LoopState, steps: StepLoop) -> bool:
+    """What the loop steps is an array of JAX, or unknown and most likely one by the functions that compute with it."""
+    values = [lookup(m, frame, name) for name in steps.carried - steps.lists if "." not in name]
+    body, around = loop.node.body, frame.fn.body if frame.fn is not None else frame.scope.tree.body
+    if any(isinstance(value, HostArray) for value in values) or not (multiplies(body) or computes_with_jax(body)):
+        return any(becomes_array(around, name) for name in steps.lists)
+    if any(isinstance(value, (Array, Tree)) and value.level <= MAYBE for value in values):
+        return True
+    if values and all(isinstance(value, (Const, Static)) for value in values):
+        return False
+    if computes_with_jax(body) or any(becomes_array(around, name) for name in steps.lists):
+        return True
+    return steps.weight >= SOME and _ON_HOST.search(frame.scope.text) is None
+
+
+_ON_HOST = re.compile(r"^\s*(?:import|from) (?:numpy|torch|tensorflow)\b", re.MULTILINE)
 
 
 def _is_in_model(m: Machine, loop: LoopState) -> bool:

@@ -208,10 +208,19 @@ def loop_fact(loop: Any) -> str:
     return f"loop {id(loop)} proves nothing"
 
 
+def staged_loop_fact(loop: Any) -> str:
+    """The fact that some transform runs a loop, by its IR."""
+    return f"loop {id(loop)} runs in a transform"
+
+
 def track_staged_loop(m: Machine, node: Any) -> None:
     """A loop runs while JAX traces it. So unknown eager callers of its function may not exist."""
-    if m.path.mode.ambient and (m.bus.wants(Repetition) or m.bus.wants(EagerStep)):
+    if not (m.bus.wants(Repetition) or m.bus.wants(EagerStep)):
+        return
+    if m.path.mode.ambient:
         m.bus.record_everywhere(loop_fact(node))
+    if m.path.mode.ambient or (m.path.mode.differentiated and not m.path.mode.presumed):
+        m.bus.record_everywhere(staged_loop_fact(node))
 
 
 def is_rare(m: Machine) -> bool:

@@ -34,6 +34,7 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Value,
 )
+from flake8_jax.semantics.events.facts import is_called_again
 from flake8_jax.semantics.events.per_call import CompiledPerCall
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
@@ -92,12 +93,7 @@ class PerCall(Tracker):
         places = self.places.setdefault(id(link.fn), set())
         places.add((link.scope.path, link.node.start))
         if len(places) > 1 or any(not 0 < loop.trip_count <= _FEW for loop in self.m.path.loops):
-            self.m.bus.record_everywhere(_repeated(link.fn))
-
-
-def _repeated(fn: ir.Function) -> str:
-    """The fact that a function is called more than once."""
-    return f"function {id(fn)} is called again"
+            self.m.bus.record_everywhere(is_called_again(link.fn))
 
 
 def track_compiling(m: Machine, frame: Frame, node: Any, made: TransformedValue) -> None:
@@ -165,9 +161,9 @@ def track_called_by_maker(m: Machine, made: TransformedValue) -> None:
     tracker.making.add(id(fn))
     captured = _captured(fn, made.operand)
     if _is_for_users(m, link, made, captured):
-        m.bus.record_everywhere(_repeated(fn))
+        m.bus.record_everywhere(is_called_again(fn))
     context = m.path.context(made.site.scope)
-    m.bus.emit(CompiledPerCall(context, node, made.name, made.operand, fn, captured, _repeated(fn), KEPT))
+    m.bus.emit(CompiledPerCall(context, node, made.name, made.operand, fn, captured, is_called_again(fn), KEPT))
 
 
 def _captured(fn: ir.Function, operand: Value) -> tuple[str, ...]:

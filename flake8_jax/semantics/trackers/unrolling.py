@@ -15,7 +15,7 @@ varied      an iteration takes something else than the next one that no array co
 by default  how often a loop runs is an option of the program, and known where its user gives none (``args.num_steps``).
 nest        loops of one function inside of one another; the outermost one stands for all.
 
-Only loops in code that is traced once and then compiled count: under ``grad`` or ``vmap`` alone every iteration is run.
+Under ``grad`` alone JAX runs every iteration, and jit would unroll the loop: the event says so (``eager``).
 Kernels of Pallas are left out, where unrolling is a means. Limitations: how large the body is, loops over lists of
 arrays other than gathering ones, ``while`` loops whose counter moves in more than one place.
 """
@@ -32,7 +32,15 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.code import all_statements, below, bound_paths, last_name, names_read
 from flake8_jax.semantics.domain.option_defaults import least_of_option, option_name
-from flake8_jax.semantics.domain.row_loops import Rows, is_plain, is_step_by_step, rows_of, uses_before_binding
+from flake8_jax.semantics.domain.row_loops import (
+    Rows,
+    StepLoop,
+    is_plain,
+    is_step_by_step,
+    rows_of,
+    step_loop,
+    uses_before_binding,
+)
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.stack import LoopState
 from flake8_jax.semantics.domain.values import (
@@ -48,6 +56,7 @@ from flake8_jax.semantics.domain.values import (
     Tree,
     TupleValue,
     UnionValue,
+    Unknown,
     Value,
 )
 from flake8_jax.semantics.events.events import UnrolledLoop
@@ -56,6 +65,8 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import lookup
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 
+STEP = 4
+"""So many operations and calls are worth a step of ``scan``."""
 _NUMBERS = frozenset({bool, int, float, complex})
 _AROUND = frozenset({"reversed", "tqdm", "list", "enumerate"})
 """Functions whose result is as long as their argument."""
@@ -96,6 +107,7 @@ class LoopNests(Tracker):
         self.work = 0
         self.varieties = 0
         self._defaults: dict[tuple[ModuleScope, str], int] = {}
+        self._stepping: dict[int, StepLoop | None] = {}
 
     def enter(self) -> LoopNest:
         return self.inside
@@ -106,7 +118,8 @@ class LoopNests(Tracker):
 
     def loop_enter(self, frame: Frame, loop: LoopState) -> None:
         m = self.m
-        if m.path.mode.compiled and not m.path.mode.presumed and m.bus.wants(UnrolledLoop):
+        mode = m.path.mode
+        if (mode.compiled or mode.differentiated) and not mode.presumed and m.bus.wants(UnrolledLoop):
             left = len(frame.exits) + len(frame.returns)
             loop.records[Unrolling] = Unrolling(self.inside, self.work, left, _sources(m, frame, loop.node))
             self.inside = NOTHING
@@ -122,9 +135,9 @@ class LoopNests(Tracker):
             if size >= self.threshold and not m.path.mode.shapes_only and not _in_kernel(m):
                 for place in places:
                     m.bus.record_fact(IN_NEST, frame.scope, place.start)
-                m.bus.emit(UnrolledLoop(m.path.context(frame.scope), at, size, trips, dict(frame.slots)))
+                self._emit(frame, at, size, trips)
             places = (*places, at)
-        elif trips is None and not ends_early and self.work > seen.work:
+        elif trips is None and not ends_early and (self.work > seen.work or self._is_unknown_step(frame, loop)):
             gathering = gathers(loop.node, frame.fn)
 
             def is_array(name: str) -> bool:
@@ -135,19 +148,35 @@ class LoopNests(Tracker):
                 for place in places:
                     m.bus.record_fact(IN_NEST, frame.scope, place.start)
                 if not m.path.mode.shapes_only and not _in_kernel(m):
-                    context = m.path.context(frame.scope)
-                    m.bus.emit(UnrolledLoop(context, at, 0, 0, dict(frame.slots), recurs=needs))
+                    self._emit(frame, at, 0, 0, recurs=needs)
                 places = (*places, at)
-            elif not _is_varied(seen) and is_step_by_step(loop.node):
+            elif not _is_varied(seen) and (is_step_by_step(loop.node) or self._steps(loop)):
                 for place in places:
                     m.bus.record_fact(IN_NEST, frame.scope, place.start)
                 if not m.path.mode.shapes_only and not _in_kernel(m):
-                    context = m.path.context(frame.scope)
-                    m.bus.emit(UnrolledLoop(context, at, 0, 0, dict(frame.slots), recurs=True))
+                    self._emit(frame, at, 0, 0, recurs=True)
                 places = (*places, at)
             elif not _is_varied(seen):
                 self._by_default(frame, at)
         self.inside = LoopNest(max(size, seen.before.size), (*seen.before.places, *places))
+
+    def _steps(self, loop: LoopState) -> bool:
+        """The loop computes each step from the one before, by its code alone, and is not known to be short."""
+        if 0 < loop.trip_count < self.threshold:
+            return False
+        key = id(loop.node)
+        if key not in self._stepping:
+            steps = step_loop(loop.node)
+            self._stepping[key] = steps if steps is not None and steps.weight >= STEP and not steps.fills else None
+        return self._stepping[key] is not None
+
+    def _is_unknown_step(self, frame: Frame, loop: LoopState) -> bool:
+        """Under ``grad``, what such a loop hands on is unknown, and so most likely computed from what is differentiated."""
+        if not self.m.path.mode.differentiated or not self._steps(loop):
+            return False
+        steps = self._stepping[id(loop.node)]
+        carried = steps.carried if steps is not None else frozenset()
+        return any(isinstance(lookup(self.m, frame, name), (Unknown, ListValue, DictValue)) for name in carried)
 
     def _by_default(self, frame: Frame, at: ir.Expr) -> None:
         """Tell the rules of a loop that an option makes long unless the user of the program gives another number."""
@@ -159,8 +188,14 @@ class LoopNests(Tracker):
             self._defaults[key] = least_of_option(option, frame.scope, m.program.by_name.values())
         trips = self._defaults[key]
         if trips >= self.threshold:
-            context = m.path.context(frame.scope)
-            m.bus.emit(UnrolledLoop(context, at, trips, trips, dict(frame.slots), option=option))
+            self._emit(frame, at, trips, trips, option=option)
+
+    def _emit(
+        self, frame: Frame, at: ir.Expr, size: int, trips: int, *, recurs: bool = False, option: str = ""
+    ) -> None:
+        m = self.m
+        eager = not m.path.mode.compiled
+        m.bus.emit(UnrolledLoop(m.path.context(frame.scope), at, size, trips, dict(frame.slots), recurs, option, eager))
 
     def call(self, function: FunctionValue, bound: dict[str, Value]) -> _Before:
         before = _Before(self.inside, self.work, self.varieties)
@@ -195,7 +230,8 @@ def _sources(m: Machine, frame: Frame, node: Any) -> tuple[Rows, ...]:
     names = [row.source.id for row in rows if isinstance(row.source, ir.Name)]
     found = [lookup(m, frame, name) for name in names]
     known = zip(names, found, strict=True)
-    if not all(type(value) in (Array, Tree) or (name in given and _is_grown(value)) for name, value in known):
+    kinds = (Array, Tree) if m.path.mode.compiled else (Array, Tree, Unknown)
+    if not all(type(value) in kinds or (name in given and _is_grown(value)) for name, value in known):
         return ()
     lengths = [value.length for value in found if isinstance(value, Array) and value.length is not None]
     if any(length < m.trackers[LoopNests].threshold for length in lengths):
