@@ -88,6 +88,36 @@ _SAMPLING = re.compile(
 )
 
 
+def is_called_again(fn: ir.Function, scope: ModuleScope) -> bool:
+    """The file calls the function in a loop, in a comprehension or at several places, or only other files may call it.
+
+    Of a constructor: it makes several objects of the class.
+    """
+    name = fn.qualname.split(".")[-2] if fn.name == "__init__" and "." in fn.qualname else fn.name
+    if (
+        _SHOWS.search(fn.name.lower())
+        or "<locals>" in fn.qualname
+        or (fn.name.startswith("__") and fn.name not in ("__init__", "__call__"))
+    ):
+        return False
+    calls = [n for s in scope.tree.body for n in walk(s) if isinstance(n, ir.Call) and last_name(n.func) == name]
+    if not calls:
+        return _STARTING.match(name.lower()) is None
+    around = [n for call in calls for n in nodes_around(scope.tree.body, call.start, call.end)]
+    return len(calls) > 1 or any(isinstance(n, (ir.For, ir.While, ir.Comprehension)) for n in around)
+
+
+_SHOWS = re.compile(r"plot|show|visual|eval|valid|check|compar|animat|render|bench|profile")
+"""Names of functions that may want the same numbers each time."""
+_STARTING = re.compile(r"_*(?:main|run|train|fit|start|test|load|get_data|prepare|setup|demo|example)")
+"""Names of functions that run once."""
+
+
+def keeps_global(name: str, fn: ir.Function, scope: ModuleScope) -> bool:
+    """The name is one of the function, or code of the file binds the global again."""
+    return name in fn.local_names or name in scope.tree.rebound_names or name in scope.rebound
+
+
 def function_with_default(made: ir.Call, scope: ModuleScope) -> tuple[ir.Function, ir.Parameter] | None:
     """The function whose parameter has the key as its default, if its body reads the parameter."""
     for node in nodes_around(scope.tree.body, made.start, made.end):

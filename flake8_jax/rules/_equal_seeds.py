@@ -3,20 +3,29 @@
     X = jax.random.normal(jax.random.key(0), (100, 3))
     W = jax.random.normal(jax.random.key(0), (3, 4))      the first numbers of W are those of X
 
-Limitations: keys that a variable holds; draws in different functions.
+    samples = guide.sample_posterior(jax.random.key(0), params)
+    y = Binomial(9, samples).sample(jax.random.key(0))    the noise of y is that of the samples
+
+Vocabulary
+----------
+drawn       a variable whose value depends on the numbers of a seed: with the seed and the call that used it.
+
+Limitations: draws in different functions.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report
 from flake8_jax.rules._facts import is_test
-from flake8_jax.rules._units import Unit, calls_in, imports_jax, library_name, text_of, units_of
-from flake8_jax.semantics.domain.code import last_name
+from flake8_jax.rules._key_walk import kind_of_use
+from flake8_jax.rules._units import Unit, calls_in, imports_jax, library_name, own_expressions, text_of, units_of
+from flake8_jax.semantics.domain.code import bound_paths, last_name, path_of
 from flake8_jax.semantics.domain.equal_draws import mentions_equal_draws
 from flake8_jax.semantics.events.files import FileRead
 
@@ -35,7 +44,7 @@ def equal_seeds(event: FileRead) -> list[Report]:
     units = list(units_of(scope))
     found: dict[tuple[int, int], Report] = {}
     for unit in units:
-        for at, report in _of_unit(units, unit):
+        for at, report in (*_of_unit(units, unit), *_depending(unit)):
             found.setdefault((id(unit), scope.cell_of(at)), report)
     return list(found.values())
 
@@ -57,6 +66,104 @@ def _of_unit(units: list[Unit], unit: Unit) -> Iterator[tuple[int, Report]]:
             apart = scope.cell_of(draw.start) - scope.cell_of(other[1].start)
             if apart <= _CELLS and _are_read_together(units, unit, other[0], target.id):
                 yield draw.start, _report(unit, made, other)
+
+
+Drawn = dict[object, tuple[ir.Call, ir.Call]]
+"""The seeds on whose numbers a variable depends, each with the call that used it, and the one that made the key."""
+
+
+def _depending(unit: Unit) -> Iterator[tuple[int, Report]]:
+    """Draws from a seed whose numbers their arguments depend on already."""
+    drawn: dict[str, Drawn] = {}
+    held: dict[str, ir.Call] = {}
+    for statement in unit.statements:
+        if isinstance(statement, (ir.FunctionDef, ir.ClassDef)):
+            continue
+        read = _read_by(statement, drawn)
+        used: Drawn = {}
+        for call, made in _seeded_calls(unit, statement, held):
+            used[_seed_of(made)] = call, made
+            earlier, first = read.get(_seed_of(made), (call, made))
+            if first is not made and earlier.end <= call.start and not _are_alternatives(unit, earlier, call):
+                yield call.start, _report_depending(unit, made, earlier, call)
+        _bind(statement, {**read, **used}, drawn)
+        _hold(unit, statement, held)
+
+
+def _read_by(statement: ir.Stmt, drawn: dict[str, Drawn]) -> Drawn:
+    """The seeds on which the variables depend that a statement reads."""
+    names = {node.id for node in own_expressions(statement) if isinstance(node, ir.Name)}
+    return {seed: call for name in names for seed, call in drawn.get(name, {}).items()}
+
+
+def _bind(statement: ir.Stmt, seeds: Drawn, drawn: dict[str, Drawn]) -> None:
+    """What the statement assigns depends on these seeds, and so does the object whose method it calls for nothing."""
+    names = {path.partition(".")[0] for path in bound_paths(statement)} if not hasattr(statement, "body") else set()
+    if isinstance(statement, ir.ExprStmt) and isinstance(statement.value, ir.Call):
+        func = statement.value.func
+        names = {path_of(func.value).partition(".")[0]} if isinstance(func, ir.Attribute) else set()
+        seeds = {**drawn.get(next(iter(names), ""), {}), **seeds}
+    for name in names - {"", "self"}:
+        drawn[name] = seeds
+
+
+def _hold(unit: Unit, statement: ir.Stmt, held: dict[str, ir.Call]) -> None:
+    """``key = jax.random.key(0)`` until the variable gets another value."""
+    if hasattr(statement, "body"):
+        return
+    for path in bound_paths(statement):
+        held.pop(path, None)
+    if isinstance(statement, ir.Assign) and isinstance(statement.targets[0], ir.Name):
+        if (made := _constant_key(unit, statement.value)) is not None:
+            held[statement.targets[0].id] = made
+
+
+def _seeded_calls(unit: Unit, statement: ir.Stmt, held: dict[str, ir.Call]) -> list[tuple[ir.Call, ir.Call]]:
+    """The calls of a statement that may draw from a key of a constant seed, each with the call that made the key."""
+    found: list[tuple[ir.Call, ir.Call]] = []
+    for call in (node for node in own_expressions(statement) if isinstance(node, ir.Call)):
+        name = library_name(call.func, unit.scope)
+        if name in _MAKING or (name.startswith("jax.random.") and name.rpartition(".")[2] in _NO_DRAW):
+            continue
+        kind = kind_of_use(unit, call)
+        for argument in call.args if kind in ("draw", "given") else ():
+            value = argument.value
+            made = held.get(value.id) if isinstance(value, ir.Name) else _constant_key(unit, value)
+            if made is not None and "init" not in last_name(call.func):
+                found.append((call, made))
+    return found
+
+
+def _constant_key(unit: Unit, value: ir.Expr) -> ir.Call | None:
+    """``jax.random.key(0)``."""
+    is_made = isinstance(value, ir.Call) and library_name(value.func, unit.scope) in _MAKING and len(value.args) == 1
+    return value if is_made and isinstance(value.args[0].value, ir.Constant) else None  # type: ignore[union-attr,return-value]
+
+
+def _seed_of(made: ir.Call) -> object:
+    seed = made.args[0].value
+    return seed.value if isinstance(seed, ir.Constant) else None
+
+
+def _are_alternatives(unit: Unit, one: ir.Call, other: ir.Call) -> bool:
+    """They stand in the two branches of one ``if``."""
+    return any(
+        isinstance(s, ir.If) and s.start < one.start < s.orelse[0].start <= other.start < s.end
+        for s in unit.statements
+        if isinstance(s, ir.If) and s.orelse
+    )
+
+
+def _report_depending(unit: Unit, made: ir.Call, earlier: ir.Call, call: ir.Call) -> Report:
+    scope = unit.scope
+    row = bisect_right(scope.tree.line_starts, earlier.start)
+    used = last_name(call.func) or "this call"
+    return Report(
+        call,
+        f"`{used}` gets a key of the seed in `{text_of(made, scope)}`, as did the call on line {row}, on whose result its "
+        "arguments depend, so the two draws may not be independent; make one key and split it",
+        preview=True,
+    )
 
 
 def _row_block(unit: Unit, statement: ir.Stmt) -> int:

@@ -26,6 +26,15 @@ from flake8_jax.rules._units import Unit, imports_jax, library_name, own_express
 from flake8_jax.semantics.domain.code import all_statements, bound_paths, last_name, path_of
 from flake8_jax.semantics.domain.equal_draws import mentions_equal_draws
 from flake8_jax.semantics.domain.key_words import NAMED, keeps_key
+from flake8_jax.semantics.domain.values import (
+    BoundMethod,
+    BuiltinValue,
+    ClassValue,
+    Const,
+    External,
+    FunctionValue,
+    ModuleValue,
+)
 from flake8_jax.semantics.events.files import FileRead
 
 _RANDOM = "jax.random."
@@ -44,6 +53,16 @@ _NO_KEY = re.compile(
 _BUILTINS = frozenset({"all", "any", "enumerate", "filter", "hasattr", "hash", "iter", "max", "min", "range", "reversed", "set",
                        "sort", "sorted", "sum", "zip", "items", "index", "count", "__init__", "super",
                        "eval_shape", "make_jaxpr", "tabulate"})  # fmt: skip
+_IN_VIEW = (FunctionValue, ClassValue, BoundMethod, ModuleValue, BuiltinValue, Const, External)
+"""Values of names whose code, or lack of it, the analysis of values knows."""
+_SEEDING = frozenset({"numpyro.handlers.seed", "numpyro.infer.initialize_model"})
+_WITHOUT_KEYS = frozenset({
+    "PIL", "absl", "builtins", "chex", "collections", "copy", "cv2", "dataclasses", "einops", "flax", "functools", "gc", "h5py",
+    "hydra", "itertools", "jax", "jaxtyping", "json", "logging", "math", "matplotlib", "ml_collections", "numpy", "omegaconf",
+    "operator", "optax", "orbax", "os", "pandas", "pathlib", "pickle", "random", "re", "scipy", "sklearn", "sys", "tensorflow",
+    "time", "torch", "tqdm", "typing", "wandb",
+})  # fmt: skip
+"""Libraries whose functions draw from no key, or whose functions the tables describe."""
 _NEAR = 12
 _DEPTH = 3
 
@@ -73,6 +92,7 @@ def keys_passed_twice(event: FileRead) -> list[Report]:
     found: list[Report] = []
     for walker in _walks(event):
         found += _left_as_they_are(walker)
+        found += _carried_on(walker)
         first_of: set[tuple[str, int]] = set()
         for key, first, second in sorted(walker.found.values(), key=lambda one: one[2].at.start):
             if (key, first.at.start) not in first_of and not _is_meant(walker.unit, key, first, second):
@@ -226,27 +246,48 @@ def _key_path(value: ir.Expr) -> str:
 
 def _callee(walker: _Walk, call: ir.Call) -> tuple[str, str]:
     """The name of what a call calls, and how it uses keys; an empty kind if it does not."""
-    func = call.func
+    func, scope = call.func, walker.unit.scope
     if isinstance(func, ir.Call):
-        if last_name(func.func) not in _MAPPING or not func.args:
+        maker = last_name(func.func)
+        if maker not in _MAPPING:
+            return maker, "given" if _makes_consumer(library_name(func.func, scope), maker) else ""
+        if not func.args:
             return "", ""
         func = func.args[0].value
-    library = library_name(func, walker.unit.scope)
+    library = library_name(func, scope)
     name = last_name(func)
     if library.startswith(_RANDOM):
         kind = "" if name in _PLAIN else "split" if name == "split" else "draw"
         return name, kind
-    if library or not name or name in _BUILTINS:
+    if library:
+        return name, "given" if library in _SEEDING or _is_consumer(library, name) else ""
+    if not name or name in _BUILTINS:
         return name, ""
     if isinstance(func, ir.Name):
         if name in walker.functions:
             return name, "known"
-        if name in walker.unit.scope.slots or keeps_key(name):
-            return name, ""
-        return name, "given"
+        is_known = isinstance(scope.slots.get(name), _IN_VIEW)
+        return name, "" if is_known or keeps_key(name) else "given"
     if isinstance(func, ir.Attribute) and path_of(func.value) in ("self", "cls"):
         return (name, "known") if name in walker.methods else (name, "" if keeps_key(name) else "given")
     return name, "" if keeps_key(name) else "given"
+
+
+def kind_of_use(unit: Unit, call: ir.Call) -> str:
+    """How the call uses a key that it gets: ``split``, ``draw`` or ``given``; empty if it does not, or if the file has its
+    function."""
+    functions = {s.function.name: s.function for s in unit.scope.tree.body if isinstance(s, ir.FunctionDef)}
+    return _callee(_Walk(unit, functions, {}), call)[1]
+
+
+def _is_consumer(library: str, name: str) -> bool:
+    """A function of a library that is neither JAX nor one without keys: ``agents.act(key, x)``."""
+    return library.partition(".")[0] not in _WITHOUT_KEYS and name not in _BUILTINS and not keeps_key(name)
+
+
+def _makes_consumer(library: str, name: str) -> bool:
+    """``Predictive(model, samples)(key)``, ``make_sampler(model)(key)``: what the inner call makes is called with a key."""
+    return bool(name) and name not in _BUILTINS and library.partition(".")[0] not in _WITHOUT_KEYS
 
 
 def _consumes(walker: _Walk, call: ir.Call, number: int, keyword: str | None, depth: int = _DEPTH) -> bool:
@@ -297,10 +338,14 @@ def _is_meant(unit: Unit, key: str, first: Use, second: Use) -> bool:
         for use in (first, second)
     ]
     bound = [bound_paths(s) if s is not None else set() for s in pair]
+    if second.kind == "split" and first.callee == "init" and library_name(first.at.func, scope):
+        return True  # Flax makes the keys of its layers in another way
+    if first.kind == "split" and not any("." in path or _is_read(unit, path) for path in bound[0]):
+        return True
     one, other = text_of(first.at.func, scope), text_of(second.at.func, scope)
     if any(_COPY.search(name.lower()) for name in (one, other, *bound[0], *bound[1])):
         return True
-    if unit.function is None and second.kind != "split" and not _are_near(unit, first, second):
+    if unit.function is None and first.callee == second.callee and not _are_near(unit, first, second):
         return True
     if _shuffle_alike(first, second):
         return False
@@ -340,6 +385,68 @@ def _left_as_they_are(walker: _Walk) -> Iterator[Report]:
                         f"gets the same key; split it: `{key}, key = jax.random.split({key})`"
                     )
                     yield Report(call, message, "info", preview=True)
+
+
+def _carried_on(walker: _Walk) -> Iterator[Report]:
+    """``rng, sub = split(rng)``, and then a call gets ``rng``, which goes on, and nothing reads ``sub``."""
+    unit = walker.unit
+    for number, statement in enumerate(unit.statements):
+        target = statement.targets[0] if isinstance(statement, ir.Assign) else None
+        value = statement.value if isinstance(statement, ir.Assign) else None
+        if not isinstance(target, ir.Tuple) or not isinstance(value, ir.Call) or not value.args:
+            continue
+        names, key = [path_of(e) for e in target.elts], path_of(value.args[0].value)
+        others = [name for name in names if name != key]
+        if library_name(value.func, unit.scope) != "jax.random.split" or key not in names or len(others) != 1:
+            continue
+        if others == ["_"] or "." in others[0] or not key or _is_read(unit, others[0]):
+            continue
+        taken = _taken_after(walker, unit.statements[number + 1 :], key)
+        if taken is not None and _goes_on(unit, taken, key):
+            row = bisect_right(unit.scope.tree.line_starts, statement.start)
+            message = (
+                f"`{last_name(taken.func)}` gets `{key}`, which the code uses again, but `{others[0]}`, which it split off "
+                f"on line {row}, is never used; pass `{others[0]}`"
+            )
+            yield Report(taken, message, "warning", preview=True)
+
+
+def _is_read(unit: Unit, name: str) -> bool:
+    """The unit, or a function in it, reads the variable, or the file does if the unit is its top level."""
+    bound = {
+        id(node)
+        for statement in unit.statements
+        if isinstance(statement, ir.Assign)
+        for target in statement.targets
+        for node in walk(target)
+    }
+    names = (n for s in unit.body for n in walk(s) if isinstance(n, ir.Name))
+    return any(n.id == name and id(n) not in bound for n in names)
+
+
+def _taken_after(walker: _Walk, statements: list[ir.Stmt], key: str) -> ir.Call | None:
+    """The first call that may draw from the key, before the code binds it again or splits it."""
+    for statement in statements:
+        calls = [n for n in own_expressions(statement) if isinstance(n, ir.Call)]
+        for call in sorted(calls, key=lambda one: one.end):
+            if not any(path_of(argument.value) == key for argument in call.args):
+                continue
+            library = library_name(call.func, walker.unit.scope)
+            kind = _callee(walker, call)[1]
+            if kind == "split" or library == "jax.random.fold_in":
+                return None
+            if kind in ("draw", "given", "known") or library.startswith("jax.lax."):
+                return call
+        if not hasattr(statement, "body") and key in bound_paths(statement):
+            return None
+    return None
+
+
+def _goes_on(unit: Unit, call: ir.Call, key: str) -> bool:
+    """Code behind the call reads the key, or a loop runs the call again."""
+    later = [s for s in unit.statements if s.start > call.end]
+    read = any(isinstance(n, ir.Name) and n.id == key for s in later for n in own_expressions(s))
+    return read or bool(unit.loops_around(call))
 
 
 def _advances(function: ir.Function, key: str) -> bool:

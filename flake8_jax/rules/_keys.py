@@ -13,6 +13,7 @@ from flake8_jax.core.cells import SUFFIX, Rows
 from flake8_jax.core.findings import FIRST_USE, LEADS_TO_USE, USED_AGAIN, Level, Step
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Candidate, Report
+from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._meetings import Meetings
 from flake8_jax.rules._merging import first_of_each
 from flake8_jax.rules._tracers import LONGEST_QUOTE, quote
@@ -482,7 +483,17 @@ def _without_known(walked: list[Candidate], others: list[Candidate]) -> list[Can
     for one in others:
         known.setdefault(_block_of(one), []).append(_row_of(one))
     left = [c for c in walked if all(abs(_row_of(c) - row) > _STRETCH for row in known.get(_block_of(c), []))]
-    return first_of_each(left, lambda candidate: (candidate.code, _block_of(candidate)))
+    clusters: dict[Hashable, list[int]] = {}
+    for one in sorted(left, key=lambda c: c.start):
+        rows = clusters.setdefault((one.code, _block_of(one)), [])
+        if not rows or _row_of(one) - rows[-1] > _APART:
+            rows.append(_row_of(one))
+
+    def cluster(candidate: Candidate) -> Hashable:
+        rows = clusters[candidate.code, _block_of(candidate)]
+        return candidate.code, _block_of(candidate), bisect_right(rows, _row_of(candidate))
+
+    return first_of_each(left, cluster)
 
 
 def _row_of(candidate: Candidate) -> int:
@@ -497,6 +508,8 @@ def _block_of(candidate: Candidate) -> Hashable:
 
 
 _STRETCH = 20
+_APART = 8
+"""So many lines further down, a reader looks for another report."""
 
 
 _LIKELY_OVERLOOKED = frozenset({"", "fixed", "constant"})
@@ -528,12 +541,30 @@ def _one_for_each_key(candidates: list[Candidate], *, by_cell: bool) -> list[Can
                 cell = cells[candidate.path].place(bisect_right(scope.tree.line_starts, candidate.start))[0]
         groups.setdefault((candidate.path, cell, candidate.code, origin, *_identity(event)), []).append(candidate)
     kept: list[Candidate] = []
+    rows: dict[str, list[int]] = {}
+    for first, *_ in groups.values():
+        rows.setdefault(first.path, []).append(_row_of(first))
     for first, *others in groups.values():
+        kept += _far_from(rows[first.path], others)
         known = {(step.path, step.start) for step in first.uses}
         again = [step for other in others[:MAX_USES] for step in _again(other)]
         more = [step for step in again if (step.path, step.start) not in known]
         kept.append(replace(first, uses=(*first.uses, *dict.fromkeys(more))) if more else first)
     return kept
+
+
+def _far_from(rows: list[int], others: list[Candidate]) -> list[Candidate]:
+    """Some of the further uses that are far from all rows with a report on a key: a preview shows them as well."""
+    found: list[Candidate] = []
+    for other in sorted(others, key=lambda one: one.start):
+        is_far = all(abs(_row_of(other) - row) > _APART for row in rows)
+        if is_far and len(found) < _FURTHER and not is_test(other.event.context):
+            rows.append(_row_of(other))
+            found.append(replace(other, preview=True))
+    return found
+
+
+_FURTHER = 2
 
 
 def _rank(event: KeyUse) -> tuple[bool, bool]:

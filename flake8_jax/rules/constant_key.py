@@ -9,8 +9,10 @@ from flake8_jax.rules._constant_seeds import (
     fallback,
     first_default_of_each_file,
     function_with_default,
+    is_called_again,
     is_sampler,
     is_shown,
+    keeps_global,
     stream_of_module,
     unused_seed,
 )
@@ -52,6 +54,8 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
     With `--preview`, the rule also reports:
 
     - A key that is the default of a parameter (one finding for each file).
+    - A draw from a key that the module makes once, in a function that the file calls more than once or in a loop, or that
+      only other files call. The same holds for the constructor of a class.
     - A key that a constructor makes from a constant, although the constructor gets a key.
     - A key that a function makes, if a loop calls the function but passes no result to the next iteration.
     - A key that a function without a parameter for a seed makes, if the name of the function says that it samples,
@@ -265,6 +269,24 @@ def constant_key(event: LibraryCall | RepeatedSeed) -> Report | None:
         first = corrupt(jnp.zeros(3))
         second = corrupt(jnp.zeros(3))
         assert jnp.array_equal(first, second)
+    ```
+
+    A function draws from a key of its module, so each layer starts with the same numbers (`--preview`).
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+    KEY = jax.random.key(0)
+
+
+    class Linear:
+        def __init__(self, rows, columns):
+            self.w = jax.random.normal(KEY, (rows, columns))  # expect: constant-key
+
+
+    def demonstrate():
+        assert jnp.array_equal(Linear(3, 3).w, Linear(3, 3).w)
     ```
 
     ## Use instead
@@ -627,7 +649,11 @@ def _made_by_each_call(event: RepeatedSeed) -> Report | None:
 def _drawn_from_global(event: LibraryCall) -> Report | None:
     """Traced code whose trace is kept draws from a key that its module made, of a constant seed, once and for all."""
     context, key = event.context, event.args[0]
-    if not (context.staged and context.once) or context.shapes_only or is_test(context):
+    if context.shapes_only or is_test(context) or context.presumed:
+        return None
+    if not context.staged:
+        return _drawn_in_each_call(event)
+    if not context.once:
         return None
     node, inner = event.nodes[0] if event.nodes else None, context.inner
     if not isinstance(node, ir.Name) or inner is None or node.id in inner.local_names or "<locals>" in inner.qualname:
@@ -645,6 +671,25 @@ def _drawn_from_global(event: LibraryCall) -> Report | None:
         f"`{node.id}` is created once, at import ({place(made.node, context)}), "
         "so every call of the traced code draws the same numbers; pass in a new key",
         None if event.name.rpartition(".")[2] in _CHOOSING else "info",
+    )
+
+
+def _drawn_in_each_call(event: LibraryCall) -> Report | None:
+    """A function that is called several times draws from a key that its module made of a constant seed."""
+    context, key = event.context, event.args[0]
+    node, fn = event.bound_nodes.get("key") or (event.nodes[0] if event.nodes else None), context.inner
+    made = key.recipe if isinstance(key, Array) else None
+    if not isinstance(node, ir.Name) or fn is None or made is None or made.name != SEED or made.function is not None:
+        return None
+    if not is_called_again(fn, context.scope) or keeps_global(node.id, fn, context.scope) or _is_said(event):
+        return None
+    maker = fn.qualname.rpartition(".")[0] if fn.name == "__init__" else fn.name
+    once = f"`{node.id}` is created once, at import ({place(made.node, context)})"
+    return Report(
+        event.at,
+        f"{once}, so every call of `{maker}` draws the same numbers; take a key as an argument",
+        "info",
+        preview=True,
     )
 
 

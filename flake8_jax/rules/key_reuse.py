@@ -61,7 +61,13 @@ def key_reuse(event: KeyUse | LibraryCall | FileRead) -> Report | list[Report] |
 
     With `--preview`, the rule also reads each function by itself, for keys that jaxlint knows only by their names, such as
     `key`, `rng` or `self.rng`. It reports, as a note, a key that the function passes to two calls (`env.reset(rng)`, then
-    `policy.act(obs, rng)`), or passes to a call and then splits. It reports the first such key of each function or cell.
+    `policy.act(obs, rng)`, or `mcmc.run(rng_key)` and, in a later cell, `Predictive(model, samples)(rng_key)`), or passes to
+    a call and then splits. It also reports a call that gets the key which the code goes on with, if the code has split off a
+    key for this call and never uses it (`rng, sub = jax.random.split(rng)`, then `act(obs, rng)`). Of the places within eight
+    lines of a function or cell, it reports the first.
+
+    If code uses one key several times, the rule reports the second use. With `--preview`, it also reports further uses that
+    are more than eight lines apart.
 
     With `--preview`, the rule also reports a `split` of a key after a `fold_in` of this key, because `fold_in` may
     return a key that `split` returns, too.

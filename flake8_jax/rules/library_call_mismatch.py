@@ -5,19 +5,27 @@ from __future__ import annotations
 import difflib
 import re
 
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core import ir
+from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.knowledge.history import show
 from flake8_jax.rules._merging import report_wrong_argument
 from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._wording import listed, spelled
-from flake8_jax.semantics.domain.code import last_name
+from flake8_jax.semantics.domain.code import bound_paths, last_name
+from flake8_jax.semantics.domain.values import Array
 from flake8_jax.semantics.events.arguments import FloatSize
-from flake8_jax.semantics.events.events import CallMismatch
+from flake8_jax.semantics.events.events import CallMismatch, LibraryCall
 from flake8_jax.semantics.events.refused import MissingMember
 
 
-@rule("JAX804", "error", raises="another error", settle=report_wrong_argument)
-def library_call_mismatch(event: CallMismatch | FloatSize | MissingMember) -> Report | None:
+@rule(
+    "JAX804",
+    "error",
+    raises="another error",
+    settle=report_wrong_argument,
+    only=Subscription(effects=frozenset({"consume", "split"})),
+)
+def library_call_mismatch(event: CallMismatch | FloatSize | MissingMember | LibraryCall) -> Report | None:
     """A call does not fit a function or method of JAX or a library around it, or their object lacks an attribute.
 
     The libraries are Flax, optax, Equinox, Haiku and NumPyro.
@@ -31,6 +39,9 @@ def library_call_mismatch(event: CallMismatch | FloatSize | MissingMember) -> Re
 
     With `--preview`, the rule reports `x.split(2, axis=-1)` even if it does not know that `x` is an array, because
     nothing else that JAX code works with has such a method.
+
+    With `--preview`, the rule reports a function of `jax.random` that gets all keys of a split
+    (`normal(split(key, 1))`), but takes a single key.
 
     ## Why is this bad?
 
@@ -176,6 +187,21 @@ def library_call_mismatch(event: CallMismatch | FloatSize | MissingMember) -> Re
         clip({"w": 1.0})  # raises: TypeError
     ```
 
+    With `--preview`, jaxlint reports an array of keys where JAX takes one:
+
+    ```python
+    import jax
+
+
+    def start(key, width):
+        keys = jax.random.split(key, 1)
+        return jax.random.normal(keys, (width,))  # expect: library-call-mismatch
+
+
+    def demonstrate():
+        start(jax.random.key(0), 3)  # raises: ValueError
+    ```
+
     ## Use instead
 
     ```python
@@ -295,6 +321,8 @@ def library_call_mismatch(event: CallMismatch | FloatSize | MissingMember) -> Re
         return _float_size(event)
     if isinstance(event, MissingMember):
         return _missing_member(event)
+    if isinstance(event, LibraryCall):
+        return _batch_of_keys(event)
     if event.problem.kind == "uncallable":
         return Report(event.at, _uncallable(event))
     function = f"`{spelled(event.context, event.at, event.name)}`"
@@ -303,6 +331,31 @@ def library_call_mismatch(event: CallMismatch | FloatSize | MissingMember) -> Re
     elif last_name(event.at.func) != event.name.rpartition(".")[2]:
         function = f"{quote(event.context, event.at.func, 'the function')} ({function})"
     return Report(event.at, _message(function, event), level="warning" if event.problem.kind == "unknown" else None)
+
+
+def _batch_of_keys(event: LibraryCall) -> Report | None:
+    """``jax.random.normal(keys)`` of all keys of a split."""
+    key, node = event.bound.get("key"), event.bound_nodes.get("key")
+    if not event.name.startswith("jax.random.") or node is None or event.context.presumed or event.context.caught:
+        return None
+    if not isinstance(key, Array) or key.dtype != "key" or not key.ndim or _is_of_parameter(event, node):
+        return None
+    shown, function = quote(event.context, node, "its argument"), spelled(event.context, event.at, event.name)
+    what = "an array of one key" if key.length == 1 else "an array of keys"
+    message = f"{shown} is {what}, but `{function}` takes a single key, so this call raises ValueError"
+    return Report(event.at, f"{message}; index it, or use jax.vmap for one draw per key", preview=True)
+
+
+def _is_of_parameter(event: LibraryCall, node: ir.Expr) -> bool:
+    """What the caller passes is known only as far as the transform around the function is: a lifted ``scan`` hands out
+    single keys."""
+    root, fn = node, event.context.inner
+    while isinstance(root, (ir.Subscript, ir.Attribute)):
+        root = root.value
+    if fn is None or not isinstance(root, ir.Name) or root.id in ("self", "cls"):
+        return False
+    is_bound = any(root.id in bound_paths(statement) for statement in fn.body)
+    return not is_bound and (any(p.name == root.id for p in fn.params) or root.id not in event.context.scope.slots)
 
 
 def _missing_member(event: MissingMember) -> Report:

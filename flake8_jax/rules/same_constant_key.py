@@ -17,7 +17,8 @@ def same_constant_key(event: EqualKeys | FileRead) -> Report | list[Report] | No
     The rule is on only with `--preview`: of the 13 findings in 282 public repositories, 8 were worth a change.
 
     The rule also reports two variables that are drawn from one seed in a function, or in nearby cells of a notebook, if a
-    statement of the file reads both.
+    statement of the file reads both. It also reports a call that gets a key of the seed of an earlier call, if its arguments
+    depend on the result of that call (the second example).
 
     ## Why is this bad?
 
@@ -44,6 +45,20 @@ def same_constant_key(event: EqualKeys | FileRead) -> Report | list[Report] | No
     def demonstrate():
         params = init(4)
         assert jnp.array_equal(params["hidden"], params["output"])
+    ```
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def predict(loc, scale):
+        samples = loc + scale * jax.random.normal(jax.random.key(0), (1000,))
+        return samples + jax.random.normal(jax.random.key(0), samples.shape)  # expect: same-constant-key
+
+
+    def demonstrate():
+        assert predict(0.0, 1.0).std() > 1.9  # independent draws give 1.41
     ```
 
     ## Use instead

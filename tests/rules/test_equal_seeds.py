@@ -31,8 +31,35 @@ def make(n, build):
     b = jax.random.normal(jax.random.key(1), (n,))  # here
     return build(w, b)
 """,
+    "noise on what has the same noise": """
+def predict(guide, dist, params):
+    samples = guide.sample_posterior(jax.random.PRNGKey(0), params)
+    rate = jnp.exp(samples)
+    return dist(rate).sample(jax.random.PRNGKey(0))  # here
+""",
+    "through the state of an object": """
+def fit(mcmc, predict, y):
+    mcmc.run(jax.random.key(1), y)
+    samples = mcmc.get_samples()
+    key = jax.random.key(1)
+    return predict(key, samples)  # here
+""",
 }
 SPARED = {
+    "a second experiment": """
+def fit(first, second, y):
+    first.run(jax.random.key(1), y)
+    second.run(jax.random.key(1), y)
+    return second.get_samples()
+""",
+    "one of two branches with results": """
+def fit(flag, guide, x):
+    if flag:
+        x = guide.sample(jax.random.key(1), x)
+    else:
+        x = guide.draw(jax.random.key(1), x)
+    return x
+""",
     "other seeds": """
 def make(n, build):
     w = jax.random.normal(jax.random.key(1), (n, n))

@@ -220,6 +220,11 @@ def again(key, x):
     params = net.init(key, x)
     return params, net.init(key, x)
 """,
+    "names alone": """
+def start(x, rng):
+    params = model.init(rng, x)
+    return env.reset(rng), params, x.sample(seed=rng)  # info: key-reuse
+""",
 }
 SPARED = {
     "one use alone": """
@@ -244,11 +249,6 @@ def start(state, seed):
     trainer.history.append(key)
     shared = env.replicate(key)
     return state, trainer, shared, jax.random.normal(key)
-""",
-    "names alone": """
-def start(x, rng):
-    params = model.init(rng, x)
-    return env.reset(rng), params, x.sample(seed=rng)
 """,
     "one function, with other parameters under equal noise": """
 def loss(params, target, x, seed):

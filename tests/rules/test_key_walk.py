@@ -99,8 +99,70 @@ def main(net, key, sampler):
     params = start(net, key)
     return sampler.run(key, params)  # here
 """,
+    "samplers and predictions of a library": """
+import numpyro
+from numpyro.infer import MCMC, NUTS, Predictive
+
+
+def fit(model, rng_key, y):
+    mcmc = MCMC(NUTS(model), num_warmup=100, num_samples=100)
+    mcmc.run(rng_key, y)
+    return Predictive(model, mcmc.get_samples())(rng_key)  # here
+
+
+def simulate(model, rng_key):
+    x = jax.random.normal(rng_key, (3,))
+    with numpyro.handlers.seed(rng_seed=rng_key):  # here
+        return model(x)
+""",
+    "an import that is not in view": """
+from agents import agent
+
+
+def begin(env, key):
+    obs = env.advance(key)
+    return agent.begin(key, obs)  # here
+""",
+    "far apart at the top level": f"""
+rng_key = jax.random.PRNGKey(1)
+mcmc.run(rng_key, 3)
+{"x = 1" + chr(10) * 20}
+predictive(rng_key, 3)  # here
+""",
+    "the key that goes on in place of the one that was split off": """
+from agents import learn
+
+
+def body(state, _):
+    params, rng = state
+    rng, _rng = jax.random.split(rng)
+    params = learn(params, rng)  # here
+    return (params, rng), None
+
+
+def conditional(params, rng, flag):
+    rng, sub = jax.random.split(rng)
+    params = jax.lax.cond(flag, learn, lambda p, r: p, params, rng)  # here
+    return params, rng
+""",
 }
 SPARED = {
+    "the last use of a key that was split": """
+from agents import learn
+
+
+def body(params, rng):
+    rng, unused = jax.random.split(rng)
+    return learn(params, rng)
+""",
+    "libraries without keys": """
+import optax
+
+
+def body(table, key):
+    optax.lookup(table, key)
+    return optax.find(table, key)
+""",
     "one of two branches": """
 def main(net, key, flag):
     if flag:
@@ -170,3 +232,17 @@ def test_keys_that_are_passed_twice(text: str) -> None:
     marked = [row for row, line in enumerate(text.splitlines()) if line.endswith("# here")]
     assert _rows(text, preview=True) == marked
     assert _rows(text, preview=False) == []
+
+
+def test_further_uses_of_a_key_far_from_the_second_one() -> None:
+    text = f"""{START}
+key = jax.random.PRNGKey(1)
+x = jax.random.normal(key, (3,))
+y = jax.random.uniform(key, (3, 4))  # here
+z = jax.random.uniform(key, (3, 5))
+{chr(10) * 20}
+w = jax.random.normal(key, (4,))  # here
+"""
+    marked = [row for row, line in enumerate(text.splitlines()) if line.endswith("# here")]
+    assert _rows(text, preview=True) == marked
+    assert _rows(text, preview=False) == marked[:1]
