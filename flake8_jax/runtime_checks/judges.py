@@ -762,10 +762,10 @@ def loses_digits(o: Observations) -> Verdict:
     if not o.visits():
         return NOT_REACHED
     if not o.watch.get("compared", 0):
-        return _unclear(
-            "jaxlint could compute no stable form of the formula on the values of this run",
-            "use float64 (jax_enable_x64) and compare the results",
-        )
+        said = "jaxlint could not compute the formula and its stable form on the values of this run"
+        if not o.watch.get("has_formula", True):
+            said = "jaxlint knows no stable form of this formula that it could compute on the values of this run"
+        return _unclear(said, "use float64 (jax_enable_x64) and compare the results")
     if alone >= LOST:
         how = "not finite where the stable one is" if alone > 1e30 else f"up to {alone:.1%} from the stable one"
         said = f"the formula is {how} in an element, but that changes no value and no gradient that the program uses"

@@ -201,8 +201,9 @@ def verify(
         for mode in [] if interrupted else runs_for(batch, workload):
             what = workload.title() if workload.command else f"the functions of {batch[0].spot.path}"
             known = runs.get("plain")
-            if known is not None and _is_idle(batch, mode, known):
-                runs[mode] = known
+            reached = known or whole(runs.get("keys"))
+            if reached is not None and _is_idle(batch, mode, reached):
+                runs[mode] = reached
                 continue
             progress(f"running {what} ({_MODES[mode]})")
             lines = _lines(batch, known) if workload.command and not workload.cells else None
@@ -314,13 +315,26 @@ def _is_idle(batch: Sequence[Asked], mode: str, plain: Run) -> bool:
     return mode in ("keys", "nans") and not _needing(batch, mode, plain)
 
 
+def whole(run: Run | None) -> Run | None:
+    """The run, if it came to its end by itself and well, so that another one comes to no other lines."""
+    if run is None or run.seen is None:
+        return None
+    return None if run.failed or run.stopped or run.cut or run.blind or run.trouble else run
+
+
 def _needing(batch: Sequence[Asked], mode: str, plain: Run | None) -> list[int]:
-    """The findings that a run of this mode is for, without those that it would not come to either."""
+    """The findings that a run of this mode is for, without those that it would not come to either, or that it cannot decide."""
     return [
         number
         for number, one in enumerate(batch)
-        if _mode(one) == mode and not _is_unreached(number, one.spot.path, mode, plain)
+        if _mode(one) == mode and not _is_unreached(number, one.spot.path, mode, plain) and not _is_hopeless(one)
     ]
+
+
+def _is_hopeless(one: Asked) -> bool:
+    """A formula with no other to compare it with shows something only if its line returns a value from a function."""
+    returns = not one.words or bool({"return", "<lambda>"} & one.words)
+    return one.rule == "unstable-expression" and one.formula is None and not returns
 
 
 def _is_unreached(number: int, path: str, mode: str, plain: Run | None) -> bool:

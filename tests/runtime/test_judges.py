@@ -16,7 +16,17 @@ from flake8_jax.runtime_checks.observations import Spot, Use, line_in_words
 from flake8_jax.runtime_checks.oracles import all_oracles
 from flake8_jax.runtime_checks.sandbox import Limits
 from flake8_jax.runtime_checks.statements import rows_of_loop
-from flake8_jax.runtime_checks.verify import Asked, Run, Workload, judged, limited, named_by, verdict_of
+from flake8_jax.runtime_checks.verify import (
+    Asked,
+    Run,
+    Workload,
+    _needing,
+    judged,
+    limited,
+    named_by,
+    verdict_of,
+    whole,
+)
 
 FILE, OTHER = "/project/model.py", "/project/other.py"
 BOOL = ("TracerBoolConversionError", "Attempted boolean conversion of traced array with shape float32[]")
@@ -804,3 +814,33 @@ def test_the_manual_names_the_rules_that_no_run_proves() -> None:
     oracles = (folder / "flake8_jax" / "runtime_checks" / "oracles").glob("[a-z]*.py")
     unproved = {path.stem.replace("_", "-") for path in oracles if "\nUNPROVED = " in path.read_text(encoding="utf-8")}
     assert set(re.findall(r"`([a-z]+(?:-[a-z]+)+)`", said.partition("\n- ")[0])) == unproved
+
+
+FORMULA = Asked("unstable-expression", Spot(FILE, 10, 10), words=frozenset({"y", "log"}))
+
+
+@pytest.mark.parametrize(
+    ("asked", "needed"),
+    [
+        (FORMULA, False),
+        (msgspec.structs.replace(FORMULA, formula=("log(x)", "log1p(x)")), True),
+        (msgspec.structs.replace(FORMULA, words=frozenset({"return", "log"})), True),
+        (msgspec.structs.replace(FORMULA, rule="key-reuse"), True),
+    ],
+)
+def test_a_formula_that_no_run_can_compare_needs_no_run_without_jit(asked: Asked, needed: bool) -> None:
+    assert bool(_needing([asked], "keys", None)) == needed
+
+
+@pytest.mark.parametrize(
+    ("run", "counts"),
+    [
+        (Run({}, {}), True),
+        (Run(None, {}), False),
+        (Run({}, {}, cut="ended"), False),
+        (Run({}, {}, failed=True), False),
+        (Run({}, {}, trouble="status 1"), False),
+    ],
+)
+def test_a_run_without_jit_that_came_to_its_end_shows_which_lines_no_run_comes_to(run: Run, counts: bool) -> None:
+    assert (whole(run) is run) == counts

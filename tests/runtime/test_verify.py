@@ -354,7 +354,7 @@ jax.grad(near)(jnp.arange(3.0))
 def test_formulas_are_compared_on_the_values_of_the_run(program: str, said: str, tmp_path: Path) -> None:
     folder = project(tmp_path, "import formulas\n")
     (folder / "formulas.py").write_text(program.lstrip())
-    words = ("--select", "JAX703", "--preview", "--output-format", "json", "--", "python", "main.py")
+    words = ("--select", "JAX703", "--preview", "--for", "60", "--output-format", "json", "--", "python", "main.py")
     done = call(folder, "formulas.py", *words)
     verdicts = [item["verdict"] for item in json.loads(done.stdout)]
     assert [verdict["verdict"] for verdict in verdicts] == ["confirmed", "inconclusive"]

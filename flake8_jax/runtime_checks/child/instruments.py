@@ -73,6 +73,7 @@ class Instruments:
         self.drifts: list[dict[str, Any]] = []
         self.nans: list[dict[str, Any]] = []
         self.urge: Callable[[], None] = lambda: None
+        self._watches_draws = False
         self._consumed: set[tuple[int, str]] = set()
         self._unwatched = 0
         self._kept: Counter[tuple[int, str, int]] = Counter()
@@ -104,6 +105,7 @@ class Instruments:
         """Watch what consumes keys. It sees values only where nothing is compiled. everywhere: compile nothing at all."""
         import jax
 
+        self._watches_draws = True
         if everywhere:
             jax.config.update("jax_disable_jit", True)
         for name, effect in (("random_bits_p", "draw"), ("random_split_p", "split"), ("random_fold_in_p", "fold")):
@@ -151,7 +153,7 @@ class Instruments:
                     found["reason"] = self._reasons[-1]
                     self._reasons.clear()
             into.append(found)
-            if event == _COMPILED:
+            if event == _COMPILED and not self._watches_draws:  # without jit, each operation is compiled
                 self.urge()
 
     def _explain_misses(self) -> None:

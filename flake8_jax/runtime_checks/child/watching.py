@@ -23,8 +23,8 @@ from dataclasses import dataclass, field
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
+from flake8_jax.runtime_checks.child.comparing import LOST, difference
 from flake8_jax.runtime_checks.child.comparing import MOST as MOST_FORMULAS
-from flake8_jax.runtime_checks.child.comparing import difference
 from flake8_jax.runtime_checks.child.constants import array_bytes
 from flake8_jax.runtime_checks.child.defaults import Calls, parameter_at
 from flake8_jax.runtime_checks.child.flows import Flow, flow_of
@@ -131,7 +131,8 @@ class Watch:
             "imported": self.imported, "started": self.started, "inside": max(self.inside.values(), default=0),
             "entered": max(self.entered.values(), default=0), "entered_runs": len(self.entered),
             "functions": sorted(self.functions),
-            "kept": self.kept, "compared": self.compared, "apart": min(self.apart, sys.float_info.max),
+            "kept": self.kept, "compared": self.compared,
+            "has_formula": self.formula is not None, "apart": min(self.apart, sys.float_info.max),
             "alone": min(self.alone, sys.float_info.max), "slope": min(self.slope, sys.float_info.max),
             "constant": self.constant, "was_tracer": self.was_tracer, "passed": self.passed,
             "parameter": "" if self.calls is None else self.calls.parameter.name,
@@ -351,6 +352,7 @@ class Watcher:
             found = difference(watch.formula, watch.flow, frame)
             if found is not None:
                 watch.compared += 1
+                is_new = is_new or max(found.value, found.slope) >= LOST > max(watch.apart, watch.slope)
                 watch.alone = max(watch.alone, found.alone)
                 watch.apart = max(watch.apart, found.value)
                 watch.slope = max(watch.slope, found.slope)
