@@ -484,7 +484,8 @@ def traces_again(o: Observations) -> Verdict:
     """
     count, runs_ = o.watch.get("entered", 0), o.watch.get("entered_runs", 0)
     if count >= 2 and o.most("eager") >= 2:
-        said = f"JAX traced the function {times_in_words(count)} in one run of the function around the line"
+        around = "the program" if o.watch.get("functions") == ["<module>"] else "the function around the line"
+        said = f"JAX traced the function {times_in_words(count)} in one run of {around}"
         return _confirmed(said, traces=count)
     if runs_ >= 2 and runs_ >= o.runs("eager") > 0:
         return _confirmed(f"JAX traced the function in each of {runs_} runs of the line", traces=runs_)

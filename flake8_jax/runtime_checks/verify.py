@@ -606,7 +606,9 @@ def _why_not_reached(one: Asked, watch: Seen, run: Run) -> Verdict | None:
         if path == one.spot.path and row < one.spot.first and function in watch["functions"]:
             return found
         if any(_leads_here(one, *left) for left in raised.get("left", ())):
-            return found
+            # Without the error, the program might not have come to the line either.
+            advice = "; fix that, or use a command that comes to the line" * (found.verdict == "blocked")
+            return msgspec.structs.replace(found, reason=found.reason + advice)
     what, advice = _end_before(one, run)
     if not what:
         return None

@@ -844,3 +844,23 @@ def test_a_formula_that_no_run_can_compare_needs_no_run_without_jit(asked: Asked
 )
 def test_a_run_without_jit_that_came_to_its_end_shows_which_lines_no_run_comes_to(run: Run, counts: bool) -> None:
     assert (whole(run) is run) == counts
+
+
+@pytest.mark.parametrize(("function", "words"), [("<module>", "the program"), ("f", "the function around the line")])
+def test_traces_of_a_line_of_no_function_are_counted_in_the_program(function: str, words: str) -> None:
+    watch = {"visits": {"eager": 9}, "most": {"eager": 9}, "entered": 9, "functions": [function]}
+    run = Run({"watches": [watch], "raised": []}, {})
+    found = judged(
+        0, Asked("transform-in-loop", Spot(FILE, 10, 10)), {"plain": run}, Workload((), ("/project",), "/"), {}
+    )
+    assert found.reason.endswith(f"JAX traced the function 9 times in one run of {words}"), found
+
+
+@pytest.mark.parametrize(("kind", "verdict"), [("OSError", "blocked"), ("SystemExit", "inconclusive")])
+def test_an_error_that_ended_the_module_says_what_else_can_be_done(kind: str, verdict: str) -> None:
+    error = {"type": kind, "bases": [kind], "message": "full", "state": "eager", "origin": "", "span": None}
+    raised = [error | {"stack": [[FILE, 90, "<module>", 1]], "left": [[FILE, 0, 99, 90]]}]
+    run = Run({"watches": [{"visits": {}, "functions": []}], "raised": raised}, {}, failed=True)
+    asked = Asked("eager-step", Spot(FILE, 10, 10))
+    found = judged(0, asked, {"plain": run}, Workload(("python", "main.py"), ("/project",), "/project"), {})
+    assert found.verdict == verdict and " a command that " in found.reason, found
