@@ -78,7 +78,7 @@ def _analyze(files: Sequence[SourceFile], request: AnalysisRequest, rules: tuple
     on_nodes = tuple(rule for rule in rules if rule.visits_nodes)
     machine = _machine_for(scopes, request, tuple(rule for rule in rules if not rule.visits_nodes))
     observe_nodes(machine, scopes, on_nodes, request)
-    run_entries(machine, scopes, request.entries)
+    run_entries(machine, scopes, request.entries, lambdas=request.preview)
     if request.preview:
         read_files(machine, scopes, request.entries)
     check_derivative_rules(machine)
@@ -125,7 +125,7 @@ def _machine_for(scopes: list[ModuleScope], request: AnalysisRequest, rules: tup
         knowledge = knowledge.with_user_transforms(request.transforms)
     machine = assemble(knowledge, scopes, rules)
     machine.program.x64 = True if request.x64 else None
-    machine.program.lazy = request.lazy
+    machine.program.lazy, machine.program.goes_on = request.lazy, request.preview
     machine.worklist.skipped = request.skipped
     machine.trackers[LoopNests].threshold = request.unroll_threshold
     if any(machine.bus.wants(event) for event in _VERSIONED):

@@ -95,8 +95,11 @@ def run_guarded(m: Machine, scope: ModuleScope, run: Callable[[], object]) -> No
         m.bus.crashes.append(("engine", scope.path, traceback_of(error)))
 
 
-def run_entries(m: Machine, scopes: list[ModuleScope], entries: frozenset[str] | None) -> None:
-    """Run all entries of the files in ``entries`` (None: of all files)."""
+def run_entries(
+    m: Machine, scopes: list[ModuleScope], entries: frozenset[str] | None, *, lambdas: bool = False
+) -> None:
+    """Run all entries of the files in ``entries`` (None: of all files). lambdas: those at the top level of modules as well
+    that no known code has called, as in ``ACTIVATIONS = {"relu": lambda x: …}``."""
 
     def is_entered(scope: ModuleScope) -> bool:
         return entries is None or scope.path in entries
@@ -115,17 +118,18 @@ def run_entries(m: Machine, scopes: list[ModuleScope], entries: frozenset[str] |
         m.worklist.partial_roots[:] = [root for root in m.worklist.partial_roots if is_entered(root[2])]
         m.worklist.deferred_functions[:] = [func for func in m.worklist.deferred_functions if is_entered(func.scope)]
         m.program.classes[:] = [cls for cls in m.program.classes if is_entered(cls.scope)]
-    _run_pending(m, is_entered)
+    _run_pending(m, is_entered, lambdas=lambdas)
 
 
 # --- what runs ----------------------------------------------------------------------------------------
 
 
-def _run_pending(m: Machine, is_entered: Callable[[ModuleScope], bool]) -> None:
+def _run_pending(m: Machine, is_entered: Callable[[ModuleScope], bool], *, lambdas: bool) -> None:
     """Run roots, contracts, partial transforms and nested functions; running them may make more of each."""
     roots, classes = _Growing(m.worklist.roots), _Growing(m.program.classes)
     partials, functions = _Growing(m.worklist.partial_roots), _Growing(m.worklist.deferred_functions)
-    while roots or functions or classes or partials:
+    outer = _Growing(m.worklist.outer_lambdas if lambdas else [])
+    while roots or functions or classes or partials or outer:
         for tv, node, scope, chain, staged in roots:
             wanted = (
                 (not tv.called and not staged and not _is_never_named(m, tv) and not _is_never_read(node, chain[-1].fn))
@@ -147,6 +151,9 @@ def _run_pending(m: Machine, is_entered: Callable[[ModuleScope], bool]) -> None:
                 run_guarded(m, scope, functools.partial(_run_partial, m, partial, node, frame, chain))
         for func in functions:
             if func.closure is not None or is_entered(func.scope):
+                _run_uncalled(m, func)
+        for func in outer:
+            if is_entered(func.scope):
                 _run_uncalled(m, func)
 
 

@@ -70,8 +70,8 @@ def make_function(m: Machine, frame: Frame, fn: ir.Function, owner: ClassValue |
         track_made(m, made)
     if m.path.loops:
         track_function(m, frame, made)
-    if not fn.is_lambda or closure is not None:
-        m.worklist.deferred_functions.append(made)
+    outer = fn.is_lambda and closure is None
+    (m.worklist.outer_lambdas if outer else m.worklist.deferred_functions).append(made)
     return made
 
 

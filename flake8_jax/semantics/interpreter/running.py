@@ -117,7 +117,7 @@ def _run_cells(m: Machine, frame: Frame) -> None:
                 versions = scope.versions.setdefault(name, [first[name]])
                 if versions[-1][1] is not value:
                     versions.append((cell, value))
-        if flow != NORMAL:
+        if flow != NORMAL and not m.program.goes_on:
             break
 
 

@@ -126,7 +126,8 @@ def run_block(m: Machine, frame: Frame, body: list[ir.Stmt]) -> Flow:
         flow = RUN[type(statement)](m, frame, statement)
         if frame.failed is not None:
             failed, frame.failed = frame.failed, None
-            if flow == NORMAL and is_always_evaluated(statement, failed):
+            goes_on = m.program.goes_on and not m.path.mode.staged and not frame.attempts
+            if flow == NORMAL and not goes_on and is_always_evaluated(statement, failed):
                 flow = RAISE
         if flow != NORMAL:
             break

@@ -81,6 +81,8 @@ class Program:
         self.by_name: dict[str, ModuleScope] = {}
         self.packages: set[str] = set()
         self.classes: list[ClassValue] = []
+        self.goes_on = False
+        """Whether code runs on after a call that surely raises outside tracing, and cells after one that does: in previews."""
         self.lazy = False
         """Whether a module runs only once a name of it is read. What its top level does to others is then seen late."""
         self.builtin_values: dict[str, Value] = {}

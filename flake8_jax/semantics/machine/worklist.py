@@ -25,11 +25,11 @@ class Worklist:
     """Filled while code runs, worked off between entries. rule_settings: custom derivative rules that were set.
     skipped: functions that no request enters. named_in: of a function, by its identity, the names that its body reads or
     binds, and how many decorators each function in it has. steps_of_file: statements run by the entries of each file.
-    crowded: names of crowded methods by class."""
+    crowded: names of crowded methods by class. outer_lambdas: those at the top level of a module, which only previews enter."""
 
     __slots__ = (
-        "crowded", "cuts", "deferred_functions", "named_in", "partial_roots", "roots", "rule_settings", "skipped",
-        "steps_of_file",
+        "crowded", "cuts", "deferred_functions", "named_in", "outer_lambdas", "partial_roots", "roots", "rule_settings",
+        "skipped", "steps_of_file",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -37,6 +37,7 @@ class Worklist:
         self.partial_roots: list[tuple[PartialValue, Any, ModuleScope, tuple[Link, ...]]] = []
         self.rule_settings: list[tuple[TransformedValue, str, Any, Any, ModuleScope]] = []
         self.deferred_functions: list[Any] = []
+        self.outer_lambdas: list[Any] = []
         self.skipped: frozenset[FunctionName] = frozenset()
         self.steps_of_file: dict[str, int] = {}
         self.cuts: list[Cut] = []
