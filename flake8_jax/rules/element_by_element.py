@@ -5,7 +5,7 @@ from __future__ import annotations
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import host_behaviour, is_test
 from flake8_jax.rules._tracers import is_array_or_number, quote
-from flake8_jax.semantics.domain.values import GRAD, Array, Value, holds_tracer
+from flake8_jax.semantics.domain.values import GRAD, Array, Value, holds_tracer, is_traced_array
 from flake8_jax.semantics.events.events import Iteration, LibraryCall
 
 _FEW = 16
@@ -22,9 +22,11 @@ _INSTEAD = {
 _OF_SEVERAL = {"builtins.max": "jnp.maximum", "builtins.min": "jnp.minimum"}
 
 
-@rule("JAX419", "info", only=Subscription(where=frozenset({"eager", "loop"}), arrays=True))
+@rule("JAX419", "info", only=Subscription(where=frozenset({"eager", "loop", "staged"}), arrays=True))
 def element_by_element(event: LibraryCall | Iteration) -> Report | None:
     """Outside tracing, `max`, `sum` or another builtin function goes through the elements of a JAX array.
+
+    In traced code, the rule reports `sum` of an array, because JAX compiles an addition for each element.
 
     In functions, the rule also reports `max` and `min` of several values if one is a JAX array (`max(h, 0.0)`), and functions
     of `math` on a JAX array. They wait for the device, and raise an error once the function is jitted.
@@ -126,8 +128,10 @@ def element_by_element(event: LibraryCall | Iteration) -> Report | None:
     <https://docs.jax.dev/en/latest/async_dispatch.html>
     """
     context = event.context
-    if context.staged or context.presumed or is_test(context):
+    if context.presumed or is_test(context):
         return None
+    if context.staged:
+        return _unrolled(event) if isinstance(event, LibraryCall) else None
     if isinstance(event, Iteration):
         return _iterated(event)
     if context.loop == 0 and not context.loop_ids and context.inner is not None:
@@ -143,6 +147,23 @@ def element_by_element(event: LibraryCall | Iteration) -> Report | None:
     instead += " with axis=0" if event.name == "builtins.sum" and not is_flat else ""
     function, subject = event.name.rpartition(".")[2], quote(context, event.nodes[0], "the array")
     problem = f"`{function}` goes through the elements of the JAX array {subject} one by one, which is slow"
+    return Report(event.at, f"{problem}; use {instead}", preview=True)
+
+
+def _unrolled(event: LibraryCall) -> Report | None:
+    """``sum(errors**2)`` in traced code: one addition for each element."""
+    if event.name != "builtins.sum" or len(event.args) != 1 or event.kwargs or None in event.nodes:
+        return None
+    value = event.args[0]
+    if not is_traced_array(value) and not holds_tracer(value, GRAD):
+        return None
+    if type(value) is not Array or value.declared or value.dtype == "key" or value.ndim == 0:
+        return None
+    if value.length is not None and value.length <= _FEW:
+        return None
+    instead = "jnp.sum" if value.ndim == 1 else "jnp.sum with axis=0"
+    subject = quote(event.context, event.nodes[0], "the array")
+    problem = f"`sum` adds the elements of the traced array {subject} one by one, so JAX compiles an addition for each"
     return Report(event.at, f"{problem}; use {instead}", preview=True)
 
 

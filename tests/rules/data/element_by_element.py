@@ -92,7 +92,12 @@ print(max(jnp.sum(jnp.ones(4)), 0.0))
 
 @jax.jit
 def traced(x):
-    return x * max(x.shape)
+    return x * max(x.shape) + sum([x.sum(), x.mean()])
 
 
-# runs: traced(jnp.ones(40))
+@jax.jit
+def unrolled(x, y):
+    return sum((x - y) ** 2) / len(y)  # expect: element-by-element
+
+
+# runs: traced(jnp.ones(40)), unrolled(jnp.ones(40), jnp.ones(40))
