@@ -42,6 +42,7 @@ from flake8_jax.semantics.events.instabilities import (
 OF_LOGITS = "jax.nn.log_softmax(logits)"
 OF_LOGIT = "jax.nn.log_sigmoid(logits)"
 OF_REST = "jax.nn.log_sigmoid(-logits)"
+SWISH = "x * jax.nn.sigmoid(beta * x)"
 LOG_DENSITY = "x + jnp.log(c)"
 EXPONENTIAL = "jax.random.exponential"
 GUMBEL = "jax.random.gumbel"
@@ -54,13 +55,15 @@ _NO_PROBABILITY = re.compile(r"(?i)log|scale|std|sigma|var|rate|price|mu$|mean|l
 _LOSS = re.compile(r"(?i)loss|nll|entropy|likelihood|bce|(?:^|_)ce(?:_|$)|objective|cost|criterion|reinforce")
 _GIVING = re.compile(r"(?i)^(?:\w*_)?v?(?:softmax|sigmoid|pred(?:ict)?(?:_proba)?|forward)$")
 _LABEL = re.compile(
-    r"(?i)^(?:y|t|labels?|targets?|y_?true|(?:\w*_)?(?:one_?)?hots?(?:_\w+)?|y_?batch|batch_?y)$|_(?:labels?|targets?)$"
+    r"(?i)^(?:y|t|labels?|targets?|y_?true|(?:\w*_)?(?:one_?)?hots?(?:_\w+)?|y_?batch|batch_?y)$|_labels?$"
 )
 _PICKING = re.compile(
     r"(?i)^(?:y|t|labels?|targets?|actions?|acts?|a|y_?true|classes|cls)$|_(?:labels?|targets?|actions?|y)$|^word"
 )
 _LETTERS = frozenset("ytYT")
-_INPUT = re.compile(r"(?i)^(?:[b-n]|[r-x]|xs?_?\w*|inputs?)$")
+_INPUT = re.compile(
+    r"(?i)^(?:[b-n]|[r-x]|xs?_?\w*|inputs?|n_\w+|\w*(?:dims?|size|num|count|temp|temperature|alpha|beta|gamma))$"
+)
 _EPSILON = re.compile(r"(?i)(?:^|_)(?:eps|epsilon|tiny|delta)\w*$|^FLT_MIN$")
 _LARGEST_EPSILON = 1e-3
 _FLOORS = frozenset({"clip", "maximum", "minimum", "+", "where", "select", "exp", "max", "nan_to_num", "log_softmax"})
@@ -411,21 +414,27 @@ def _of_softmax(event: Computation, a: Value, b: Value) -> Finding | None:
 
 
 def _of_logistic(event: Computation, a: Value, added: Value) -> Finding | None:
-    """``1 / (1 + exp(-x))`` in a function that no known code calls, and ``x / (1 + exp(-x))``."""
+    """``1 / (1 + exp(-x))`` in a function, which a caller may differentiate, and ``x / (1 + exp(-x))``."""
     exponential = arithmetic_of(event, added)
     if exponential is None or exponential.name != "exp" or stays_low(exponential.operands[0]):
         return None
-    if not event.differentiated and not is_open(exponential.operands[0]):
-        return None
-    if event.context.inner is None or same(event, a, added):
+    if event.context.inner is None or constant(event, exponential.operands[0]) is not None or same(event, a, added):
         return None
     negated = written_as(exponential.operands[0])
-    if negated is not None and negated.name == "negative" and same(event, negated.operands[0], a):
-        return Finding("computes x / (1 + exp(-x)), whose gradient is NaN for very negative x", "jax.nn.silu")
+    if negated is not None and _is_negation_of(event, negated, a):
+        better = "jax.nn.silu" if negated.name == "negative" else SWISH
+        return Finding("computes x / (1 + exp(-x)), whose gradient is NaN for very negative x", better)
     known = number(a)
     if known is None or known == 0.0:
         return None
     return Finding(f"computes {known:g} / (1 + exp(-x)), whose gradient is NaN for very negative x", SIGMOID)
+
+
+def _is_negation_of(event: Computation, recipe: Recipe, value: Value) -> bool:
+    """``-x``, or ``-beta * x``."""
+    if recipe.name == "negative" and recipe.operands:
+        return same(event, recipe.operands[0], value)
+    return recipe.name == "*" and any(same(event, operand, value) for operand in recipe.operands)
 
 
 def is_open(value: Value, depth: int = DEEPEST) -> bool:

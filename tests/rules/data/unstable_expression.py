@@ -504,6 +504,18 @@ def mixture(x, mu, w):
     return jnp.log(p.sum(axis=1))  # expect: unstable-expression
 
 
+ACTIVATIONS = {"sigmoid": lambda x: 1.0 / (1.0 + jnp.exp(-x)), "tanh": jnp.tanh}  # expect: unstable-expression
+
+
+@jax.jit
+def gate(x, w):
+    return 1 / (1 + jnp.exp(-x @ w))  # expect: unstable-expression
+
+
+def swish(x, beta):
+    return x / (1 + jnp.exp(-beta * x))  # expect: unstable-expression
+
+
 def silu(x):
     return x / (1 + jnp.exp(-x))  # expect: unstable-expression
 
