@@ -33,7 +33,7 @@ def eager_step(event: EagerStep | LibraryCall) -> Report | None:
 
     - Models and optimizers that only their names show: `model.apply(params, x)`, `model.forward(params, x)`,
       `state.apply_fn({"params": params}, x)` and `state.apply_gradients(grads=grads)` of an object that jaxlint does not
-      know.
+      know. In a file that uses Flax NNX or Equinox, also `self.q_network(x)`, `model(x)` and the like.
     - An optimizer of `jax.example_libraries.optimizers`, such as `opt_update(i, grads, state)`.
     - A model, an optimizer or operations that a loop with 20 to 99 iterations runs, such as the sampling loop of a diffusion
       model.
@@ -413,7 +413,8 @@ def eager_step(event: EagerStep | LibraryCall) -> Report | None:
     ## Limitations
 
     The rule does not know what an object is that a parameter or unknown code gives, so with `--preview` it trusts the
-    names `apply`, `apply_fn` and `apply_gradients`. If such a method is already jitted, the finding is wrong.
+    names `apply`, `apply_fn` and `apply_gradients`, and the names of models. If such a method is already jitted, the
+    finding is wrong.
 
     If no code of the project calls the function with the loop, the users of a library may jit the function. The rule then
     takes the loop for code outside tracing if it goes over data, passes results of a jitted function on, shows a progress

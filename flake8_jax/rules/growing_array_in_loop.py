@@ -11,7 +11,7 @@ from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._variation import report_compilations
 from flake8_jax.semantics.domain.code import nodes_around, path_of
-from flake8_jax.semantics.domain.values import Array, ListValue
+from flake8_jax.semantics.domain.values import Array, HostArray, ListValue
 from flake8_jax.semantics.events.events import LibraryCall, LoopCopy
 
 
@@ -24,7 +24,8 @@ def growing_array_in_loop(event: LoopCopy | LibraryCall) -> Report | None:
 
     The rule also reports a cache that a model makes longer in each call, such as
     `jnp.concatenate([cache["k"], k], axis=1)`, even if jaxlint sees no loop. jaxlint knows such a cache by its name. It also
-    reports `sum(errors)` beside `errors.append(error)`, which adds up all elements again for each new one.
+    reports `sum(errors)` beside `errors.append(error)`, which adds up all elements again for each new one, and a sum in traced
+    code over a list that its name shows to be a history (`sum(state["error_history"])`).
 
     ## Why is this bad?
 
@@ -220,12 +221,15 @@ def _is_cache(node: ir.Expr) -> bool:
 def _report_sum(event: LibraryCall) -> Report | None:
     """``sum(self.errors)`` beside ``self.errors.append(error)``, in each step: the sum of all steps so far."""
     history = event.args[0] if event.args else None
-    if is_test(event.context) or not isinstance(history, ListValue) or len(event.at.args) != 1:
+    if is_test(event.context) or history is None or len(event.at.args) != 1:
         return None
-    path = path_of(event.at.args[0].value)
-    if not path or not any(isinstance(value, Array) for value in history.slots.values()):
+    given = event.at.args[0].value
+    path = _path_with_keys(given)
+    if not path or isinstance(history, (Array, HostArray)):
         return None
-    if not _is_appended_to(event, path):
+    holds = isinstance(history, ListValue) and any(isinstance(value, Array) for value in history.slots.values())
+    appends = _is_appended_to(event, path)
+    if not (holds and appends) and not _is_presumed_history(event, given, appends=appends):
         return None
     name = quote(event.context, event.at.args[0].value, "the list")
     problem = f"`sum` adds up all of {name} again for each new element, one operation for each element so far"
@@ -241,4 +245,34 @@ def _is_appended_to(event: LibraryCall, path: str) -> bool:
         if isinstance(node, (ir.For, ir.While)):
             around = node.body
     calls = (node for statement in around for node in walk(statement) if isinstance(node, ir.Call))
-    return any(path_of(call.func) == f"{path}.append" for call in calls)
+    appending = (c.func.value for c in calls if isinstance(c.func, ir.Attribute) and c.func.attr == "append")
+    return any(_path_with_keys(value) == path for value in appending)
+
+
+def _path_with_keys(node: ir.Expr) -> str:
+    """``state.errors`` also of ``state["errors"]``."""
+    if isinstance(node, ir.Subscript) and isinstance(node.index, ir.Constant) and isinstance(node.index.value, str):
+        path = _path_with_keys(node.value)
+        return f"{path}.{node.index.value}" if path else ""
+    if isinstance(node, ir.Attribute):
+        path = _path_with_keys(node.value)
+        return f"{path}.{node.attr}" if path else ""
+    return path_of(node)
+
+
+_HISTORY = re.compile(r"history|(^|_)(errors|hist|past|trajectory)($|_)")
+
+
+def _is_presumed_history(event: LibraryCall, given: ir.Expr, *, appends: bool) -> bool:
+    """What is appended is unknown, but the file computes with JAX; or traced code sums what its name says to be a history."""
+    context, path = event.context, _path_with_keys(given)
+    if context.inner is None or "." not in path or _is_averaged(event):
+        return False
+    uses_jax = re.search(r"\bjax\b", context.scope.text) is not None
+    return (appends and uses_jax) or (context.staged and _HISTORY.search(path.rpartition(".")[2]) is not None)
+
+
+def _is_averaged(event: LibraryCall) -> bool:
+    """``sum(xs) / len(xs)``: most likely once, behind the loop."""
+    around = nodes_around(event.context.scope.tree.body, event.at.start, event.at.end)
+    return any(isinstance(node, ir.BinOp) and node.op == "/" and node.left is event.at for node in around)

@@ -11,7 +11,15 @@ from flake8_jax.rules._steps import is_without_jit_on_purpose, report_gradients_
 from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.domain.code import bound_paths, names_read
-from flake8_jax.semantics.domain.values import BoundMethod, ExternalMethod, FunctionValue, PartialValue, Site, Value
+from flake8_jax.semantics.domain.values import (
+    BoundMethod,
+    ExternalMethod,
+    FunctionValue,
+    PartialValue,
+    Site,
+    Unknown,
+    Value,
+)
 from flake8_jax.semantics.events.events import Repetition
 
 
@@ -26,6 +34,9 @@ def transform_in_loop(event: Repetition) -> Report | None:
     the compiled function again in every iteration. With `--preview`, it also reports `grad` of a function or method that
     stores values in an object or a list (`self.fake = …`), or that draws numbers with `random` or `numpy.random`. Jitted code
     would do both only once. So the function has to return the values first, and the numbers have to be arguments.
+
+    With `--preview`, the rule also reports `grad` of a function that jaxlint does not know, such as a parameter, and loops
+    with 21 to 100 iterations that call `grad`, and loops that train a model of Flax NNX in place.
 
     ## Why is this bad?
 
@@ -109,7 +120,8 @@ def transform_in_loop(event: Repetition) -> Report | None:
 
     jaxlint does not report a body of `scan` that the code defines once, before the loop, because JAX finds the
     compiled body in its cache. It does not report code that runs once, or a loop that is known to have at most 100
-    iterations, because such a loop costs little. For a new body of `scan` or a similar function, the limit is 4
+    iterations (with `--preview`, at most 20 for `grad`), because such a loop costs little.
+    For a new body of `scan` or a similar function, the limit is 4
     iterations, as for `jit` (JAX401), because JAX compiles that body in each iteration.
 
     There is one exception: if a loop calls `vmap` and each iteration depends on the one before, as in `x = step(x)` or
@@ -203,7 +215,9 @@ def transform_in_loop(event: Repetition) -> Report | None:
         if event.name == "jax.lax.map":
             problem, advice = "`map` traces and compiles its function", f"jit {step}"
     else:
-        repeated = "differentiates the compiled function" if event.how == "differentiated" else "traces its function"
+        repeated = "traces its function"
+        if event.how == "differentiated":
+            repeated = f"differentiates {'its' if isinstance(event.operand, Unknown) else 'the compiled'} function"
         function = callee(event.context, event.at, f"`{short(event.name)}`")
         problem = f"{function}{_made(event, function)} is not jitted, so JAX {repeated} again"
         advice = f"jit it once {'before the loop' if event.own else 'outside'}, or jit {step}"
@@ -213,7 +227,8 @@ def transform_in_loop(event: Repetition) -> Report | None:
             advice = "draw its random numbers outside and pass them in, then jit it"
     when = f"in every iteration{of_loop(event)}" if event.own else f"in every iteration of {loop_of(event)}"
     trains = event.how == "traced" and not event.slight and short(event.name) in _GRADIENTS
-    preview = event.slight or event.how == "differentiated"
+    trains = trains and not event.presumed
+    preview = event.slight or event.presumed or event.how == "differentiated"
     return Report(
         event.at, f"{problem} {when}; {advice}", None if trains else "info", unless=event.unless, preview=preview
     )

@@ -30,6 +30,11 @@ def unjitted_function(event: UnjittedFunction) -> Report | None:
     - No code of the project calls the function, its name is of this kind, and each call of it compiles a `scan` or a
       similar loop again, because the function defines the loop's body.
 
+    - No code of the project calls the method, but it calls what `grad`, `hessian` or `vmap` returned
+      (`-jax.grad(self.energy)(x)`), or it predicts by its name with six or more operations.
+    - A method that chooses an action (`select_action`, `act`) does two or more operations on the device, and a loop calls it
+      that steps an environment, or no loop in view.
+
     ## Why is this bad?
 
     Outside `jit`, JAX sends each operation to the device by itself, and keeps each intermediate array. For an evaluation of

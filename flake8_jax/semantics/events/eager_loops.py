@@ -24,7 +24,8 @@ class Repetition(msgspec.Struct, frozen=True, eq=False):
     name: canonical name of the transform; operand: the function. loop: the IR of the loop; own: it is one of the running
     function, else of a caller. given, unless: the facts on which a report hangs. slight: it costs little, or a test of the
     iteration's number stands before it, or the function cannot be jitted as it is. made: where ``grad`` was applied. draws:
-    the function draws numbers on the host, which would be the same ones in each call of compiled code."""
+    the function draws numbers on the host, which would be the same ones in each call of compiled code. presumed: the
+    loop has at most 100 iterations, or nothing but a model of NNX goes from one iteration to the next."""
 
     context: Context
     at: ir.Node
@@ -40,6 +41,7 @@ class Repetition(msgspec.Struct, frozen=True, eq=False):
     slight: bool = False
     made: Site | None = None
     draws: bool = False
+    presumed: bool = False
 
 
 CopyKind = Literal["joined", "listed", "updated"]

@@ -120,6 +120,7 @@ _OF_EXAMPLES = frozenset({
 _APPLYING = ("flax.linen.", "haiku.")
 _APPLIED = re.compile(r"haiku\.\w+\.apply")
 _LAYERS = ("equinox.nn.", "flax.nnx.")
+_ANY_MODEL = frozenset({"flax.nnx.Module", "equinox.Module"})
 _SEVERAL = frozenset({"MLP", "Sequential", "MultiheadAttention", "MultiHeadAttention", "GRUCell", "LSTMCell"})
 
 
@@ -717,9 +718,31 @@ def _is_access(func: BuiltinValue) -> bool:
 _TREES = re.compile(r"(?:.*_)?(?:params|parameters|variables|vars|weights|theta)(?:_.*)?|params|variables")
 
 
+_NAMED_MODELS = re.compile(
+    r"(?:^|_)(?:model|net|network|policy|actor|critic|qnet|estimator|encoder|decoder|classifier|generator|transformer|mlp|cnn)"
+    r"(?:_net|_network|_model|_ema|_target)?$",
+    re.IGNORECASE,
+)
+_OF_OBJECTS = re.compile(r"\bnnx\b|\bequinox\b")
+"""In a file whose models are called as functions."""
+
+
+def _is_named_model(at: Call) -> bool:
+    """``self.q_network(state)`` in a file of Flax NNX or Equinox, ``net.forward(x)``."""
+    node = at.node
+    if not isinstance(node, ir.Call) or not node.args or node.args[0].keyword is not None:
+        return False
+    text = at.frame.scope.text
+    if isinstance(node.func, ir.Attribute) and node.func.attr == "forward":
+        return _NAMED_MODELS.search(last_name(node.func.value)) is not None and "torch" not in text
+    return _NAMED_MODELS.search(last_name(node.func)) is not None and _OF_OBJECTS.search(text) is not None
+
+
 def _kind_by_name(func: Value, at: Call) -> WorkKind | None:
     """``model.apply(params, x)``, ``state.apply_fn({"params": params}, x)``, ``state.apply_gradients(grads=grads)`` of objects
     that nothing is known of."""
+    if type(func) is Unknown and _is_named_model(at):
+        return "applied"
     if type(func) is not Unknown or not isinstance(at.node, ir.Call) or not isinstance(at.node.func, ir.Attribute):
         return None
     given, method = at.node.args, at.node.func.attr
@@ -763,6 +786,8 @@ def _kind_of(m: Machine, func: Value) -> WorkKind | None:
         return "optimizer" if f"{func.cls}.{func.name}" in OPTIMIZERS else None
     if isinstance(func, ExternalInstance) and func.cls in _OF_EXAMPLES:
         return "updated"
+    if isinstance(func, ExternalInstance) and func.cls in _ANY_MODEL:
+        return "applied"
     if isinstance(func, ExternalInstance) and func.cls.startswith(_LAYERS):
         if func.cls.rpartition(".")[2] in _SEVERAL or any(_is_in_model(m, loop) for loop in m.path.loops):
             return "layers"

@@ -457,20 +457,25 @@ def emit_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
     compiled = not maps and _is_compiled(m, made.operand)
     how: RepetitionKind = "differentiated" if compiled else "traced"
     stores, draws = (False, False) if compiled or maps else _works_on_the_host(m, made.operand)
-    runs = compiled or stores or draws or runs_python(m, made.operand)
+    unknown = not maps and type(made.operand) is Unknown
+    how = "differentiated" if unknown else how
+    runs = compiled or unknown or stores or draws or runs_python(m, made.operand)
     if not runs or (maps and is_short_lambda(m, made.operand)) or _raises(m, reports):
         return
     for depth in range(len(m.path.loops) - 1, m.path.loop_base - 1 if maps else -1, -1):
         loop = m.path.loops[depth]
-        if compiled and not isinstance(loop.node, (ir.For, ir.While)):
+        if (compiled or unknown) and not isinstance(loop.node, (ir.For, ir.While)):
             continue
-        if _is_long(node, loop, maps=maps) and _repeats(m, node, loop, maps=maps):
+        mutates = made.name.startswith("flax.nnx.")
+        if _is_long(node, loop, maps=maps) and _repeats(m, node, loop, maps=maps, mutates=mutates):
+            brief = 0 < loop.trip_count <= _SHORT and not maps
+            presumed = brief or (mutates and not _repeats(m, node, loop, maps=maps, mutates=False))
             against = loop_fact(loop.node)
             own = depth >= m.path.loop_base
             m.bus.emit(
                 Repetition(
                     m.path.context(frame.scope), node, how, made.name, made.operand, loop.node, own, "", against,
-                    _called_in(m, loop), stores or draws, made.site, draws,
+                    _called_in(m, loop), stores or draws, made.site, draws, presumed,
                 )
             )  # fmt: skip
             return
@@ -484,13 +489,15 @@ def _raises(m: Machine, reports: int) -> bool:
 
 def _is_long(node: Any, loop: LoopState, *, maps: bool) -> bool:
     """The loop is not known to have few iterations. maps: a ``vmap`` runs in it."""
-    few = _FEW_STEPS if maps and _searches(node, loop) else _SHORT
+    few = _SHORT if maps and not _searches(node, loop) else _FEW_STEPS
     return not (loop.unrolled or 0 < loop.times <= _FEW or 0 < loop.trip_count <= few)
 
 
-def _repeats(m: Machine, node: Any, loop: LoopState, *, maps: bool) -> bool:
-    """Each iteration surely runs the node outside of tracing, and another one follows."""
-    return not _was_given_fresh(m, loop) and _is_eager(m, node, loop, here=maps) and _goes_on(m, node, loop)
+def _repeats(m: Machine, node: Any, loop: LoopState, *, maps: bool, mutates: bool) -> bool:
+    """Each iteration surely runs the node outside of tracing, and another one follows. mutates: it works on an object that
+    the iterations hand on."""
+    is_eager = _is_eager(m, node, loop, here=maps, mutates=mutates)
+    return not _was_given_fresh(m, loop) and is_eager and _goes_on(m, node, loop)
 
 
 def _works_on_the_host(m: Machine, operand: Value) -> tuple[bool, bool]:
@@ -519,7 +526,7 @@ def _is_compiled(m: Machine, operand: Value) -> bool:
     return isinstance(operand, FunctionValue) and _only_calls_compiled(m, operand)
 
 
-def _is_eager(m: Machine, node: Any, loop: LoopState, *, here: bool = False) -> bool:
+def _is_eager(m: Machine, node: Any, loop: LoopState, *, here: bool = False, mutates: bool = False) -> bool:
     """No code stages the loop. If its function is a library's, whose callers are not known, it may be a short one that users
     unroll; but hardly one whose iterations pass their results to the next. here: what ``node`` computes."""
     if not m.path.stack or m.path.stack[0].kind != "entry" or any(is_start(m, link) for link in m.path.stack):
@@ -528,6 +535,8 @@ def _is_eager(m: Machine, node: Any, loop: LoopState, *, here: bool = False) -> 
         return False
     if any(_may_be_overridden(m, link) for link in m.path.stack[loop.links :]):
         return False
+    if mutates and isinstance(loop.node, (ir.For, ir.While)):
+        return True
     place = m.path.stack[loop.links].node if len(m.path.stack) > loop.links else node
     return (
         isinstance(loop.node, (ir.For, ir.While))

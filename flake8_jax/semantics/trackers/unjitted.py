@@ -21,9 +21,9 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import children, walk
-from flake8_jax.semantics.domain.code import all_statements, functions_of, last_name
+from flake8_jax.semantics.domain.code import all_statements, functions_of, last_name, path_of
 from flake8_jax.semantics.domain.row_loops import leaf_update
-from flake8_jax.semantics.domain.values import FunctionValue, Site
+from flake8_jax.semantics.domain.values import FunctionValue, Site, TransformedValue
 from flake8_jax.semantics.events.unjitted import UnjittedFunction
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 from flake8_jax.semantics.trackers.eagerness import is_model_code, is_surely_eager, may_be_staged
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
     from flake8_jax.semantics.domain.stack import Link, LoopState
-    from flake8_jax.semantics.domain.values import TransformedValue, Value
+    from flake8_jax.semantics.domain.values import Value
     from flake8_jax.semantics.machine.core import Machine
 
 Work = tuple[str, Any]
@@ -45,12 +45,15 @@ FEW = 5
 """A loop that says that it has fewer iterations calls nothing again and again."""
 MANY = 6
 """So many operations are worth a compiled function."""
+FEW_OF_ACTION = 2
+"""An agent acts in each step of its environment, so that two operations on the device cost more than the step."""
 _MAX_WORKS = 48
 _HEAVY = frozenset({"model", "applied", "layers", "optimizer", "updated", "gradient", "mapped", "body"})
 _COUNTED = frozenset({"operation", "draw", "access"})
 RECURRING = re.compile(
     r"accuracy|(^|_)(acc|eval|evaluate|evaluation|validate|update|step|act|action|actions|predict|policy|sample|generate|forward"
     r"|infer|inference|learn|adam|sgd|momentum|rmsprop|metrics?)($|_(?!fn|func|function))"
+    r"|(^|_)(train|fit)_(on_|one_)?(batch|minibatch|iteration|iter)($|_)"
 )
 _SOLVING = re.compile(r"(^|_)(simulate|solve|integrate|rollout)($|_)")
 """The same of functions that compile a loop in each call."""
@@ -151,7 +154,7 @@ class Unjitted(Tracker):
                 self._tell(doing, loop)
         elif link.kind == "entry" and not path.stack and id(function) not in self.m.trackers[Runs].callees:
             has_body = any(kind == "body" for _, kind, _ in doing.works.values())
-            if _is_recurring(function, weight, has_body=has_body):
+            if _is_recurring(function, weight, has_body=has_body) or _is_working_method(doing, weight):
                 self._tell(doing, None)
 
     def _tell(self, doing: Doing, loop: LoopState | None) -> None:
@@ -191,7 +194,12 @@ def _weight(doing: Doing) -> Weight:
         return "heavy"
     if "compiled" in kinds or _has_loop(doing.link.fn):
         return ""  # its operations stand beside other work
-    return "many" if _count(doing) >= MANY and any(kind in ("operation", "draw") for kind in kinds) else ""
+    acts = doing.link.fn is not None and _CHOOSING.search(doing.link.fn.name) is not None
+    return (
+        "many"
+        if _count(doing) >= (FEW_OF_ACTION if acts else MANY) and any(kind in ("operation", "draw") for kind in kinds)
+        else ""
+    )
 
 
 def _has_loop(function: ir.Function | None) -> bool:
@@ -232,6 +240,8 @@ def _is_collective(call: ir.Call) -> bool:
 
 
 _COLLECTIVES = frozenset({"pmean", "psum", "pmax", "pmin", "all_gather", "axis_index"})
+_CHOOSING = re.compile(r"^(select|choose|get|sample)?_?(act|action|actions)$")
+_PREDICTING = re.compile(r"(^|_)(predict|policy|infer|inference)($|_)")
 _ACTING = re.compile(r"(^|_)(act|action|actions|generate)($|_)")
 
 
@@ -239,7 +249,13 @@ def _repeats(m: Machine, loop: LoopState) -> bool:
     """A loop outside of tracing that calls the function again and again."""
     if loop.unrolled or not isinstance(loop.node, (ir.For, ir.While)) or 0 < loop.trip_count < FEW:
         return False
-    return not may_be_staged(m, loop) and is_surely_eager(m, loop)
+    return not may_be_staged(m, loop) and (is_surely_eager(m, loop) or _is_episode(loop.node))
+
+
+def _is_episode(loop: ir.For | ir.While) -> bool:
+    """The loop steps an environment of the host: ``env.step(action)``."""
+    calls = (path_of(node.func).lower() for s in loop.body for node in walk(s) if isinstance(node, ir.Call))
+    return any(path.endswith(".step") and "env" in path for path in calls)
 
 
 def _is_recurring(function: ir.Function, weight: Weight, *, has_body: bool) -> bool:
@@ -250,6 +266,20 @@ def _is_recurring(function: ir.Function, weight: Weight, *, has_body: bool) -> b
     if has_body and _SOLVING.search(name):
         return True
     return bool(RECURRING.search(name) if weight == "heavy" else _HAND_MADE.search(name))
+
+
+def _is_working_method(doing: Doing, weight: Weight) -> bool:
+    """A public method that calls what ``grad`` or ``vmap`` returned, or that predicts by many operations: its object is made
+    once and used often, and users hardly jit its methods."""
+    function = doing.link.fn
+    if function is None or not function.params or function.params[0].name != "self" or function.name.startswith("_"):
+        return False
+    if any(map(_is_collective, _calls_in(function.body))):
+        return False
+    kinds = {kind for _, kind, _ in doing.works.values()}
+    if len(function.params) > 1 and not kinds.isdisjoint(("gradient", "mapped")):
+        return True
+    return weight != "" and bool(_PREDICTING.search(function.name))
 
 
 def _is_passed_on(m: Machine, name: str) -> bool:
@@ -294,6 +324,11 @@ def track_body(m: Machine, frame: Frame, node: Any, name: str, operands: list[Va
         m.trackers[Unjitted].track("body", node)
 
 
+def _is_derivative(operand: Value) -> bool:
+    """What ``grad`` or ``hessian`` returned, perhaps for a function that is not known."""
+    return isinstance(operand, TransformedValue) and operand.fact.model == "wrap" and not operand.fact.omnistaging
+
+
 def track_uncompiled(m: Machine, made: TransformedValue, node: Any) -> None:
     """Eager code has called what ``grad`` or ``vmap`` returned."""
     fact = made.fact
@@ -301,5 +336,9 @@ def track_uncompiled(m: Machine, made: TransformedValue, node: Any) -> None:
         return
     if fact.maps_axes is None and not needs_python(m, made.operand):
         m.trackers[Unjitted].track("gradient", node)
-    elif fact.maps_axes is not None and runs_python(m, made.operand) and not is_short_lambda(m, made.operand):
+    elif (
+        fact.maps_axes is not None
+        and (runs_python(m, made.operand) or _is_derivative(made.operand))
+        and not is_short_lambda(m, made.operand)
+    ):
         m.trackers[Unjitted].track("mapped", node)

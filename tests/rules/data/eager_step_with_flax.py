@@ -593,3 +593,23 @@ beside_in_the_test(jnp.ones(3), jnp.ones(3))
 
 elements(len(sys.argv) * 500)
 epochs()
+
+
+class Player:
+    def __init__(self, env, q_network):
+        self.env, self.q_network = env, q_network
+
+    def choose(self, state):
+        return int(jnp.argmax(self.q_network(state)))  # expect: eager-step
+
+    def play(self):
+        state, done = self.env.reset(), False
+        while not done:
+            state, reward, done = self.env.step(self.choose(state))
+
+
+def accuracy(model: nnx.Module, batches):
+    right = 0
+    for x, label in batches:
+        right += jnp.sum(jnp.argmax(model(x), axis=-1) == label)  # expect: eager-step
+    return right

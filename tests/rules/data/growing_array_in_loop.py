@@ -413,3 +413,30 @@ def test_rows():
     x = jnp.zeros(0)
     for row in range(3000):
         x = jnp.append(x, row)
+
+
+class Controller:
+    def __init__(self):
+        self.errors = []
+
+    def output(self, gain, error):
+        self.errors.append(error)
+        return gain[0] * error + gain[1] * sum(self.errors)  # expect: growing-array-in-loop
+
+    def mean(self):
+        return sum(self.errors) / len(self.errors)
+
+
+def integral(gain, state):
+    return gain * sum(state["error_history"])  # expect: growing-array-in-loop
+
+
+@jax.grad
+def cost(gain, steps):
+    state = {"error_history": [1.0]}
+    for _ in range(steps):
+        state["error_history"].append(1.0 - integral(gain, state))
+    return state["error_history"][-1] ** 2
+
+
+# runs: cost(0.1, 5), Controller().output(jnp.ones(2), 1.0)

@@ -334,3 +334,28 @@ def fit_disturbed(w, rounds):
     for _ in range(rounds):
         w = w - 0.1 * jax.grad(disturbed)(w)  # expect: transform-in-loop
     return w
+
+
+def newton(f, x, rounds):
+    curvature = jax.hessian(f)
+    for _ in range(rounds):
+        x = x - jnp.linalg.solve(curvature(x), jnp.ones(3))  # expect: transform-in-loop
+    return x
+
+
+# runs: newton(lambda x: jnp.sum(x**2), jnp.ones(3), 3)
+
+
+def fifty(w, x):
+    for _ in range(50):
+        w = w - 0.1 * jax.grad(loss)(w, x)  # expect: transform-in-loop
+    return w
+
+
+def ten(w, x):
+    for _ in range(10):
+        w = w - 0.1 * jax.grad(loss)(w, x)
+    return w
+
+
+# runs: fifty(ten(jnp.ones(2), jnp.ones((3, 2))), jnp.ones((3, 2)))

@@ -149,3 +149,39 @@ def robust_update(params, x, y):
 
 
 robust_update(*start())
+
+
+class Field:
+    def __init__(self, stiffness, potential):
+        self.stiffness = stiffness
+        self.curvatures = jax.vmap(jax.hessian(potential))
+
+    def energy(self, x):
+        return self.stiffness * jnp.sum(x**2)
+
+    def force(self, x):
+        return -jax.grad(self.energy)(x)  # expect: unjitted-function
+
+    def laplacian(self, x):
+        return jnp.trace(self.curvatures(x), axis1=1, axis2=2)  # expect: unjitted-function
+
+    def make_force(self):
+        return jax.grad(self.energy)(jnp.ones(3))
+
+
+# runs: Field(1.0, jnp.sum).force(jnp.ones(2)), Field(1.0, jnp.sum).laplacian(jnp.ones((2, 3)))
+
+
+class Critic:
+    def predict(self, x):
+        hidden = jnp.tanh(jnp.dot(x, self.w) + self.b)  # expect: unjitted-function
+        return jnp.tanh(jnp.dot(hidden, self.v) + self.c)
+
+    def features(self, x):
+        hidden = jnp.tanh(jnp.dot(x, self.w) + self.b)
+        return jnp.tanh(jnp.dot(hidden, self.v) + self.c)
+
+
+def train_batch(params, x, y):
+    grads = jax.grad(loss)(params, x, y)  # expect: unjitted-function
+    return jax.tree.map(lambda p, g: p - 0.1 * g, params, grads)

@@ -16,7 +16,7 @@ def train_step(model: nnx.Module, optimizer: nnx.Optimizer, batch, rng):
 
 
 def evaluate(model, batch, rng, logger):
-    value = jnp.mean(model(batch + jax.random.normal(rng, batch.shape)))
+    value = jnp.mean(model(batch + jax.random.normal(rng, batch.shape)))  # info: eager-step
     logger.log(value)
     return value
 
@@ -38,5 +38,5 @@ def watch(model, loader, epochs, logger):
         values = []
         for batch in loader:
             first, second = jax.random.split(rng)  # info: key-reuse-in-loop
-            values.append(evaluate(model, jax.random.uniform(first, batch.shape), second, logger))  # info: eager-step
+            values.append(evaluate(model, jax.random.uniform(first, batch.shape), second, logger))
         print(jnp.stack(values).mean())
