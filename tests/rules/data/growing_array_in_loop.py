@@ -437,6 +437,3 @@ def cost(gain, steps):
     for _ in range(steps):
         state["error_history"].append(1.0 - integral(gain, state))
     return state["error_history"][-1] ** 2
-
-
-# runs: cost(0.1, 5), Controller().output(jnp.ones(2), 1.0)
