@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from flake8_jax.core.registry import Report, rule
+from collections.abc import Hashable
+
+from flake8_jax.core import ir
+from flake8_jax.core.registry import Candidate, Report, rule
 from flake8_jax.rules._key_walk import split_into_two
 from flake8_jax.rules._keys import is_near, place
+from flake8_jax.rules._merging import first_of_each, place_of
 from flake8_jax.rules._wording import located
 from flake8_jax.semantics.events.events import FileRead, TransformMismatch
 
 
-@rule("JAX706", "error", raises="another error")
+def report_once(candidates: list[Candidate]) -> list[Candidate]:
+    """One report of the calls in a function whose arguments one function refuses in the same way."""
+    return first_of_each(candidates, _cause)
+
+
+def _cause(candidate: Candidate) -> Hashable:
+    event = candidate.event
+    if isinstance(event, TransformMismatch) and isinstance(event.at, ir.Call) and event.applied is None:
+        return place_of(event.context, candidate.start), event.problem
+    return candidate.path, candidate.start
+
+
+@rule("JAX706", "error", raises="another error", settle=report_once)
 def transform_argument_mismatch(event: TransformMismatch | FileRead) -> Report | list[Report] | None:
     """An option of a transform, such as `argnums`, does not fit the function, or the code unpacks the result wrongly.
 

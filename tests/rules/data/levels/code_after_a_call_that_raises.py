@@ -12,7 +12,7 @@ def main():
     x = double(jnp.ones(3), axis=1)  # info: transform-argument-mismatch
     x = jnp.ones(3)
     x[0] = 1.0  # info: array-item-assignment
-    return x
+    return double(x, axis=1)
 
 
 y = double(jnp.ones(3), axis=1)  # info: transform-argument-mismatch
