@@ -29,7 +29,7 @@ from flake8_jax.rules._host_seeds import ignored_key, narrow_range
 from flake8_jax.rules._keys import place
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.boundary import NOT_TRAINING, SEED
-from flake8_jax.semantics.domain.code import all_statements, last_name, statement_at
+from flake8_jax.semantics.domain.code import all_statements, last_name, names_read, statement_at
 from flake8_jax.semantics.domain.equal_draws import mentions_equal_draws
 from flake8_jax.semantics.domain.values import Array, Const, External
 from flake8_jax.semantics.events.events import Context, LibraryCall, RepeatedSeed
@@ -760,7 +760,18 @@ def _is_idle(call: ir.Call, fn: ir.Function) -> bool:
     returned = [node.value for node in nodes if isinstance(node, ir.Return) and node.value is not None]
     if returned and all(map(_is_shape, returned)):
         return True
-    return any(_switches_training_off(node, call) or _is_default(node, call) or _is_wait(node, call) for node in nodes)
+    if any(_switches_training_off(node, call) or _is_default(node, call) or _is_wait(node, call) for node in nodes):
+        return True
+    holding = [node for node in nodes if isinstance(node, ir.Assign) and _is_inside(call, node)]
+    names = {target.id for node in holding for target in node.targets if isinstance(target, ir.Name)}
+    takers = [
+        (node, argument.value)
+        for node in nodes
+        if isinstance(node, ir.Call)
+        for argument in node.args
+        if not names.isdisjoint(names_read(argument.value))
+    ]
+    return bool(takers) and all(_switches_training_off(node, value) for node, value in takers)
 
 
 def _is_shape(node: ir.Node | ir.Expr) -> bool:
@@ -779,15 +790,16 @@ def _is_wait(node: object, call: ir.Call) -> bool:
     return isinstance(node.value.func, ir.Attribute) and node.value.func.attr == "block_until_ready"
 
 
-def _switches_training_off(node: object, call: ir.Call) -> bool:
-    if not isinstance(node, ir.Call) or not _is_inside(call, node):
+def _switches_training_off(node: object, argument: ir.Expr) -> bool:
+    """A layer, or a network, gets the key in this argument, and an argument that says that it does not train."""
+    if not isinstance(node, ir.Call) or not _is_inside(argument, node):
         return False
     return any(
-        argument.keyword in NOT_TRAINING
-        and isinstance(argument.value, ir.Constant)
-        and argument.value.value is NOT_TRAINING[argument.keyword]
-        for argument in node.args
-        if argument.keyword is not None
+        other.keyword in NOT_TRAINING
+        and isinstance(other.value, ir.Constant)
+        and other.value.value is NOT_TRAINING[other.keyword]
+        for other in node.args
+        if other.keyword is not None
     )
 
 

@@ -310,9 +310,11 @@ def _bool_operands(m: Machine, frame: Frame, node: ir.BoolOp, how: TestKind, who
     operands.close()
     truth, asked = None if seen else conjunction, conjunction if untraced else None
     guesses = _joint_guesses(seen, conjunction)
+    # ``isinstance(x, tuple) and len(x) == 2``: if the length of each tuple is known to be 2, the first operand decides.
+    other = seen[0].taught(not conjunction) if len(seen) == 1 else ()
     if conjunction:
-        return Test(truth, None, tuple(learnt), (), guesses, untraced=asked)
-    return Test(truth, None, (), tuple(learnt), guesses, untraced=asked)
+        return Test(truth, None, tuple(learnt), other, guesses, untraced=asked)
+    return Test(truth, None, other, tuple(learnt), guesses, untraced=asked)
 
 
 def _joint_guesses(tests: list[Test], conjunction: bool) -> frozenset[bool]:

@@ -337,3 +337,30 @@ class Layer:
 
 
 # runs: ignores_its_seed(2), overwrites_its_key(2), by_default(2), Layer(2, jax.random.key(1))
+
+
+def apply(params, x, *, rngs, training):
+    noise = jax.random.normal(rngs["dropout"], x.shape) if training else 0.0
+    return params * x + noise
+
+
+@jax.jit
+def evaluated(params, x):
+    rngs = {"params": jax.random.key(0), "dropout": jax.random.key(1)}
+    return apply(params, x, rngs=rngs, training=False)
+
+
+@jax.jit
+def trained(params, x):
+    rngs = {"params": jax.random.key(0), "dropout": jax.random.key(1)}  # expect: constant-key
+    return apply(params, x, rngs=rngs, training=True)
+
+
+@jax.jit
+def evaluated_and_trained(params, x):
+    rngs = {"dropout": jax.random.key(1)}  # expect: constant-key
+    return apply(params, x, rngs=rngs, training=False), apply(params, x, rngs=rngs, training=True)
+
+
+# runs: evaluated(jnp.ones(3), jnp.ones(3)), trained(jnp.ones(3), jnp.ones(3))
+# runs: evaluated_and_trained(jnp.ones(3), jnp.ones(3))
