@@ -369,7 +369,7 @@ def _array_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, rig
     level = result_level(m, (left, right))
     if m.trackers[Captures].constants:
         embed(m, (left, right))
-    size = joint_size((left, right))
+    size = joint_size((left, right)) if op != "@" else 0  # a product has other axes than its factors
     if op in COMPARISONS:
         # Booleans have no tangent: under ``grad`` alone they are concrete arrays.
         level = CONCRETE if level == GRAD else level

@@ -245,3 +245,14 @@ def differentiated(params, x):
 
 # runs: of_module(jnp.ones(2)), maker_of_predict(kernels)(jnp.ones(2))
 # runs: by_argument(kernels, jnp.ones((1, 2))), differentiated(kernels, jnp.ones(2))
+
+
+PRODUCT = EMBEDDINGS @ jnp.ones(EMBEDDINGS.shape[1])
+
+
+@jax.jit
+def of_a_product(x):
+    return jnp.sum(PRODUCT * x)
+
+
+# runs: of_a_product(jnp.ones(()))
