@@ -811,7 +811,7 @@ def _is_default(node: object, call: ir.Call) -> bool:
     return nothing and _is_inside(call, node)
 
 
-def _is_inside(call: ir.Call, node: ir.Node) -> bool:
+def _is_inside(call: ir.Node, node: ir.Node) -> bool:
     return node is not call and node.start <= call.start and call.end <= node.end
 
 
