@@ -159,10 +159,11 @@ def _run_pending(m: Machine, is_entered: Callable[[ModuleScope], bool], *, lambd
 
 def read_files(m: Machine, scopes: list[ModuleScope], entries: frozenset[str] | None) -> None:
     """All entries have run: the rules that read whole files get those in ``entries`` (None: all)."""
+    files = tuple(scopes)
     for scope in scopes:
         if scope.tree.body and (entries is None or scope.path in entries) and m.bus.wants(FileRead):
             context = m.path.context(scope)
-            run_guarded(m, scope, functools.partial(m.bus.emit, FileRead(context, scope.tree.body[0])))
+            run_guarded(m, scope, functools.partial(m.bus.emit, FileRead(context, scope.tree.body[0], files)))
 
 
 def _is_never_named(m: Machine, value: Value) -> bool:
