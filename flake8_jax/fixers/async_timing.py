@@ -26,7 +26,7 @@ from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import binder_before, target_names, uses
 from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.fixers._timed_sections import before, computing, left_over, open_results, unwaited_sections
-from flake8_jax.semantics.events.events import Timed
+from flake8_jax.semantics.events.events import FileRead, Timed
 
 _WAIT = "jax.block_until_ready"
 _GONE_BEFORE = "jax.api"
@@ -52,9 +52,14 @@ _LOOPS = (ir.For, ir.While, ir.Comprehension, ir.Function)
 
 
 @fixer("async-timing")
-def fix(event: Timed, source: FixSource) -> Fix | None:
-    work = event.pending
-    if work is None or event.magic or source.functions(work)[:1] != source.functions(event.at)[:1]:
+def fix(event: Timed | FileRead, source: FixSource) -> Fix | None:
+    work = event.pending if isinstance(event, Timed) else None
+    if (
+        not isinstance(event, Timed)
+        or work is None
+        or event.magic
+        or source.functions(work)[:1] != source.functions(event.at)[:1]
+    ):
         return None
     statement, stop = source.statement(work), source.statement(event.at)
     if _is_meant(source, event, work) or not _has_wait(source):

@@ -20,7 +20,10 @@ from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.values import External
 
 Span = tuple[int, int]
-_LIBRARIES = re.compile(r"^\s*(?:import|from)\s+(?:jax|flax|optax|equinox|haiku|distrax|rlax|chex)\b", re.MULTILINE)
+_LIBRARIES = re.compile(
+    r"^\s*(?:import|from)\s+(?:[\w. ]+,\s*)*(?:jax|flax|optax|equinox|haiku|distrax|rlax|chex|numpyro|blackjax)\b",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.cells import SUFFIX
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._timed_walk import unfinished, without_known
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.code import (
     all_statements,
@@ -20,12 +21,12 @@ from flake8_jax.semantics.domain.code import (
     paths_read,
     statement_at,
 )
-from flake8_jax.semantics.events.events import Timed
+from flake8_jax.semantics.events.events import FileRead, Timed
 from flake8_jax.semantics.events.facts import NO_MEASURE
 
 
-@rule("JAX901", "warning", fixable="sometimes")
-def async_timing(event: Timed) -> Report | None:
+@rule("JAX901", "warning", fixable="sometimes", settle=without_known)
+def async_timing(event: Timed | FileRead) -> Report | list[Report] | None:
     """A timer stops before the timed work is done.
 
     The finding is a note in four cases:
@@ -52,6 +53,11 @@ def async_timing(event: Timed) -> Report | None:
     With `--preview`, the rule also reports `%timeit f(x)` and `%time f(x)` in a notebook if nothing waits for the
     result, and cells that begin with `%%timeit` or `%%time`. For `%timeit`, the finding is a note, because `%timeit`
     calls the function many times.
+
+    With `--preview`, the rule also reads each function by itself, without the values that it gets. As a note, it reports a
+    timer that stops right after a call of a parameter (`fn(*args)`), of a step by its name (`train_step(state, batch)`) or
+    of a function of the file that computes with JAX, if nothing in the timed code reads a result. The timer can be an object
+    with the methods `start` and `stop`, a `with` block (`with Timer():`), or `timeit.timeit(lambda: f(x))`.
 
     ## Why is this bad?
 
@@ -215,6 +221,8 @@ def async_timing(event: Timed) -> Report | None:
 
     <https://docs.jax.dev/en/latest/async_dispatch.html>
     """
+    if isinstance(event, FileRead):
+        return unfinished(event)
     context = event.context
     if context.staged or context.presumed:
         return None

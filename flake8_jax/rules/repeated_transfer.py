@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,12 +10,13 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Candidate, Report, rule
 from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._units import Unit, calls_in, imports_jax, library_name, own_expressions, units_of
 from flake8_jax.rules._variation import arguments, runs_compiled
 from flake8_jax.rules._wording import callee, listed
-from flake8_jax.semantics.domain.code import bound_paths, nodes_around, path_of
+from flake8_jax.semantics.domain.code import all_statements, bound_paths, nodes_around, path_of
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.values import DictValue, HostArray, ListValue, TupleValue, Value
-from flake8_jax.semantics.events.events import Context, TransformCall
+from flake8_jax.semantics.events.events import Context, FileRead, TransformCall
 
 _FEW = 20
 """So many copies are not worth a thought."""
@@ -27,17 +29,22 @@ _CHANGING = frozenset({"copyto", "fill", "partition", "permute", "put", "readint
 def first_of_each_function(candidates: list[Candidate]) -> list[Candidate]:
     """Return the first report of each function: the array that a step gets is often what the evaluation gets as well."""
     first: dict[tuple[str, int], Candidate] = {}
+    read = [candidate for candidate in candidates if isinstance(candidate.event, FileRead)]
     for candidate in sorted(candidates, key=lambda c: (c.path, c.start)):
-        first.setdefault((candidate.path, id(candidate.event.context.inner)), candidate)
-    return list(first.values())
+        if not isinstance(candidate.event, FileRead):
+            first.setdefault((candidate.path, id(candidate.event.context.inner)), candidate)
+    return [*first.values(), *read]
 
 
 @rule("JAX418", "info", settle=first_of_each_function)
-def repeated_transfer(event: TransformCall) -> Report | None:
+def repeated_transfer(event: TransformCall | FileRead) -> Report | list[Report] | None:
     """A loop passes the same NumPy array to a compiled function in every iteration.
 
     The rule is on only with `--preview`, because the code gives the right result, and the copies take little time for
     small arrays.
+
+    It also reports a loader that copies a part of the same data to the device in each call or epoch
+    (`jnp.array(self.batches[i])`), as in the second example. If all data fit on the device, copy them once.
 
     ## Why is this bad?
 
@@ -76,6 +83,23 @@ def repeated_transfer(event: TransformCall) -> Report | None:
                 assert "host-to-device transfer" in str(refused)
             else:
                 raise AssertionError("no copy")
+    ```
+
+    ```python
+    import jax.numpy as jnp
+    import numpy as np
+
+
+    class Loader:
+        def __init__(self, x, size):
+            self.batches = np.array_split(x, len(x) // size)
+
+        def get(self, i):
+            return jnp.array(self.batches[i])  # expect: repeated-transfer
+
+
+    def demonstrate():
+        assert Loader(np.ones(8), 4).get(0).shape == (4,)
     ```
 
     ## Use instead
@@ -152,6 +176,8 @@ def repeated_transfer(event: TransformCall) -> Report | None:
 
     <https://docs.jax.dev/en/latest/_autosummary/jax.device_put.html>
     """
+    if isinstance(event, FileRead):
+        return [*_batches_of_objects(event), *_batches_of_loops(event)]
     context = event.context
     if event.statics is None or not _repeats(context) or is_test(context) or not runs_compiled(event):
         return None
@@ -174,6 +200,94 @@ def repeated_transfer(event: TransformCall) -> Report | None:
     how = "jnp.asarray" if not any(copied.values()) else "jax.device_put"
     how = "jax.device_put and a sharding" if event.name.endswith("pmap") else how
     return Report(event.at, f"{problem}; copy {them} once before the loop, with {how}", preview=True)
+
+
+def _batches_of_objects(event: FileRead) -> list[Report]:
+    """``jnp.array(self.batches[i])`` in a method, of data that no method changes."""
+    scope = event.context.scope
+    if is_test(event.context) or scope.is_test or not imports_jax(scope):
+        return []
+    found: list[Report] = []
+    for unit in units_of(scope):
+        if unit.owner is None or unit.function is None or not _HANDING_OUT.search(unit.function.name):
+            continue
+        changing = _changed_in_class(unit.owner)
+        copies = [(call, base) for s in unit.statements for call, base in _copies(unit, s) if base.startswith("self.")]
+        kept = [(call, base) for call, base in copies if base not in changing and _is_stored(unit, base)]
+        if kept:
+            call, base = kept[0]
+            message = f"Each call of `{unit.function.name}` copies a part of `{base}` to the device again"
+            found.append(
+                Report(call, f"{message}; if it fits there, copy `{base}` once with jnp.asarray", preview=True)
+            )
+    return found
+
+
+_HANDING_OUT = re.compile(r"next|^__(?:getitem|iter|call)__$|get|batch|item|sample|load|data")
+
+
+def _is_stored(unit: Unit, path: str) -> bool:
+    """A method stores it, and none of them makes an array of JAX of it."""
+    assert unit.owner is not None
+    bound = [
+        s
+        for method in unit.owner.body
+        if isinstance(method, ir.FunctionDef)
+        for s in all_statements(method.function.body)
+        if isinstance(s, (ir.Assign, ir.AnnAssign)) and path in bound_paths(s)
+    ]
+    values = [s.value for s in bound if s.value is not None]
+    made = [c for value in values for c in calls_in(value) if library_name(c.func, unit.scope).startswith("jax.")]
+    return bool(values) and not made and not any(isinstance(value, (ir.List, ir.Dict)) for value in values)
+
+
+def _changed_in_class(owner: ir.ClassDef) -> set[str]:
+    """What a method writes elements of, or adds to."""
+    found: set[str] = set()
+    for node in walk(owner):
+        if isinstance(node, (ir.Assign, ir.AugAssign)):
+            targets = node.targets if isinstance(node, ir.Assign) else [node.target]
+            found |= {path_of(target.value) for target in targets if isinstance(target, ir.Subscript)}
+        elif isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute):
+            if node.func.attr in _CHANGING | {"append", "extend", "add", "pop", "popleft", "appendleft", "insert"}:
+                found |= {path_of(node.func.value), *(path_of(a.value) for a in node.args)}
+    return found
+
+
+def _batches_of_loops(event: FileRead) -> list[Report]:
+    """``jnp.array(data[i * n : (i + 1) * n])`` in a loop in a loop, of data that the outer loop does not change."""
+    scope = event.context.scope
+    if is_test(event.context) or scope.is_test or not imports_jax(scope):
+        return []
+    found: list[Report] = []
+    for unit in units_of(scope):
+        bound = {path: s for s in unit.statements if isinstance(s, ir.Assign) for path in bound_paths(s)}
+        for outer in unit.statements:
+            if not isinstance(outer, (ir.For, ir.While)) or unit.loops_around(outer):
+                continue
+            changed = _changed(outer)
+            inner = [s for s in all_statements(outer.body) if len(unit.loops_around(s)) > 1]
+            for call, base in (pair for s in inner for pair in _copies(unit, s)):
+                maker = bound.get(base)
+                made = calls_in(maker.value) if maker is not None else ()
+                if base in changed or any(library_name(c.func, scope).startswith("jax.") for c in made):
+                    continue
+                message = f"Each iteration of the outer loop copies the same parts of `{base}` to the device again"
+                found.append(
+                    Report(call, f"{message}; if it fits there, copy `{base}` once with jnp.asarray", preview=True)
+                )
+                break
+    return found
+
+
+def _copies(unit: Unit, statement: ir.Stmt) -> Iterator[tuple[ir.Call, str]]:
+    """``jnp.array(x[rows])``, with the path of ``x``."""
+    for call in (node for node in own_expressions(statement) if isinstance(node, ir.Call)):
+        if library_name(call.func, unit.scope) not in ("jax.numpy.array", "jax.numpy.asarray", "jax.device_put"):
+            continue
+        value = call.args[0].value if call.args else None
+        if isinstance(value, ir.Subscript) and not isinstance(value.index, ir.Constant) and path_of(value.value):
+            yield call, path_of(value.value)
 
 
 def _repeats(context: Context) -> bool:

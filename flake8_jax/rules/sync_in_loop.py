@@ -25,6 +25,8 @@ from flake8_jax.rules._presumed_waits import (
     names_number,
     read_at_once,
     report_in_step,
+    waits_of_loops,
+    without_known_waits,
 )
 from flake8_jax.rules._tracers import is_dispatched, quote
 from flake8_jax.rules._wording import callee
@@ -38,7 +40,16 @@ from flake8_jax.semantics.domain.code import (
 )
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.values import GRAD, Array, DictValue, HostArray, TupleValue, Value
-from flake8_jax.semantics.events.events import Context, Formatting, Indexing, LibraryCall, MethodCall, Store, TruthTest
+from flake8_jax.semantics.events.events import (
+    Context,
+    FileRead,
+    Formatting,
+    Indexing,
+    LibraryCall,
+    MethodCall,
+    Store,
+    TruthTest,
+)
 
 _CASTS = frozenset({"builtins.float", "builtins.int", "builtins.bool", "builtins.complex"})
 _SETTING_UP = frozenset({"__init__", "__post_init__", "setup"})
@@ -57,14 +68,18 @@ _READING_METHODS = frozenset({"item", "tolist"})
 def _report_first(candidates: list[Candidate]) -> list[Candidate]:
     """Keep one report for the arrays that the loops of one function fill: the first store waits for the others. The same for
     results that only names show to be such, if no other report of the function shows its waits."""
-    first: dict[tuple[str, int, bool], int] = {}
+    candidates = without_known_waits(candidates)
+    first: dict[tuple[str, int, int, bool], int] = {}
     for candidate in sorted(candidates, key=lambda c: (isinstance(c.event, Store), c.start)):
         first.setdefault(_group(candidate), candidate.start)
     return [c for c in candidates if not _is_one_of_many(c) or first[_group(c)] == c.start]
 
 
-def _group(candidate: Candidate) -> tuple[str, int, bool]:
-    return candidate.path, id(candidate.event.context.inner), isinstance(candidate.event, Store)
+def _group(candidate: Candidate) -> tuple[str, int, int, bool]:
+    context, is_store = candidate.event.context, isinstance(candidate.event, Store)
+    around = nodes_around(context.scope.tree.body, candidate.start, candidate.start + 1) if is_store else ()
+    loop = next((node.start for node in around if isinstance(node, (ir.For, ir.While))), 0)
+    return candidate.path, id(context.inner), loop, is_store
 
 
 def _is_one_of_many(candidate: Candidate) -> bool:
@@ -72,7 +87,9 @@ def _is_one_of_many(candidate: Candidate) -> bool:
 
 
 @rule("JAX206", "info", only=Subscription(where=frozenset({"loop", "eager"}), arrays=True), settle=_report_first)
-def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Indexing | Store) -> Report | None:
+def sync_in_loop(
+    event: LibraryCall | MethodCall | TruthTest | Formatting | Indexing | Store | FileRead,
+) -> Report | list[Report] | None:
     """A loop that calls a compiled function reads a result on the host in every iteration.
 
     jaxlint reports a read if two conditions hold:
@@ -83,7 +100,7 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
     In each iteration, jaxlint reports only the first read after the last compiled call, because later reads find their
     values ready. The findings are notes: of 12 findings in public repositories, 4 were worth a change.
 
-    With `--preview`, the rule also reports fifteen kinds of reads; of 16 findings with `--preview` in public repositories,
+    With `--preview`, the rule also reports sixteen kinds of reads; of 16 findings with `--preview` in public repositories,
     6 were worth a change:
 
     - With `--preview`, the rule reports reads of the results of functions whose code jaxlint does not see.
@@ -113,6 +130,9 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
       example), even if jaxlint sees no loop that calls it.
     - With `--preview`, the rule reports a read in a comprehension (`[float(evaluate(w, x)) for x in batches]`), and
       `{name: float(value) for name, value in metrics.items()}` in a loop or a training step.
+    - With `--preview`, the rule reports the first read of a loop that only the code of its function shows: the loop calls a
+      jitted function or a step by its name, and formats the result (`f"{loss:.3f}"`), converts it, or compares it
+      (`if loss < best: best = loss`). It does not report a loop over epochs or with up to 100 iterations.
     - With `--preview`, the rule reports the method `add_scalar` of TensorBoard.
     - With `--preview`, the rule reports a read in a loop that evaluates at times (`if step % 1000 == 0: evaluate(w)`).
 
@@ -413,6 +433,8 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
 
     <https://docs.jax.dev/en/latest/async_dispatch.html>
     """
+    if isinstance(event, FileRead):
+        return waits_of_loops(event)
     context = event.context
     in_step = report_in_step(event)
     if in_step is not None or not context.loop_ids or not _repeats(context, event.at):

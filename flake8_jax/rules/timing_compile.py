@@ -6,17 +6,22 @@ import re
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._keys import place
+from flake8_jax.rules._timed_walk import compiling, without_known
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.events.events import ColdCall, Context, Timed
+from flake8_jax.semantics.events.events import ColdCall, Context, FileRead, Timed
 from flake8_jax.semantics.events.facts import WARM
 
 
-@rule("JAX902", "info")
-def timing_compile(event: Timed) -> list[Report] | None:
+@rule("JAX902", "info", settle=without_known)
+def timing_compile(event: Timed | FileRead) -> list[Report] | None:
     """A timer includes the first call of a jitted function, which also compiles the function.
 
     The findings are notes: none of 6 findings in public repositories was worth a change. The timers in these
     programs measured one long run, or the compilation itself.
+
+    With `--preview`, the rule also reports a timer at the top level of a script or in a cell that starts before the first call
+    of a jitted function, for example around a loop that calls it. It reports none around more than 40 lines or a loop of a
+    thousand iterations.
 
     ## Why is this bad?
 
@@ -149,6 +154,8 @@ def timing_compile(event: Timed) -> list[Report] | None:
 
     <https://docs.jax.dev/en/latest/benchmarking.html>
     """
+    if isinstance(event, FileRead):
+        return compiling(event)
     context = event.context
     if context.staged or context.presumed:
         return None

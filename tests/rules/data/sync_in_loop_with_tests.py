@@ -45,7 +45,7 @@ def best(w, batches):
     lowest, kept = jnp.inf, w
     for x in batches:
         w, loss = step(w, x)
-        if loss < lowest:
+        if loss < lowest:  # expect: sync-in-loop
             lowest, kept = loss, w
     return kept
 
