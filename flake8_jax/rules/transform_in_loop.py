@@ -36,7 +36,8 @@ def transform_in_loop(event: Repetition) -> Report | None:
     would do both only once. So the function has to return the values first, and the numbers have to be arguments.
 
     With `--preview`, the rule also reports `grad` of a function that jaxlint does not know, such as a parameter, and loops
-    with 21 to 100 iterations that call `grad`, and loops that train a model of Flax NNX in place.
+    with 21 to 100 iterations that call `grad`, loops that train a model of Flax NNX in
+    place, and loops behind a test in another loop (`if len(buffer) > 1000`).
 
     ## Why is this bad?
 

@@ -25,7 +25,8 @@ class Repetition(msgspec.Struct, frozen=True, eq=False):
     function, else of a caller. given, unless: the facts on which a report hangs. slight: it costs little, or a test of the
     iteration's number stands before it, or the function cannot be jitted as it is. made: where ``grad`` was applied. draws:
     the function draws numbers on the host, which would be the same ones in each call of compiled code. presumed: the
-    loop has at most 100 iterations, or nothing but a model of NNX goes from one iteration to the next."""
+    loop has at most 100 iterations, or nothing but a model of NNX goes from one iteration to the next, or a test in a loop
+    around decides whether it runs."""
 
     context: Context
     at: ir.Node

@@ -228,16 +228,16 @@ def is_rare(m: Machine) -> bool:
     return any(loop.guards > loop.frequent for loop in m.path.loops)
 
 
-def _may_emit(m: Machine, *, rarely: bool = False) -> bool:
+def _may_emit(m: Machine, *, rarely: bool = False, nested: bool = False) -> bool:
     """There is a loop around, it comes here in every iteration, and every function between it and here surely runs as it is
     written. What a test runs in a loop is done for the test's sake. rarely: so many iterations may come here as a remainder
-    of their number chooses."""
+    of their number chooses. nested: the caller looks for tests in each of the loops itself."""
     if (
         not m.path.loops
         or m.path.mode.staged
         or m.path.mode.presumed
         or m.trackers[Freshness].caching_calls
-        or (is_rare(m) and not (rarely and not any(loop.picked for loop in m.path.loops)))
+        or (is_rare(m) and not nested and not (rarely and not any(loop.picked for loop in m.path.loops)))
         or m.trackers[Freshness].choosing
         or not m.bus.wants(Repetition)
     ):
@@ -451,7 +451,7 @@ def emit_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
     """Tell the rules that Python ran what ``grad`` or ``vmap`` was applied to in every iteration of an eager loop.
     reports: so many were made before it ran; after an error there is no next iteration."""
     fact = made.fact
-    if fact.model != "wrap" or fact.omnistaging or fact.tracing == "none" or not _may_emit(m):
+    if fact.model != "wrap" or fact.omnistaging or fact.tracing == "none" or not _may_emit(m, nested=True):
         return
     maps = fact.maps_axes is not None
     compiled = not maps and _is_compiled(m, made.operand)
@@ -464,12 +464,14 @@ def emit_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
         return
     for depth in range(len(m.path.loops) - 1, m.path.loop_base - 1 if maps else -1, -1):
         loop = m.path.loops[depth]
+        if loop.guards > loop.frequent:
+            return
         if (compiled or unknown) and not isinstance(loop.node, (ir.For, ir.While)):
             continue
         mutates = made.name.startswith("flax.nnx.")
         if _is_long(node, loop, maps=maps) and _repeats(m, node, loop, maps=maps, mutates=mutates):
             brief = 0 < loop.trip_count <= _SHORT and not maps
-            presumed = brief or (mutates and not _repeats(m, node, loop, maps=maps, mutates=False))
+            presumed = brief or is_rare(m) or (mutates and not _repeats(m, node, loop, maps=maps, mutates=False))
             against = loop_fact(loop.node)
             own = depth >= m.path.loop_base
             m.bus.emit(

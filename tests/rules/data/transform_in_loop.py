@@ -359,3 +359,17 @@ def ten(w, x):
 
 
 # runs: fifty(ten(jnp.ones(2), jnp.ones((3, 2))), jnp.ones((3, 2)))
+
+
+def improved(w, batches):
+    for x in batches:
+        w = w - 0.1 * jax.grad(loss)(w, x)  # expect: transform-in-loop
+    return w
+
+
+def collecting(w, source, count):
+    for i in range(count):
+        source.add(i)
+        if i > 1000:
+            w = improved(w, source.batches())
+    return w
