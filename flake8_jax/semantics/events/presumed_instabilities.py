@@ -418,7 +418,8 @@ def _of_logistic(event: Computation, a: Value, added: Value) -> Finding | None:
     exponential = arithmetic_of(event, added)
     if exponential is None or exponential.name != "exp" or stays_low(exponential.operands[0]):
         return None
-    if event.context.inner is None or constant(event, exponential.operands[0]) is not None or same(event, a, added):
+    may_be_trained = event.differentiated or event.context.staged or is_open(exponential.operands[0])
+    if event.context.inner is None or not may_be_trained or same(event, a, added):
         return None
     negated = written_as(exponential.operands[0])
     if negated is not None and _is_negation_of(event, negated, a):

@@ -442,6 +442,17 @@ def picked_by_products(out, hot):
     return -jnp.log(jnp.sum(out * hot, axis=1))  # expect: unstable-expression
 
 
+def sigmoid_schedule(first, last, n):
+    return first + (last - first) / (1 + jnp.exp(-jnp.linspace(-6.0, 6.0, n)))
+
+
+def sigmoid_of_steps(n):
+    return 1 / (1 + jnp.exp(-jnp.linspace(-6.0, 6.0, n)))
+
+
+# runs: sigmoid_schedule(0.0, 1.0, 4), sigmoid_of_steps(4)
+
+
 def poisson_loss(predicted, count):
     return jnp.mean(predicted - count * jnp.log(predicted + 1e-8))
 
