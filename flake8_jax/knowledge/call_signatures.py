@@ -24,15 +24,16 @@ import msgspec
 
 from flake8_jax.knowledge.history import Version, version_of
 
-ProblemKind = Literal["missing", "too-many", "unknown", "twice", "unset", "own", "uncallable", "no-lookup"]
+ProblemKind = Literal["missing", "too-many", "unknown", "unnamed", "twice", "unset", "own", "uncallable", "no-lookup"]
 LIBRARIES = ("jax", "flax", "optax", "equinox", "haiku", "numpyro")
 """The libraries that have a table, by import name."""
 
 
 class Problem(msgspec.Struct, frozen=True):
     """Why a function does not take a call; ``unset``: neither the call nor the constructor of what is called has given an
-    argument; ``own``: the function passes the argument itself; ``uncallable``: an object is no function;
-    ``no-lookup``: the function looks for a name in an object that takes no ``in``.
+    argument; ``unnamed``: the function takes the arguments by position only; ``own``: the function passes the argument
+    itself; ``uncallable``: an object is no function; ``no-lookup``: the function looks for a name in an object that takes no
+    ``in``.
     names: the arguments that are missing, unknown or given twice; for ``no-lookup``, the class and the argument.
     most: for ``too-many``, so many positional arguments the signature takes. position: for ``twice``, where the argument stands
     that a keyword names as well."""
@@ -67,7 +68,8 @@ class Signature(msgspec.Struct, frozen=True):
         by_name = self.by_name
         unknown = () if self.others else tuple(name for name in names if name not in by_name)
         if unknown:
-            return Problem("unknown", unknown)
+            unnamed = self.positional[: self.only]
+            return Problem("unnamed" if all(name in unnamed for name in unknown) else "unknown", unknown)
         taken = frozenset(self.positional[:given])
         twice = tuple(name for name in names if name in taken and name in by_name)
         if twice:

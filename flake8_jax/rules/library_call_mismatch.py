@@ -483,6 +483,9 @@ def _message(function: str, event: CallMismatch) -> str:
         return _given_twice(function, event)
     release = f"{event.title} {show(event.newest)}"
     plural = "s" if len(problem.names) > 1 else ""
+    if problem.kind == "unnamed":
+        takes = f"{function} of {release} takes {names} only by position, so this call raises TypeError"
+        return f"{takes}; pass {'them' if plural else 'it'} without a name"
     lacks = f"{function} of {release} has no parameter{plural} {names}, so this call raises TypeError"
     if event.name == "jax.lax.cond" and _COND.issuperset(problem.names):
         now = "pass the operands by position after both functions, which get all of them: cond(pred, f, g, *operands)"
