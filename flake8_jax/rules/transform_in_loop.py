@@ -9,8 +9,8 @@ from flake8_jax.rules._fresh import loop_of, made_of, of_loop, short, stores, th
 from flake8_jax.rules._keys import at_place, is_inside, is_near
 from flake8_jax.rules._steps import is_without_jit_on_purpose, report_gradients_first
 from flake8_jax.rules._tracers import quote
-from flake8_jax.rules._wording import callee
-from flake8_jax.semantics.domain.code import bound_paths, names_read
+from flake8_jax.rules._wording import callee, listed
+from flake8_jax.semantics.domain.code import all_statements, bound_paths, names_read, paths_read
 from flake8_jax.semantics.domain.values import (
     BoundMethod,
     ExternalMethod,
@@ -224,6 +224,9 @@ def transform_in_loop(event: Repetition) -> Report | None:
         advice = f"jit it once {'before the loop' if event.own else 'outside'}, or jit {step}"
         if event.slight or _reads_locals(event):  # it can only be compiled where its variables are
             advice = f"jit {step}"
+        changing = _changing_attributes(event.operand)
+        if changing:
+            advice = f"make {listed(changing)} an argument, then jit it once"
         if event.draws:
             advice = "draw its random numbers outside and pass them in, then jit it"
     when = f"in every iteration{of_loop(event)}" if event.own else f"in every iteration of {loop_of(event)}"
@@ -249,6 +252,25 @@ def _function(operand: Value) -> FunctionValue | None:
     while isinstance(operand, (BoundMethod, PartialValue)):
         operand = operand.func
     return operand if isinstance(operand, FunctionValue) else None
+
+
+def _changing_attributes(operand: Value) -> list[str]:
+    """The attributes that a method reads and that other methods of its class assign: a jitted method keeps the first value."""
+    while isinstance(operand, PartialValue):
+        operand = operand.func
+    method = _function(operand) if isinstance(operand, BoundMethod) else None
+    if method is None or method.owner is None or not method.fn.params:
+        return []
+    own = f"{method.fn.params[0].name}."
+    functions = [s.function for s in method.owner.node.body if isinstance(s, ir.FunctionDef)]
+    after = [function for function in functions if function.name not in _MAKING]
+    assigned = {path for function in after for s in all_statements(function.body) for path in bound_paths(s)}
+    read = set().union(*[paths_read(part) for part in method.fn.body])
+    return sorted(path for path in assigned & read if path.startswith(own))[:_NAMED]
+
+
+_MAKING = frozenset({"__init__", "__post_init__", "setup"})
+_NAMED = 2
 
 
 def _reads_locals(event: Repetition) -> bool:
