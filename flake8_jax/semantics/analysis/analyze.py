@@ -32,7 +32,7 @@ from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
 from flake8_jax.semantics.analysis.root_checks import check_derivative_rules, check_roots
 from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.events.events import ApiUse, CallMismatch, CapturedConstant, KeyUse, SharedKey
-from flake8_jax.semantics.events.refused import ArrayDefault, PlainContainer, RelativePath
+from flake8_jax.semantics.events.refused import ArrayDefault, AugmentedVariable, PlainContainer, RelativePath
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.limits import INSPECT_CAPS, Cut
 from flake8_jax.semantics.trackers.call_signatures import CallSignatures
@@ -101,7 +101,7 @@ def _analyze(files: Sequence[SourceFile], request: AnalysisRequest, rules: tuple
     return Analysis(reports, functions, crashes, counters, runs.calls, tuple(cuts))
 
 
-_VERSIONED = (ApiUse, ArrayDefault, CallMismatch, PlainContainer, RelativePath)
+_VERSIONED = (ApiUse, ArrayDefault, AugmentedVariable, CallMismatch, PlainContainer, RelativePath)
 _TAKING_NO_LISTS = (0, 3, 25)
 """In this release all of ``jax.numpy`` refuses lists; 0.3.12 still converted some, as ``linalg.norm`` (jax/_src/numpy)."""
 

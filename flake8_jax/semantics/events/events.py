@@ -34,6 +34,7 @@ from flake8_jax.semantics.events.eager_loops import RepetitionKind as Repetition
 from flake8_jax.semantics.events.files import FileRead as FileRead
 from flake8_jax.semantics.events.refused import (
     ArrayDefault,
+    AugmentedVariable,
     ListIndex,
     MissingMember,
     PlainContainer,
@@ -823,7 +824,7 @@ Event = Union[
     CachedCall, GlobalRead, StaleRead, LateBinding, Fork, OverwrittenBuffer, SignatureMismatch, RuleIncomplete, MissingSync,
     TransformCall, JittedMethod, Setting, Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant,
     ApiUse, CallMismatch, ArrayDefault, RelativePath, SequenceOperation, StraySubmodule, FrozenStore, UndonatedStep, LoopCopy,
-    MissingMember, EagerStep, LostResult, PlainContainer, FileRead, ListIndex,
+    MissingMember, EagerStep, LostResult, PlainContainer, AugmentedVariable, FileRead, ListIndex,
 ]  # fmt: skip
 
 

@@ -98,3 +98,12 @@ class PlainContainer(msgspec.Struct, frozen=True, eq=False):
     kind: ContainerKind
     owner: str
     name: str
+
+
+class AugmentedVariable(msgspec.Struct, frozen=True, eq=False):
+    """An operator such as ``+=`` changes a variable of ``flax.nnx`` in place. ``at``: the statement. exact: it
+    surely is one."""
+
+    context: Context
+    at: ir.AugAssign
+    exact: bool

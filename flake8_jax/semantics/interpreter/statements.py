@@ -55,6 +55,7 @@ from flake8_jax.semantics.trackers.allocations import Change, emit_change, undo_
 from flake8_jax.semantics.trackers.globals import GlobalReads
 from flake8_jax.semantics.trackers.host_buffers import is_buffer, track_overwritten
 from flake8_jax.semantics.trackers.keys import uses_left_by_exception
+from flake8_jax.semantics.trackers.plain_containers import check_augmented
 from flake8_jax.semantics.trackers.process import ENVIRON, set_variables, track_import, track_written
 from flake8_jax.semantics.trackers.runs import Runs, track_probed_failures
 from flake8_jax.semantics.trackers.steps import TrainingSteps, emit_steps, give_back, track_bound
@@ -111,6 +112,7 @@ def _augmented(m: Machine, frame: Frame, node: ir.AugAssign) -> Flow:
         base = evaluate(m, frame, target.value)
         index = evaluate(m, frame, target.index)
         old = load_item(m, frame, target, base, index, without_events=True)
+        check_augmented(m, frame, node, old)
         right = evaluate(m, frame, node.value)
         result = binary(m, frame, node, old, node.op, right)
         store_item(m, Change(frame, target, "item-augmented", base, result, op=node.op, itself=bool(node.op)), index)
@@ -121,6 +123,7 @@ def _augmented(m: Machine, frame: Frame, node: ir.AugAssign) -> Flow:
         emit_change(m, Change(frame, target, "method", old, right, "+="))
         extend_list(m, frame, old, right, node)
         return NORMAL
+    check_augmented(m, frame, node, old)
     if node.op == "|" and isinstance(old, External) and old.name == ENVIRON:
         set_variables(m, frame, target, right)
     if node.op == "|" and (isinstance(old, DictValue) or (isinstance(old, Static) and old.kind == "set")):

@@ -1,9 +1,11 @@
-"""Modules and arrays that an object of ``flax.nnx`` keeps in a list, a tuple or a dict of Python, which Flax refuses.
+"""State of ``flax.nnx`` that Flax refuses: modules and arrays in a list, a tuple or a dict of Python, and variables that an
+operator changes in place.
 
 Since Flax 0.12, an attribute that is a plain container is static: the constructor, or the assignment, raises ValueError if it
 holds a module, a variable or an array (run on Flax 0.12.2 and 0.12.8). ``nnx.List``, ``nnx.Dict`` and ``nnx.data`` hold them.
+``variable += 1`` raises NotImplementedError since Flax 0.12.0; before, it changed the value of the variable.
 
-Limitations: what a helper function appends; items of dicts.
+Limitations: what a helper function appends; items of dicts; variables that layers of the library make.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
     contents_of,
 )
-from flake8_jax.semantics.events.refused import ContainerKind, PlainContainer
+from flake8_jax.semantics.events.refused import AugmentedVariable, ContainerKind, PlainContainer
 from flake8_jax.semantics.trackers.versions import ApiUses
 
 if TYPE_CHECKING:
@@ -37,7 +39,16 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.trackers.allocations import Change
 
 _MODULE = "flax.nnx.Module"
-_DATA = (_MODULE, "flax.nnx.Variable", "flax.nnx.Pytree")
+_VARIABLE = "flax.nnx.Variable"
+_DATA = (_MODULE, _VARIABLE, "flax.nnx.Pytree")
+_OPERATORS = {
+    "+": "__iadd__",
+    "-": "__isub__",
+    "*": "__imul__",
+    "/": "__itruediv__",
+    "@": "__imatmul__",
+    "**": "__ipow__",
+}
 _SINCE, _ANY = (0, 12, 0), (99, 0, 0)
 _UNCLEAR = frozenset({"metaclass", "altered"})
 _DECLARES = re.compile(r"(?i)data|static")
@@ -71,6 +82,26 @@ def check_appended(m: Machine, call: Call, base: ListValue) -> None:
             _emit(m, frame, node, owner.cls, "list", place.attr)
 
 
+def check_augmented(m: Machine, frame: Frame, node: ir.AugAssign, old: Value) -> None:
+    """``self.count += 1``."""
+    exact = False
+    if isinstance(old, ExternalInstance):
+        exact = old.exact
+        if not m.program.knowledge.is_subclass(old.cls, _VARIABLE):
+            return
+    elif isinstance(old, Instance):
+        exact = old.exact
+        if not any(m.program.knowledge.is_subclass(base, _VARIABLE) for base in old.cls.external_bases):
+            return
+        if old.cls.has_unknown_base or find_in_class(old.cls, _OPERATORS.get(node.op, "__iadd__")) is not None:
+            return
+    else:
+        return
+    if m.bus.wants(AugmentedVariable) and _may_be_new(m, frame):
+        context = m.path.context(frame.scope, caught=m.path.tries() or frame.attempts > 0)
+        m.bus.emit(AugmentedVariable(context, node, exact))
+
+
 def _emit(m: Machine, frame: Frame, node: ir.Node, cls: ClassValue, kind: ContainerKind, name: str) -> None:
     context = m.path.context(frame.scope, caught=m.path.tries() or frame.attempts > 0)
     m.bus.emit(PlainContainer(context, node, kind, cls.node.name, name))
@@ -88,6 +119,11 @@ def _is_refused(m: Machine, frame: Frame, cls: ClassValue, name: str) -> bool:
         return False
     if find_in_class(cls, "__setattr__") is not None or any(_declares(owner, name) for owner in mro_of(cls)):
         return False
+    return _may_be_new(m, frame)
+
+
+def _may_be_new(m: Machine, frame: Frame) -> bool:
+    """The file may run on a Flax that refuses such code."""
     versions = m.trackers[ApiUses].versions
     if versions is None or not versions.is_wanted(frame.scope) or m.program.is_project("flax"):
         return False
