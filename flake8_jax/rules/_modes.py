@@ -176,6 +176,17 @@ def _asks(name: str, value: ir.Expr | None) -> bool:
     return value.value is True if name in TRAINING_FLAGS else value.value is False and name in EVALUATION_FLAGS
 
 
+def flag_of_field(cls: ir.ClassDef, call: ir.Call) -> str:
+    """The flag that a field of a class has by default if the call of the class does not set it by name."""
+    for statement in cls.body:
+        if isinstance(statement, ir.AnnAssign) and isinstance(statement.target, ir.Name):
+            name = statement.target.id
+            given = any(a.keyword == name or not a.keyword for a in call.args)
+            if not given and _asks(name, statement.value):
+                return f"{name}={_spelled(statement.value)} by default"
+    return ""
+
+
 def sets_flag(call: ir.Call) -> bool:
     """The call says for itself which mode it is for."""
     return any(

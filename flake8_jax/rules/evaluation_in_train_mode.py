@@ -15,6 +15,7 @@ from flake8_jax.rules._modes import (
     Model,
     Project,
     flag_of,
+    flag_of_field,
     flag_of_parameter,
     is_module,
     methods_of,
@@ -260,9 +261,9 @@ _RANDOM = re.compile(r"(?i)key|rng|random|split|subk")
 def _of_objects(project: Project, places: list[Place]) -> Iterator[Report]:
     """Evaluations with an object of ``flax.nnx`` or Equinox that nothing switches before."""
     found: list[tuple[Place, str, Model]] = []
-    seen: set[tuple[int, str]] = set()
+    seen: set[tuple[int, str, int]] = set()
     for place in places:
-        key = (id(place.unit), place.callee)
+        key = (id(place.unit), place.callee, project.scope.cell_of(place.call.start))
         used = None if key in seen else _object_of(project, place)
         if used is None or (used[1].library == "equinox" and not _is_random(place, used[1])):
             continue
@@ -426,6 +427,7 @@ def _asking(project: Project, unit: Unit, calls: list[ir.Call]) -> Iterator[tupl
         if not flag and path:
             function, skipped = _called(project, unit, path, applies=applies)
             flag = flag_of_parameter(function, call, skipped) if function is not None else ""
+            flag = flag or (_flag_of_module(project, path) if applies else "")
         if flag:
             yield call, flag
 
@@ -449,6 +451,15 @@ def _called(project: Project, unit: Unit, path: str, *, applies: bool) -> tuple[
         cls = values[0].node if len(values) == 1 and _LAYER.search(values[0].scope.text) else None
     function = next((f for f in methods_of(cls) if f.name == "__call__"), None) if cls is not None else None
     return function, (0 if applies else 1)
+
+
+def _flag_of_module(project: Project, path: str) -> str:
+    """The flag of a module that the file makes once: ``Network(train=True)``, or ``train: bool = True`` in its class."""
+    values = [s.value for s in _assignments(project, path)]
+    classes = _made(project, path)
+    if len(values) != 1 or len(classes) != 1 or not isinstance(values[0], ir.Call):
+        return ""
+    return flag_of(values[0]) or flag_of_field(classes[0].node, values[0])
 
 
 _TRANSFORMS = {"haiku.transform": 2, "haiku.transform_with_state": 3}
@@ -483,6 +494,7 @@ def _flag_report(place: Place, call: ir.Call, flag: str, function: str) -> Repor
 # --- layers that always train ------------------------------------------------------------------------------------------
 
 
+_CONDITION = re.compile(r"(?i)train|determin|infer|eval|\btest|\bif\b")
 _LAYERS = frozenset({"flax.linen.Dropout", "flax.linen.BatchNorm", "haiku.BatchNorm"})
 
 
@@ -493,7 +505,9 @@ def _of_layers(project: Project, places: list[Place]) -> Iterator[Report]:
         for call in sorted(calls_in(statement), key=lambda call: call.start):
             made = call.func if isinstance(call.func, ir.Call) else call
             name = library_name(made.func, scope)
-            flag = flag_of(call) if name in _LAYERS else ""
+            flag = f"has `{flag_of(call)}`" if name in _LAYERS and flag_of(call) else ""
+            if name == "haiku.dropout" and not _CONDITION.search(scope.text[statement.start : statement.end]):
+                flag = "drops elements"
             if not flag:
                 continue
             place = next((p for p in places if _runs_a_model(p)), None) or _place_elsewhere(project)
@@ -501,7 +515,7 @@ def _of_layers(project: Project, places: list[Place]) -> Iterator[Report]:
                 return
             yield Report(
                 call,
-                f"`{name.rpartition('.')[2]}` has `{flag}` in every call of the model, so it acts as in training "
+                f"`{name.rpartition('.')[2]}` {flag} in every call of the model, so it acts as in training "
                 f"{place.shown}, too; make the flag an argument",
                 preview=True,
             )

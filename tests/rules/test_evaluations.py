@@ -168,6 +168,20 @@ def predict(params, x, key):
 def predict(params, x, key):
     return model.apply(params, x, rngs={"dropout": key})
 """,
+    "a field of the module": LINEN.replace(", train: bool = True", "")
+    .replace("    @nn.compact", "    train: bool = True\n\n    @nn.compact")
+    .replace("not train", "not self.train")
+    + """
+def predict(params, x, key):
+    return model.apply(params, x, rngs={"dropout": key})  # here
+""",
+    "a function that drops elements in each call": HAIKU.replace("hk.dropout(hk", "hk.dropout(  # here\n        hk")
+    .replace(" if is_training else x", "")
+    .replace(", is_training", "")
+    + """
+def evaluate(params, key, x):
+    return net.apply(params, key, x)
+""",
     "a flag by its position": HAIKU
     + """
 def accuracy(params, x, y, key):
@@ -236,6 +250,14 @@ def evaluate(params, x):
 
 def predict(params, x):
     return model.apply(params, x, False)
+""",
+    "a module for evaluation": LINEN.replace(", train: bool = True", "")
+    .replace("    @nn.compact", "    train: bool = True\n\n    @nn.compact")
+    .replace("not train", "not self.train")
+    .replace("model = Net()", "model = Net(train=False)")
+    + """
+def predict(params, x):
+    return model.apply(params, x)
 """,
     "a data set": LINEN
     + """
