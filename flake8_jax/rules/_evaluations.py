@@ -111,6 +111,7 @@ def places_of(unit: Unit) -> Iterator[Place]:
     if function is not None and is_evaluation_name(function.name) and not is_test_function(function):
         body = unit.scope.text[function.body[0].start : function.body[-1].end] if function.body else ""
         named = "" if trains(body) else f"in `{function.name}`"
+    loops = [s for s in unit.statements if isinstance(s, ir.For)]
     for statement in unit.statements:
         expressions = list(own_expressions(statement))
         calls = sorted((e for e in expressions if isinstance(e, ir.Call)), key=lambda call: call.start)
@@ -120,15 +121,15 @@ def places_of(unit: Unit) -> Iterator[Place]:
                 or last_name(call.func)[:1].isupper()
             ):
                 continue
-            shown = named or _shown(unit, statement, call, expressions)
+            shown = named or _shown(unit, statement, call, expressions, loops)
             if shown:
                 yield Place(unit, statement, call, shown)
 
 
-def _shown(unit: Unit, statement: ir.Stmt, call: ir.Call, expressions: list[ir.Expr]) -> str:
+def _shown(unit: Unit, statement: ir.Stmt, call: ir.Call, expressions: list[ir.Expr], loops: list[ir.For]) -> str:
     """What shows that a call evaluates, of the loop around it, its arguments, its name and the name of its result."""
-    for loop in unit.statements:
-        if isinstance(loop, ir.For) and loop.start < call.start and call.end <= loop.end and loop.iter.end < call.start:
+    for loop in loops:
+        if loop.start < call.start and call.end <= loop.end and loop.iter.end < call.start:
             split = names_split(loop.iter)
             if split and not trains(unit.scope.text[loop.start : loop.end]):
                 return f"in the loop over `{split}`"

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
@@ -122,23 +122,68 @@ class Project:
         """The file says that it draws from its layers in evaluation on purpose."""
         return _INTENDED.search(self.scope.text) is not None
 
+    @cached_property
+    def assignments(self) -> list[ir.Assign]:
+        """All assignments of the file."""
+        return [n for s in self.scope.tree.body for n in walk(s) if isinstance(n, ir.Assign)]
+
+    @property
+    def has_layers(self) -> bool:
+        """Some file names a mode layer."""
+        return LAYER.search(self.scope.text) is not None or _program(self.files).has_layers
+
     def is_switched(self, end: int) -> bool:
         """Some code switches modes: of another file, or of this one up to the offset."""
-        texts = [self.scope.text[:end], *(f.text for f in self.others)]
-        return any(_SWITCH.search(_COMMENT.sub("", text)) for text in texts)
+        others = _program(self.files).switching - {self.scope}
+        return bool(others) or _switches(self.scope.text[:end])
 
     @cached_property
     def models(self) -> list[Model]:
         """The classes with a ``__call__`` of their own that some code outside of them makes objects of; else all that no other
         one names."""
-        files = [self.scope, *self.others]
-        classes = [(s, f) for f in files for s in f.tree.body if isinstance(s, ir.ClassDef) and is_module(s)]
-        made = {last_name(c.func) for f in files for c in _calls_outside(f)}
-        roots = [(cls, f) for cls, f in classes if cls.name in made]
+        if self.scope.cells:
+            program = _program_of((self.scope, *_shared(self.files)))
+        else:
+            program = _program(self.files)
+        roots = [(cls, f) for cls, f in program.classes if cls.name in program.made]
         if not roots:
-            named = {n.id for cls, _ in classes for s in cls.body for n in walk(s) if isinstance(n, ir.Name)}
-            roots = [(cls, f) for cls, f in classes if cls.name not in named]
+            named = {n.id for cls, _ in program.classes for s in cls.body for n in walk(s) if isinstance(n, ir.Name)}
+            roots = [(cls, f) for cls, f in program.classes if cls.name not in named]
         return [model_of(cls, f) for cls, f in roots]
+
+
+LAYER = re.compile(r"(?i)dropout|batch_?norm")
+
+
+@dataclass(frozen=True, eq=False)
+class _Program:
+    """classes: the modules. made: the names of all that code outside of modules calls. switching: the files that switch."""
+
+    has_layers: bool
+    switching: frozenset[ModuleScope]
+    classes: list[tuple[ir.ClassDef, ModuleScope]]
+    made: frozenset[str]
+
+
+def _shared(files: tuple[ModuleScope, ...]) -> tuple[ModuleScope, ...]:
+    return tuple(f for f in files if not f.cells and not f.is_test)
+
+
+@lru_cache(maxsize=1)
+def _program(files: tuple[ModuleScope, ...]) -> _Program:
+    """What the files that may run in one program say, once for all rules that read files."""
+    return _program_of(_shared(files))
+
+
+def _program_of(files: tuple[ModuleScope, ...]) -> _Program:
+    classes = [(s, f) for f in files for s in f.tree.body if isinstance(s, ir.ClassDef) and is_module(s)]
+    made = frozenset(last_name(c.func) for f in files if classes for c in _calls_outside(f))
+    switching = frozenset(f for f in files if _switches(f.text))
+    return _Program(any(LAYER.search(f.text) for f in files), switching, classes, made)
+
+
+def _switches(text: str) -> bool:
+    return _SWITCH.search(_COMMENT.sub("", text)) is not None
 
 
 _MODULE = re.compile(r"^(?:\w+\.)*(?:nnx\.|eqx\.|equinox\.)?Module$")

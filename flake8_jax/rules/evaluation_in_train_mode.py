@@ -12,6 +12,7 @@ from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._evaluations import Place, is_evaluation_name, places_of, text_of_call, trains
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._modes import (
+    LAYER,
     Model,
     Project,
     flag_of,
@@ -235,7 +236,7 @@ def evaluation_in_train_mode(event: FileRead) -> list[Report] | None:
     if is_test(event.context) or scope.is_test or not _is_for_jax(scope):
         return None
     project = Project(scope, event.files)
-    if project.is_intended or not _LAYER.search(scope.text + "".join(f.text for f in project.others)):
+    if project.is_intended or not project.has_layers:
         return None
     units = list(units_of(scope))
     places = [place for unit in units for place in places_of(unit)]
@@ -248,7 +249,6 @@ def _is_for_jax(scope: ModuleScope) -> bool:
     return imports_jax(scope) or any(imports_jax(other) for other in imported)
 
 
-_LAYER = re.compile(r"(?i)dropout|batch_?norm")
 _MODEL = re.compile(
     r"(?i)(?:^|\.|_)(?:model|net|network|cnn|mlp|classifier|gpt\w*|transformer|vit|resnet|unet|encoder|decoder|module)s?\d*$"
 )
@@ -371,8 +371,7 @@ def _made(project: Project, path: str) -> list[ClassValue]:
 
 def _assignments(project: Project, path: str) -> list[ir.Assign]:
     """The assignments of the file to a variable of that name."""
-    found = [n for s in project.scope.tree.body for n in walk(s) if isinstance(n, ir.Assign)]
-    return [s for s in found if any(path_of(t) == path for t in s.targets)]
+    return [s for s in project.assignments if any(path_of(t) == path for t in s.targets)]
 
 
 def _object_report(place: Place, name: str, model: Model) -> Report:
@@ -448,7 +447,7 @@ def _called(project: Project, unit: Unit, path: str, *, applies: bool) -> tuple[
                     values = [declared]
         if not values and applies:
             return _transformed(project, path)
-        cls = values[0].node if len(values) == 1 and _LAYER.search(values[0].scope.text) else None
+        cls = values[0].node if len(values) == 1 and LAYER.search(values[0].scope.text) else None
     function = next((f for f in methods_of(cls) if f.name == "__call__"), None) if cls is not None else None
     return function, (0 if applies else 1)
 
