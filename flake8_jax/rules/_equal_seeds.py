@@ -63,6 +63,8 @@ def _of_unit(units: list[Unit], unit: Unit) -> Iterator[tuple[int, Report]]:
             other = first.setdefault(key, (target.id, draw))
             if other[1] is draw or other[0] == target.id or text_of(other[1], scope) == text_of(draw, scope):
                 continue
+            if last_name(draw.func) == last_name(other[1].func) == "permutation":
+                continue  # the rows of both arrays stay together
             apart = scope.cell_of(draw.start) - scope.cell_of(other[1].start)
             if apart <= _CELLS and _are_read_together(units, unit, other[0], target.id):
                 yield draw.start, _report(unit, made, other)
@@ -83,16 +85,28 @@ def _depending(unit: Unit) -> Iterator[tuple[int, Report]]:
         used: Drawn = {}
         for call, made in _seeded_calls(unit, statement, held):
             used[_seed_of(made)] = call, made
-            earlier, first = read.get(_seed_of(made), (call, made))
+            if _begins(unit, call):
+                continue
+            earlier, first = _read_by(call, drawn).get(_seed_of(made), (call, made))
             if first is not made and earlier.end <= call.start and not _are_alternatives(unit, earlier, call):
                 yield call.start, _report_depending(unit, made, earlier, call)
         _bind(statement, {**read, **used}, drawn)
         _hold(unit, statement, held)
 
 
-def _read_by(statement: ir.Stmt, drawn: dict[str, Drawn]) -> Drawn:
-    """The seeds on which the variables depend that a statement reads."""
-    names = {node.id for node in own_expressions(statement) if isinstance(node, ir.Name)}
+_BEGINNING = re.compile(r"fit|train|run|init|make|create")
+
+
+def _begins(unit: Unit, call: ir.Call) -> bool:
+    """A draw of JAX takes a shape besides its key, and a training begins on data: neither adds its numbers to an argument."""
+    name = last_name(call.func)
+    return library_name(call.func, unit.scope).startswith("jax.random.") or _BEGINNING.search(name) is not None
+
+
+def _read_by(node: ir.Stmt | ir.Call, drawn: dict[str, Drawn]) -> Drawn:
+    """The seeds on which the variables depend that a statement or a call reads."""
+    inner = walk(node) if isinstance(node, ir.Call) else own_expressions(node)
+    names = {part.id for part in inner if isinstance(part, ir.Name)}
     return {seed: call for name in names for seed, call in drawn.get(name, {}).items()}
 
 

@@ -78,11 +78,13 @@ class Use:
 
 @dataclass
 class _Walk:
-    """found: the second use of a key with the first one. looped: a use of a key that the loop around it does not change."""
+    """others: variables that hold something else that is called a key. found: the second use of a key with the first one.
+    looped: a use of a key that the loop around it does not change."""
 
     unit: Unit
     functions: dict[str, ir.Function]
     methods: dict[str, ir.Function]
+    others: frozenset[str] = frozenset()
     found: dict[int, tuple[str, Use, Use]] = field(default_factory=dict)
     looped: dict[int, tuple[str, Use]] = field(default_factory=dict)
 
@@ -131,12 +133,70 @@ def _walks(event: FileRead) -> Iterator[_Walk]:
         name = unit.function.name if unit.function is not None else ""
         if _COMPARES.search(name) or (name.startswith("__") and name not in ("__init__", "__call__")):
             continue
+        if mentions_equal_draws(_docstring(unit.body)):
+            continue
         methods = {}
         if unit.owner is not None:
             methods = {s.function.name: s.function for s in unit.owner.body if isinstance(s, ir.FunctionDef)}
-        walker = _Walk(unit, functions, methods)
+        walker = _Walk(unit, functions, methods, other_keys(unit))
         _run(walker, unit.body, {})
         yield walker
+
+
+def _docstring(body: list[ir.Stmt]) -> str:
+    first = body[0].value if body and isinstance(body[0], ir.ExprStmt) else None
+    return first.value if isinstance(first, ir.Constant) and isinstance(first.value, str) else ""
+
+
+# --- what else is called a key ------------------------------------------------------------------------------------
+
+_BESIDE = frozenset({"query", "queries", "value", "values", "q", "v", "event"})
+"""Parameters beside which a ``key`` is that of an attention layer, of a dict or of a keyboard."""
+_MAKES_KEYS = re.compile(r"(?i)key|rng|seed|split|fold|next|clone|random")
+_LOOKUPS = frozenset(
+    {"contains", "delete", "exists", "get", "has", "lookup", "pop", "register", "remove", "setdefault"}
+)
+_OF_ARRAYS = frozenset({"shape", "dtype", "ndim", "size", "astype", "reshape", "copy", "block_until_ready", "at", "T"})
+
+
+def other_keys(unit: Unit) -> frozenset[str]:
+    """The variables whose use shows that they are no random keys: strings, keys of dicts, functions for ``sorted``, arrays of
+    an attention layer."""
+    found: set[str] = set()
+    if unit.function is not None and any(p.name in _BESIDE for p in unit.function.params):
+        found.add("key")
+    for statement in unit.statements:
+        if isinstance(statement, ir.For):
+            if not isinstance(statement.iter, ir.Call) or last_name(statement.iter.func) in ("items", "keys", "sorted"):
+                found |= bound_paths(ir.Assign(0, 0, [statement.target], statement.iter)) & _PLAIN_NAMES
+        elif isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Call):
+            if not _MAKES_KEYS.search(text_of(statement.value, unit.scope).partition("(")[0]):
+                found |= {path_of(target) for target in statement.targets if isinstance(target, ir.Name)}
+        for node in own_expressions(statement):
+            found |= _names_shown_as_others(node)
+    return frozenset(found)
+
+
+_PLAIN_NAMES = frozenset({"key", "k"})
+
+
+def _names_shown_as_others(node: ir.Expr) -> set[str]:
+    """``key == "q"``, ``key in table``, ``table[key]``, ``table.get(key)``, ``key.upper()``, ``key(item)``."""
+    if isinstance(node, ir.Compare):
+        sides = [node.left, *node.comparators]
+        if any(op in ("in", "not in") for op in node.ops):
+            return {path_of(node.left)} - {""}
+        if any(isinstance(side, ir.Constant) and isinstance(side.value, str) for side in sides):
+            return {path_of(side) for side in sides} - {""}
+    if isinstance(node, ir.Subscript):
+        return {path_of(node.index)} - {""}
+    if isinstance(node, ir.Call) and isinstance(node.func, ir.Name):
+        return {node.func.id}
+    if isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) and node.func.attr in _LOOKUPS:
+        return {path_of(argument.value) for argument in node.args[:1]} & _PLAIN_NAMES
+    if isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) and node.func.attr not in _OF_ARRAYS:
+        return {path_of(node.func.value)} & _PLAIN_NAMES
+    return set()
 
 
 # --- the order in which a function uses its keys ------------------------------------------------------------------
@@ -225,7 +285,12 @@ def _uses_in(walker: _Walk, call: ir.Call) -> Iterator[tuple[str, Use]]:
             values = argument.value.values
         for value in values:
             key = _key_path(value)
-            if not key or argument.star or (is_init and number > 0 and argument.keyword is None):
+            if (
+                not key
+                or key in walker.others
+                or argument.star
+                or (is_init and number > 0 and argument.keyword is None)
+            ):
                 continue
             if kind == "known" and not _consumes(walker, call, number, argument.keyword):
                 continue

@@ -17,6 +17,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from flake8_jax.core import ir
 from flake8_jax.core.cells import TIMING
@@ -24,7 +25,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Candidate, Report
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._units import Unit, calls_in, imports_jax, library_name, own_expressions, text_of, units_of
-from flake8_jax.semantics.domain.code import is_named_step, last_name, nodes_around, path_of
+from flake8_jax.semantics.domain.code import all_statements, is_named_step, last_name, nodes_around, path_of
 from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.events.files import FileRead
 
@@ -46,6 +47,7 @@ _NO_DISPATCH = re.compile(
 )
 _COMPILING = re.compile(r"compil|first|dispatch|warm(?:ed|ing|s)?[ _-]?up|trac(?:e|ing)", re.IGNORECASE)
 _JITTING = frozenset({"jit", "filter_jit", "pmap"})
+_MAPPED = _JITTING | {"vmap", "grad", "value_and_grad"}
 _DEPTH = 2
 
 
@@ -66,6 +68,18 @@ class File:
     jitted: set[str] = field(default_factory=set)
     functions: dict[str, ir.Function] = field(default_factory=dict)
 
+    @cached_property
+    def mentioned(self) -> dict[str, int]:
+        """Where the top level of the file first reads each jitted function, in a lambda or as an argument, too."""
+        top = [s for s in self.scope.tree.body if not isinstance(s, (ir.FunctionDef, ir.ClassDef))]
+        targets = {id(t) for s in all_statements(top) if isinstance(s, ir.Assign) for t in s.targets}
+        read = [n for s in top for n in walk(s) if isinstance(n, ir.Name) and id(n) not in targets]
+        found: dict[str, int] = {}
+        for node in sorted(read, key=lambda one: one.start, reverse=True):
+            if node.id in self.jitted:
+                found[node.id] = node.start
+        return found
+
 
 def unfinished(event: FileRead) -> list[Report]:
     """Reports on sections that end before their last dispatch is done."""
@@ -75,6 +89,8 @@ def unfinished(event: FileRead) -> list[Report]:
     file = file_of(scope)
     found: list[Report] = []
     for unit in units_of(scope):
+        if unit.function is not None and unit.function.name in file.jitted:
+            continue
         for section in (*_sections(unit), *_timers(unit)):
             if not _says_compiling(scope, section.stop) and (call := _pending(file, unit, section)) is not None:
                 found.append(_report(file, unit, section, call))
@@ -237,9 +253,13 @@ def _stores_element(statement: ir.Assign | ir.AugAssign) -> bool:
 def kind_of_call(file: File, unit: Unit, call: ir.Call, depth: int = _DEPTH) -> str:
     """``dispatch``, ``wait``, ``silent``, ``unknown``."""
     name, library = last_name(call.func), library_name(call.func, unit.scope)
+    if isinstance(call.func, ir.Call) and _NO_DISPATCH.match(library_name(call.func.func, unit.scope)):
+        return "dispatch" if last_name(call.func.func) in _MAPPED else "silent"  # ``jax.make_jaxpr(f)(x)``
     if isinstance(call.func, ir.Call):
-        return "dispatch" if last_name(call.func.func) in (*_JITTING, "vmap", "grad", "value_and_grad") else "unknown"
+        return "dispatch" if last_name(call.func.func) in _MAPPED else "unknown"
     if _WAITS.search(name.lower()) and not library.startswith(("jax.numpy.", "jax.tree")):
+        return "wait"
+    if library.startswith("jax.numpy.save"):
         return "wait"
     if name == "print":
         return "silent" if all(isinstance(a.value, ir.Constant) for a in call.args) else "wait"
@@ -300,6 +320,7 @@ def _first_compiled(file: File, unit: Unit, section: Section) -> tuple[ir.Call, 
                 inside += [(node, name) for name in sorted(names)]
             elif node.end <= section.start.start:
                 before |= names
+    before |= {name for name, at in file.mentioned.items() if at < section.start.start}  # perhaps by what calls it
     return min(((c, n) for c, n in inside if n not in before), key=lambda one: one[0].start, default=None)
 
 
@@ -339,7 +360,7 @@ def _magics(file: File, unit: Unit) -> Iterator[Report]:
         target = statement.targets[0] if isinstance(statement, ir.Assign) else None
         value = statement.value if isinstance(statement, ir.Assign) else None
         if isinstance(target, ir.Name) and target.id in TIMING and isinstance(value, ir.Call):
-            if kind_of_call(file, unit, value) == "dispatch":
+            if kind_of_call(file, unit, value) == "dispatch" and not _says_compiling(unit.scope, value):
                 magic = "%" + target.id.strip("_")
                 message = f"`{magic}` may stop before the result is ready, because JAX is asynchronous"
                 yield Report(value, f"{message}; call jax.block_until_ready on the result", "info", preview=True)

@@ -283,8 +283,13 @@ def _row_of(event: Timed, node: ir.Node) -> str:
     return f" (line {bisect_right(event.context.scope.tree.line_starts, node.start)})"
 
 
-def _of_magic(event: Timed, pending: ir.Node) -> Report:
+_TRACING = re.compile(r"\b(?:make_jaxpr|eval_shape|lower|trace)\b")
+
+
+def _of_magic(event: Timed, pending: ir.Node) -> Report | None:
     """``%timeit f(x)``, ``%time f(x)``."""
+    if _is_of_compiling(event) or _TRACING.search(event.context.scope.text[pending.start : pending.end]):
+        return None
     work = quote(event.context, pending, "the result")
     return Report(
         event.at,

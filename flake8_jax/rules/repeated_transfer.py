@@ -307,6 +307,8 @@ def _changed(loop: ir.For | ir.While) -> set[str]:
                 found |= {path_of(part) for part in (held, *(a.value for a in node.args)) if part is not None}
             elif isinstance(node, ir.Call):
                 found |= {path_of(a.value) for a in node.args if a.keyword == "out"}
+            elif isinstance(node, ir.ExprStmt) and isinstance(node.value, ir.Call):  # perhaps to fill them
+                found |= {path_of(a.value) for a in node.value.args}
     return found
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._equal_seeds import equal_seeds
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._keys import OUTCOMES, place
 from flake8_jax.rules._tracers import quote
+from flake8_jax.semantics.domain.code import last_name, nodes_around
+from flake8_jax.semantics.domain.scopes import ModuleScope
+from flake8_jax.semantics.domain.values import Site
 from flake8_jax.semantics.events.events import EqualKeys, FileRead
 
 
@@ -150,9 +154,17 @@ def same_constant_key(event: EqualKeys | FileRead) -> Report | list[Report] | No
         return None
     if any(part.startswith("test") for part in event.function.split(".")):
         return None
+    if _shuffles(context.scope, event.at) and _shuffles(event.earlier.scope, event.earlier):
+        return None  # the rows of both arrays stay together
     return Report(
         event.at,
         f"{quote(context, event.at, 'This key')} equals the key from {place(event.earlier, context)}, because both have seed "
         f"{event.seed}{OUTCOMES[event.shares]}; make one key and split it",
         preview=True,
     )
+
+
+def _shuffles(scope: ModuleScope, at: ir.Node | Site) -> bool:
+    """The key is for ``jax.random.permutation``."""
+    around = nodes_around(scope.tree.body, at.start, at.end)
+    return any(isinstance(node, ir.Call) and last_name(node.func) == "permutation" for node in around)

@@ -39,6 +39,7 @@ from flake8_jax.semantics.domain.code import (
     paths_read,
 )
 from flake8_jax.semantics.domain.joining import members_of
+from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.values import GRAD, Array, DictValue, HostArray, TupleValue, Value
 from flake8_jax.semantics.events.events import (
     Context,
@@ -439,6 +440,8 @@ def sync_in_loop(
     in_step = report_in_step(event)
     if in_step is not None or not context.loop_ids or not _repeats(context, event.at):
         return in_step
+    if _is_of_iteration_before(context.scope, event.at):
+        return None
     if isinstance(event, Indexing):
         return _copied_index(event)
     if isinstance(event, Store):
@@ -467,6 +470,19 @@ def sync_in_loop(
         f"{reads} waits for the device in every iteration; {verb} it every N steps or after the loop",
         preview=is_needed or context.coarse or context.epoch or not context.carries or _is_newer(event, value),
     )
+
+
+def _is_of_iteration_before(scope: ModuleScope, at: ir.Node) -> bool:
+    """``history.append(float(previous))`` and then ``previous = loss``: the device works on while the host waits."""
+    around = list(nodes_around(scope.tree.body, at.start, at.end))
+    loop = next((node for node in reversed(around) if isinstance(node, (ir.For, ir.While))), None)
+    if loop is None:
+        return False
+    read = {node.id for node in walk(at) if isinstance(node, ir.Name)}
+    assigned = [s for s in all_statements(loop.body) if isinstance(s, ir.Assign)]
+    bindings = [(s, target.id) for s in assigned for target in s.targets if isinstance(target, ir.Name)]
+    kept = {name for s, name in bindings if s.start > at.end and isinstance(s.value, ir.Name)}
+    return bool(kept & read) and all(s.start > at.end for s, name in bindings if name in kept & read)
 
 
 def _is_newer(event: LibraryCall | MethodCall | Formatting, value: Value) -> bool:

@@ -46,6 +46,17 @@ def fit(mcmc, predict, y):
 """,
 }
 SPARED = {
+    "inputs for two checks": """
+def check(layer, build):
+    x = jax.random.normal(jax.random.key(1), (3,))
+    return build(layer(x)).fit(jax.random.key(1), x)
+""",
+    "two arrays that are shuffled alike": """
+def shuffled(x, y):
+    x = jax.random.permutation(jax.random.PRNGKey(0), x)
+    y = jax.random.permutation(jax.random.PRNGKey(0), y)
+    return x, y
+""",
     "a second experiment": """
 def fit(first, second, y):
     first.run(jax.random.key(1), y)

@@ -147,6 +147,35 @@ def conditional(params, rng, flag):
 """,
 }
 SPARED = {
+    "keys of a store and of a registry": """
+def refresh(store, key, build):
+    store.delete(key)
+    store.put(key, build(key))
+
+
+def transform(plugins, key, x):
+    for plugin in plugins:
+        plugin.register(key)
+        x = plugin.transform(key, x)
+    return x
+""",
+    "the key of an attention layer": """
+class Attention:
+    def __call__(self, query, key, value):
+        key = self.dense(key)
+        return self.score(query, key), self.relative(key, query)
+""",
+    "a key of a keyboard": """
+def on_press(app, key):
+    app.draw(key)
+    if key == "q":
+        app.leave(key)
+""",
+    "a difference of two runs": '''
+def slope(simulate, theta, key):
+    """A central difference with common random numbers."""
+    return simulate(theta + 0.1, key) - simulate(theta - 0.1, key)
+''',
     "the last use of a key that was split": """
 from agents import learn
 

@@ -18,14 +18,14 @@ import re
 
 _ALIKE = r"(?:fixed|same|constant|shared|identical|common)"
 _SOURCE = r"(?:key|rng|seed|noise|random)"
-_DRAWN = r"(?:draw|sample|number|dropout|mask|batch|stream|perturbation)"
+_DRAWN = r"(?:draw|sample|number|dropout|mask|batch|stream|perturbation|initial|weights|parameters)"
 _STATED = re.compile(
     rf"#.*\b{_ALIKE}\b.{{0,30}}\b{_SOURCE}|#.*\bpaired\b|#.*\b(?:key|rng|seed|noise)s?\b.{{0,20}}\b(?:fixed|shared|the same)\b",
     re.IGNORECASE,
 )
 _DENIED = re.compile(r"\b(?:not|never|avoid|no|todo|fixme|bug|wrong|instead)\b|n't\b", re.IGNORECASE)
 _MENTIONED = re.compile(
-    r"common[ _]random|\bcrn\b|antithetic|\bpaired\b|determinis|reproducib|"
+    r"common[ _]random|\bcrn\b|\bone (?:mask|noise|key) for|variational dropout|antithetic|\bpaired\b|determinis|reproducib|"
     rf"(?:equal|identical|same)[ _\w]{{0,12}}[ _](?:{_SOURCE}|{_DRAWN})|"
     r"(?:\bno need|not? (?:need|necessary)\w*|n['’]?t (?:bother|need|have|matter)\w*)[^\n]{0,24}\b(?:split|(?:new|own) key)",
     re.IGNORECASE,

@@ -332,9 +332,21 @@ def _trains(node: ir.For | ir.While) -> bool:
 _STATES = re.compile(r"(?:^|_)(?:params?|parameters|batch|model|optimizer|opt)(?:_|$)", re.IGNORECASE)
 
 
+def _counted(node: ir.For) -> set[str]:
+    """The counter of a loop, and the numbers that the body computes of it: ``width = 2**j``."""
+    found = names_read(node.target)
+    for statement in all_statements(node.body):
+        if isinstance(statement, ir.Assign) and not any(isinstance(n, ir.Call) for n in walk(statement.value)):
+            if not found.isdisjoint(names_read(statement.value)) and isinstance(
+                statement.value, (ir.BinOp, ir.UnaryOp)
+            ):
+                found |= {target.id for target in statement.targets if isinstance(target, ir.Name)}
+    return found
+
+
 def _changes_shapes(node: ir.For | ir.While) -> bool:
     """The shape of what an iteration makes depends on its counter, or the loop joins arrays: no loop of JAX can do that."""
-    counters = names_read(node.target) if isinstance(node, ir.For) else set()
+    counters = _counted(node) if isinstance(node, ir.For) else set()
     for statement in node.body:
         for inner in walk(statement):
             if isinstance(inner, ir.Slice) and not counters.isdisjoint(names_read(inner)):
@@ -382,16 +394,31 @@ def _appended_to(statement: ir.Stmt) -> str:
 
 def _handed_on(body: list[ir.Stmt]) -> set[str]:
     """What an iteration reads before it binds it, and binds."""
-    later = set().union(*[bound_paths(statement) for statement in body])
+    bound = set().union(*[bound_paths(statement) for statement in body])
+    comprehensions = [n for s in body for n in walk(s) if isinstance(n, ir.Comprehension)]
+    own = set().union(*[names_read(generator.target) for c in comprehensions for generator in c.generators])
+    assigned = [target for s in all_statements(body) if isinstance(s, ir.Assign) for target in s.targets]
+    return _read_first(body, bound - (own - set().union(*map(names_read, assigned))))[0]
+
+
+def _read_first(body: list[ir.Stmt], bound: set[str]) -> tuple[set[str], set[str]]:
+    """Which of these variables a block may read before it binds them, and which of them it surely binds."""
     found: set[str] = set()
+    later = set(bound)
     for statement in body:
+        if isinstance(statement, ir.If):
+            found |= paths_read(statement.test) & later
+            (first, one), (second, other) = _read_first(statement.body, later), _read_first(statement.orelse, later)
+            found |= first | second
+            later -= one & other
+            continue
         found |= paths_read(_value_of(statement)) & later
         if isinstance(statement, ir.AugAssign):
             found |= bound_paths(statement)
         if isinstance(statement, ir.Assign):
             found |= {path for t in statement.targets if isinstance(t, ir.Subscript) and (path := _root_of(t))}
             later -= {path_of(t) for t in statement.targets for t in (t.elts if isinstance(t, ir.Tuple) else [t])}
-    return found
+    return found, bound - later
 
 
 def _root_of(target: ir.Expr) -> str:

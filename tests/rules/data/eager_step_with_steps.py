@@ -87,3 +87,21 @@ def sums(xs, f):
 @jax.jit
 def compiled(x):
     return over_layers([(jnp.ones((2, 2)), jnp.ones(2))], x)
+
+
+def parts(data, n, rebuild):
+    found = []
+    for j in range(n):
+        if j == 0:
+            kept = tuple(jnp.zeros_like(d) * 1.0 for d in data)
+        else:
+            kept = tuple(d + 0.0 if i == j else jnp.zeros_like(d) - 0.0 for i, d in enumerate(data))
+        found.append(rebuild(kept) * 2.0 - 1.0)
+    return found
+
+
+def dilated(x, level, build):
+    for j in range(level):
+        width = 2**j
+        x = jnp.convolve(x, build(width))[width : width + 8] * 0.5 - jnp.tanh(x[:8]) / 3.0
+    return x

@@ -113,3 +113,11 @@ def fit_on_device(w, n):
 
 
 # runs: fit_on_device(jnp.ones(2), 3)
+
+
+def refilled(w, source, n):
+    x = np.ones((4, 2))
+    for _ in range(n):
+        source.read_into(x)
+        w = step(w, x)
+    return w

@@ -775,3 +775,13 @@ def of_the_host(x, us):
 # runs: in_an_array(jnp.ones(2), [jnp.ones((3, 2))] * 2), rolled_out(np.ones(2), np.ones((3, 2)))
 # runs: searched(np.ones((3, 2))), of_the_host(np.ones(2), np.ones((3, 2)))
 # runs: predicted(jnp.ones(2), [jnp.ones(2)] * 2)
+
+
+def one_step_late(w, batches):
+    previous, history = None, []
+    for x in batches:
+        w, loss = train_step(w, x)
+        if previous is not None:
+            history.append(float(previous))
+        previous = loss
+    return w, history
