@@ -44,6 +44,8 @@ from flake8_jax.runtime_checks.statements import rows_of_function
 PLATFORMS = {"cpu": "cpu", "cuda": "cuda", "gpu": "cuda", "tpu": "tpu"}
 _DEVICES = "xla_force_host_platform_device_count"
 _STOPPED = ("timeout", "memory", "signal", "interrupted")
+_INTERRUPTED = 130
+"""The exit status of a program that Ctrl-C ended."""
 REPLICAS = 4
 """So many devices the CPU poses as, where a finding is about several."""
 _LEAST_SECONDS = 12.0
@@ -480,6 +482,8 @@ def _trouble(outcome: Outcome, workload: Workload) -> str:
     trouble = ""
     if outcome.state in _STOPPED or outcome.partial or not seen:
         trouble = describe(outcome, workload.limits)
+    elif ended and ended[0]["status"] == _INTERRUPTED and not ended[0]["failure"]:
+        trouble = f"the command was interrupted (status {_INTERRUPTED})"
     elif ended and (ended[0]["failure"] or ended[0]["status"]):
         trouble = f"the command ended with {ended[0]['failure'] or 'status ' + str(ended[0]['status'])}"
     if ended and ended[0]["interrupted"]:

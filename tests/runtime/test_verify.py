@@ -708,6 +708,37 @@ def test_what_happened_just_before_a_program_is_killed_counts(tmp_path: Path) ->
     assert unseen.verdict == "inconclusive" and "not seen to run; it was killed by SIGKILL" in unseen.reason, unseen
 
 
+INTERRUPTED = """import os, signal, sys
+
+
+def work(answers):
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        print(1)
+    except KeyboardInterrupt:
+        if answers:
+            sys.exit(130)
+        raise
+    print(2)
+
+
+work(len(sys.argv) > 1)
+"""
+
+
+@pytest.mark.jax
+@pytest.mark.parametrize("words", [(), ("--answers",)])
+def test_a_program_that_is_interrupted_raised_no_error(words: tuple[str, ...], tmp_path: Path) -> None:
+    main = tmp_path / "main.py"
+    main.write_text(INTERRUPTED)
+    workload = Workload(
+        ("python", "main.py", *words), (str(tmp_path),), str(tmp_path), sys.executable, "cpu", Limits(60)
+    )
+    (found,) = verify([Asked("traced-branch", Spot(str(main), 12, 12))], workload).verdicts
+    said = "the line did not run; the command was interrupted (status 130); use a command that runs it"
+    assert (found.verdict, found.reason) == ("inconclusive", said)
+
+
 ROWS = """
 never = list(map(lambda x: print(x), []))
 three = list(map(lambda x: x + 1, [1, 2, 3]))

@@ -41,7 +41,8 @@ _RETURNING = ("RETURN_VALUE", "RETURN_CONST", "YIELD_VALUE", "RETURN_GENERATOR")
 _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 _Count = tuple[str, int]
 """One of the counts of a watch, and the number of the watch."""
-_PASSING = (StopIteration, StopAsyncIteration, GeneratorExit)
+_PASSING = (StopIteration, StopAsyncIteration, GeneratorExit, KeyboardInterrupt)
+"""Exceptions that tell of no error: a loop ends, or a signal from outside (Ctrl-C) ends the program."""
 
 
 @dataclass
@@ -406,6 +407,8 @@ class Watcher:
     def _exception(self, frame: FrameType, error: Any, traceback: TracebackType | None) -> None:
         # The event comes once a frame, and without an instance where Python's own code raised lazily.
         if not isinstance(error, BaseException) or isinstance(error, _PASSING):
+            return
+        if isinstance(error.__context__, KeyboardInterrupt):  # such as the exit that answers Ctrl-C
             return
         if error is self._last_seen:
             if self.raised:
