@@ -9,7 +9,7 @@ from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.code import nodes_around
 from flake8_jax.semantics.events.events import UnrolledLoop
-from flake8_jax.semantics.events.facts import IN_NEST
+from flake8_jax.semantics.events.facts import IN_NEST, IN_PREVIEWED_NEST
 
 
 @rule("JAX408", "warning", fixable="sometimes", settle=lambda candidates: _compiled_first(candidates))
@@ -343,7 +343,7 @@ def _report_eager(event: UnrolledLoop) -> Report | None:
         "use jax.lax.scan" if event.copies or event.recurs else "use jax.vmap, or jax.lax.map or scan to save memory"
     )
     message = f"{problem}, and jit would unroll it into {copies}; {advice}"
-    return Report(event.at, message, "info", preview=True, unless=IN_NEST)
+    return Report(event.at, message, "info", preview=True, unless=IN_PREVIEWED_NEST)
 
 
 def _report_gathering(event: UnrolledLoop) -> Report | None:
@@ -353,7 +353,7 @@ def _report_gathering(event: UnrolledLoop) -> Report | None:
     problem = f"The loop over {quote(event.context, event.at)} unrolls into a copy of its body for each iteration"
     advice = "use jax.lax.scan" if event.recurs else "use jax.vmap, or jax.lax.map or scan to save memory"
     message = f"{problem}, which slows compilation if there are many; {advice}"
-    return Report(event.at, message, "info", preview=True, unless=IN_NEST)
+    return Report(event.at, message, "info", preview=True, unless=IN_PREVIEWED_NEST)
 
 
 def _report_default(event: UnrolledLoop) -> Report | None:
@@ -362,7 +362,7 @@ def _report_default(event: UnrolledLoop) -> Report | None:
         return None
     problem = f"The loop over {quote(event.context, event.at)} unrolls into {event.copies} copies of its body"
     message = f"{problem} by the default of `{event.option}`, which slows compilation; use jax.lax.fori_loop or scan"
-    return Report(event.at, message, "info", preview=True, unless=IN_NEST)
+    return Report(event.at, message, "info", preview=True, unless=IN_PREVIEWED_NEST)
 
 
 def _is_in_handler(event: UnrolledLoop) -> bool:

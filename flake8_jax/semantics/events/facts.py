@@ -84,6 +84,7 @@ WRITTEN = "environment written"
 """The fact that the name of the environment stands there for a change to it, not for reading it."""
 
 IN_NEST = "inside an unrolled loop"
+IN_PREVIEWED_NEST = "inside an unrolled loop that a preview tells of"
 
 
 def iterates(loop: LoopState) -> str:

@@ -462,10 +462,11 @@ def emit_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
     runs = compiled or unknown or stores or draws or runs_python(m, made.operand)
     if not runs or (maps and is_short_lambda(m, made.operand)) or _raises(m, reports):
         return
+    rarely: Repetition | None = None
     for depth in range(len(m.path.loops) - 1, m.path.loop_base - 1 if maps else -1, -1):
         loop = m.path.loops[depth]
         if loop.guards > loop.frequent:
-            return
+            break
         if (compiled or unknown) and not isinstance(loop.node, (ir.For, ir.While)):
             continue
         mutates = made.name.startswith("flax.nnx.")
@@ -474,13 +475,16 @@ def emit_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
             presumed = brief or is_rare(m) or (mutates and not _repeats(m, node, loop, maps=maps, mutates=False))
             against = loop_fact(loop.node)
             own = depth >= m.path.loop_base
-            m.bus.emit(
-                Repetition(
-                    m.path.context(frame.scope), node, how, made.name, made.operand, loop.node, own, "", against,
-                    _called_in(m, loop), stores or draws, made.site, draws, presumed,
-                )
+            found = Repetition(
+                m.path.context(frame.scope), node, how, made.name, made.operand, loop.node, own, "", against,
+                _called_in(m, loop), stores or draws, made.site, draws, presumed,
             )  # fmt: skip
-            return
+            if not presumed:
+                m.bus.emit(found)
+                return
+            rarely = rarely or found  # a loop around it may tell more
+    if rarely is not None:
+        m.bus.emit(rarely)
 
 
 def _raises(m: Machine, reports: int) -> bool:

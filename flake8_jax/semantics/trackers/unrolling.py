@@ -60,7 +60,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
 )
 from flake8_jax.semantics.events.events import UnrolledLoop
-from flake8_jax.semantics.events.facts import IN_NEST
+from flake8_jax.semantics.events.facts import IN_NEST, IN_PREVIEWED_NEST
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import lookup
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
@@ -133,8 +133,7 @@ class LoopNests(Tracker):
         if trips is not None and not ends_early and self.work > seen.work and not _is_varied(seen):
             size *= trips
             if size >= self.threshold and not m.path.mode.shapes_only and not _in_kernel(m):
-                for place in places:
-                    m.bus.record_fact(IN_NEST, frame.scope, place.start)
+                self._stand_for(frame, places, by_default=m.path.mode.compiled > 0)
                 self._emit(frame, at, size, trips)
             places = (*places, at)
         elif trips is None and not ends_early and (self.work > seen.work or self._is_unknown_step(frame, loop)):
@@ -145,14 +144,12 @@ class LoopNests(Tracker):
 
             if gathering or (not _is_varied(seen) and (bool(seen.sources) or recurs(loop.node, frame.fn, is_array))):
                 needs = not gathering and not (seen.sources and not uses_before_binding(loop.node))
-                for place in places:
-                    m.bus.record_fact(IN_NEST, frame.scope, place.start)
+                self._stand_for(frame, places, by_default=False)
                 if not m.path.mode.shapes_only and not _in_kernel(m):
                     self._emit(frame, at, 0, 0, recurs=needs)
                 places = (*places, at)
             elif not _is_varied(seen) and (is_step_by_step(loop.node) or self._steps(loop)):
-                for place in places:
-                    m.bus.record_fact(IN_NEST, frame.scope, place.start)
+                self._stand_for(frame, places, by_default=False)
                 if not m.path.mode.shapes_only and not _in_kernel(m):
                     self._emit(frame, at, 0, 0, recurs=True)
                 places = (*places, at)
@@ -189,6 +186,13 @@ class LoopNests(Tracker):
         trips = self._defaults[key]
         if trips >= self.threshold:
             self._emit(frame, at, trips, trips, option=option)
+
+    def _stand_for(self, frame: Frame, places: tuple[ir.Expr, ...], *, by_default: bool) -> None:
+        """The report on a loop tells of those in it as well. by_default: users see it without asking for previews."""
+        for place in places:
+            self.m.bus.record_fact(IN_PREVIEWED_NEST, frame.scope, place.start)
+            if by_default:
+                self.m.bus.record_fact(IN_NEST, frame.scope, place.start)
 
     def _emit(
         self, frame: Frame, at: ir.Expr, size: int, trips: int, *, recurs: bool = False, option: str = ""
