@@ -315,13 +315,13 @@ def unrolls(least: int) -> Judge:
 
     def judge(o: Observations) -> Verdict:
         count = o.watch.get("inside", 0) or o.most(*STAGED)  # the head of a loop also runs when the loop ends
+        turns = o.watch.get("turns", 0) or count
+        said = f"one trace went through the loop {times_in_words(turns)}"
+        if turns < count:
+            said += f", through a loop inside it {times_in_words(count)} in all"
         if count >= least:
-            return _confirmed(f"one trace went through the loop {count} times, and holds as many copies", copies=count)
-        if not count:
-            return NOT_REACHED
-        return _unclear(
-            f"one trace went through the loop {times_in_words(count)}", "use inputs that make the loop longer"
-        )
+            return _confirmed(f"{said}, and holds as many copies", copies=count)
+        return _unclear(said, "use inputs that make the loop longer") if count else NOT_REACHED
 
     return judge
 

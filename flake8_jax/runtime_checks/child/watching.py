@@ -60,7 +60,8 @@ class _Begun:
 @dataclass
 class Watch:
     """Rows ``first`` to ``last`` of a file. visits: by state; runs: visits by state and run of the function. If the rows
-    begin a loop, body is its last row, and inside counts how often each statement in it ran in each run while JAX traced.
+    begin a loop, body is its last row, and inside counts how often each statement in it ran in each run while JAX traced;
+    deep: the rows of the loops in that loop, without the first row of each loop that is in no other.
     entered: calls of the user's functions that the rows led to while JAX traced, by run. functions: names of those that
     have the rows and ran. pending: arrays were still being computed; looked: so many visits asked that. keeps_old: look
     whether variables are replaced by others of their size, and the old ones kept: kept counts their bytes, in the visit at
@@ -88,6 +89,7 @@ class Watch:
     started: bool | None = None
     body: int | None = None
     inside: dict[tuple[int, int], int] = field(default_factory=dict)
+    deep: frozenset[int] = frozenset()
     entered: dict[int, int] = field(default_factory=dict)
     functions: set[str] = field(default_factory=set)
     keeps_old: bool = False
@@ -116,8 +118,11 @@ class Watch:
     derived: int = 0
 
     def is_of(self, code: CodeType) -> bool:
-        """Whether this code is what the finding is about, where several share its row."""
-        return not self.owner or code.co_name == self.owner or code.co_name in _COMPREHENSIONS
+        """Whether this code is what the finding is about, where several share its row. The steps of a comprehension are only
+        where the finding stands in its element or conditions, if Python says where the instructions stand."""
+        if code.co_name in _COMPREHENSIONS:
+            return self.is_optional or self.span is None or not hasattr(code, "co_positions")
+        return not self.owner or code.co_name == self.owner
 
     def report(self) -> dict[str, Any]:
         """As JSON data; of the runs, how often the busiest one came by, and how many there were."""
@@ -130,6 +135,7 @@ class Watch:
             "watch": self.number, "visits": self.visits, "most": most, "runs": runs,
             "numbers": sorted({run for _, run in self.runs}), "nonfinite": self.nonfinite, "pending": self.pending,
             "imported": self.imported, "started": self.started, "inside": max(self.inside.values(), default=0),
+            "turns": max((count for (_, row), count in self.inside.items() if row not in self.deep), default=0),
             "entered": max(self.entered.values(), default=0), "entered_runs": len(self.entered),
             "functions": sorted(self.functions),
             "kept": self.kept, "compared": self.compared,
@@ -174,10 +180,12 @@ class Watcher:
         self._loops = {path: loops_in(tree) for path, tree in trees.items()}
         self._statements = {path: statements_in(tree) for path, tree in trees.items()}
         self._begun: dict[FrameType, dict[int, _Begun]] = {}
+        self._heads: dict[FrameType, dict[int, int]] = {}
         self._entering = bool(watches)
         self._called: dict[tuple[str, str, int], list[Calls]] = {}
         for watch in watches:
             watch.body = self._loops[watch.path].get(watch.first)
+            watch.deep = deep_rows(self._loops[watch.path], watch.first)
             if watch.keeps_old:
                 watch.replaced = replaced_at(trees[watch.path], watch.first)
             if watch.span is not None and hasattr(CodeType, "co_positions"):
@@ -266,6 +274,7 @@ class Watcher:
                 self.switch.leave(frame)
             self.places.leave(frame)
             self._begun.pop(frame, None)
+            self._heads.pop(frame, None)
         return self._local
 
     def _try_to_install(self) -> None:
@@ -394,15 +403,19 @@ class Watcher:
             watch.inside[key] = max(watch.inside.get(key, 0), known.turns + 1)
 
     def _count_inside(self, frame: FrameType, counted: set[_Count] | None) -> None:
-        if counted is None:  # the head of an inner loop also runs when that loop ends
-            return
         path, row = self.places.path_of(frame.f_code), frame.f_lineno
-        for watch in self._by_path.get(path or "", ()):
-            if watch.body is None or not watch.first < row <= watch.body or trace_state() == EAGER:
-                continue
-            if _is_first(counted, ("inside", watch.number)):
+        within = [w for w in self._by_path.get(path or "", ()) if w.body is not None and w.first < row <= w.body]
+        if not within or (counted is None and not self._comes_to_head(frame)):
+            return
+        for watch in within:
+            if trace_state() != EAGER and _is_first(counted, ("inside", watch.number)):
                 key = (self.places.run_of(frame), self.first_row(frame))
                 watch.inside[key] = watch.inside.get(key, 0) + 1
+
+    def _comes_to_head(self, frame: FrameType) -> bool:
+        """Whether an inner loop begins here. Its head also runs at each of its iterations, further on in the bytecode."""
+        starts = self._heads.setdefault(frame, {})
+        return frame.f_lasti == starts.setdefault(frame.f_lineno, frame.f_lasti)
 
     def _exception(self, frame: FrameType, error: Any, traceback: TracebackType | None) -> None:
         # The event comes once a frame, and without an instance where Python's own code raised lazily.
@@ -496,7 +509,8 @@ def begins_in(code: CodeType, span: tuple[int, int, int, int]) -> list[int]:
 
 
 def is_optional(tree: ast.AST, span: tuple[int, int, int, int]) -> bool:
-    """Whether a place is in a part of an expression that Python may leave out: ``a if b else c``, ``a and b``."""
+    """Whether a place is in a part of an expression that Python may leave out, ``a if b else c``, ``a and b``, or runs at each
+    step of a comprehension, ``[a for b in c]``."""
     parts: list[ast.expr] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.IfExp):
@@ -505,6 +519,10 @@ def is_optional(tree: ast.AST, span: tuple[int, int, int, int]) -> bool:
             parts += node.values[1:]
         elif isinstance(node, ast.Assert) and node.msg is not None:
             parts.append(node.msg)
+        elif isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
+            parts += [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+            parts += [test for part in node.generators for test in part.ifs]
+            parts += [part.iter for part in node.generators[1:]]  # the first one runs once, before the first step
     return any(
         (part.lineno, part.col_offset) <= span[:2] and span[2:] <= (part.end_lineno or 0, part.end_col_offset or 0)
         for part in parts
@@ -646,6 +664,12 @@ def loops_in(tree: ast.AST) -> dict[int, int]:
     """First and last rows of the loops of a file."""
     loops = [node for node in ast.walk(tree) if isinstance(node, (ast.For, ast.While, ast.AsyncFor))]
     return {node.lineno: node.end_lineno or node.lineno for node in loops}
+
+
+def deep_rows(loops: Mapping[int, int], row: int) -> frozenset[int]:
+    """The rows of the loops in the loop at a row, but not the first row of a loop that is in no other of them."""
+    inner = [range(first + 1, last + 1) for first, last in loops.items() if row < first <= loops.get(row, row)]
+    return frozenset(number for rows in inner for number in rows)
 
 
 def _has_pending_work() -> bool:
