@@ -167,6 +167,25 @@ def test_functions_that_another_library_jits(jaxlint: Command, tmp_path: Path) -
     assert case["primitives"]["dot_general"] == 1
 
 
+SLOWLY_TRACED = """\
+import time
+
+import jax
+
+@jax.jit
+def f(x):
+    time.sleep(0.2)
+    return x
+"""
+
+
+def test_the_time_of_a_trace_is_that_of_a_new_one(jaxlint: Command, tmp_path: Path) -> None:
+    (tmp_path / "slowly.py").write_text(SLOWLY_TRACED)
+    _, found = data(jaxlint, "probe", "slowly.py:f", "--case", "f32[7]", "--case", "f32[7]", "--target", "cpu")
+    seconds = [case["stages"][0]["seconds"] for case in found["cases"]]
+    assert len(seconds) == 2 and all(one.get("trace", 0) + one["lower"] >= 0.2 for one in seconds), seconds
+
+
 def test_inner_jaxprs_count(jaxlint: Command, tmp_path: Path) -> None:
     (tmp_path / "kernels.py").write_text(KERNELS)
     _, found = data(jaxlint, "probe", "kernels.py:summed", "--case", "f32[7]")

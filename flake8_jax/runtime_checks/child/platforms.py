@@ -124,6 +124,7 @@ def _compiled(function: Function, inputs: Inputs, device: Any, found: Stage) -> 
     try:
         with jax.default_device(device):
             call, args, kwargs = traceable(function.call, inputs)
+            jax.clear_caches()  # else JAX finds the trace that was made for the jaxpr, or for another platform
             started = time.perf_counter()
             if hasattr(call, "trace"):  # JAX 0.4.31
                 traced = call.trace(*args, **kwargs)
