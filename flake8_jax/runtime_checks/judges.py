@@ -49,6 +49,8 @@ def _unclear(seen: str, advice: str) -> Verdict:
     return Verdict("inconclusive", f"{seen}; {advice}")
 
 
+UNJITTED = "never under `jit`"
+"""Said of a line that ran and raised no error of a tracer, where JAX made no tracers without values."""
 MORE_ITERATIONS = "use a run with more iterations"
 NEVER_RAN: dict[str, object] = {"ran": False}
 """Details of a verdict on a line to which no run came, so that the verdict says nothing of the finding."""
@@ -70,6 +72,7 @@ def raises(*types: str, message: str = "", anywhere: str = "", staged: bool = Fa
     ignore an exception that says that another name than that of the finding is missing.
     """
     pattern = re.compile(message)
+    of_tracers = staged or any(re.search("Tracer|Concret", name) for name in types)
 
     def fits(seen: Seen, name: str) -> bool:
         found = bool(set(types) & set(seen["bases"])) and bool(pattern.search(seen["message"]))
@@ -109,7 +112,8 @@ def raises(*types: str, message: str = "", anywhere: str = "", staged: bool = Fa
             row = o.beside(beside[0])
             return _elsewhere(beside[0], row, "statement" if row in o.statement else "function")
         states = " and ".join(sorted(o.watch.get("visits", {})))
-        return _refuted(f"the line ran {times_in_words(o.visits())} ({states}) and raised nothing")
+        unjitted = f", {UNJITTED}," * (of_tracers and not o.visits("abstract"))
+        return _refuted(f"the line ran {times_in_words(o.visits())} ({states}){unjitted} and raised nothing")
 
     return judge
 

@@ -16,7 +16,7 @@ import msgspec
 
 from flake8_jax.core.findings import Verdict
 from flake8_jax.runtime_checks.attribution import Span, without_foreign
-from flake8_jax.runtime_checks.judges import NEVER_RAN, NOT_REACHED, is_artefact, times_in_words
+from flake8_jax.runtime_checks.judges import NEVER_RAN, NOT_REACHED, UNJITTED, is_artefact, times_in_words
 from flake8_jax.runtime_checks.observations import (
     Observations,
     Seen,
@@ -46,6 +46,7 @@ _DEVICES = "xla_force_host_platform_device_count"
 _STOPPED = ("timeout", "memory", "signal", "interrupted")
 _INTERRUPTED = 130
 """The exit status of a program that Ctrl-C ended."""
+_CTRL_C = f"the command was interrupted (status {_INTERRUPTED})"
 REPLICAS = 4
 """So many devices the CPU poses as, where a finding is about several."""
 _LEAST_SECONDS = 12.0
@@ -88,6 +89,7 @@ _REAL = "pass a command that uses real inputs"
 _RUNNING = "use a command that runs it"
 _REACHING = "use a command that comes to it sooner"
 _SHORTER = "use a command that runs for a shorter time"
+_LONGER = "let it run longer"
 
 Cells = Mapping[str, Sequence[tuple[int, str, bool]]]
 """The cells of notebooks, by path: the first row of each in the text of its notebook, its text, and whether it is to raise."""
@@ -139,7 +141,7 @@ class Run(msgspec.Struct, frozen=True):
     function was called that leads there, and what came of it. failed: an exception ended the command; stopped: a limit or
     a signal did; blind: the watching ended before the command. wall: seconds. interrupted: a signal ended it and us; cut: it
     was ended on purpose, in these words. partial: it ended without a last word, and what is seen is what it had said
-    before."""
+    before. halted: the limit of time or Ctrl-C ended it, which is no error to mend."""
 
     seen: Message | None
     versions: dict[str, str]
@@ -153,6 +155,7 @@ class Run(msgspec.Struct, frozen=True):
     interrupted: bool = False
     cut: str = ""
     partial: bool = False
+    halted: bool = False
 
 
 class Verification(msgspec.Struct, frozen=True):
@@ -457,11 +460,11 @@ def run_of(outcome: Outcome, workload: Workload) -> Run:
     if lacking:
         raise RefusedCommand(lacking)
     seen, ended = outcome.of("observations"), outcome.of("ended")
-    known = [*ended, *outcome.of("versions")]
+    known, trouble = [*ended, *outcome.of("versions")], _trouble(outcome, workload)
     return Run(
         seen[-1] if seen else None,
         known[0]["versions"] if known else {},
-        _trouble(outcome, workload),
+        trouble,
         outcome.output,
         {message["watch"]: message for message in outcome.of("called")},
         failed=outcome.state not in _STOPPED and bool(ended and ended[0]["failure"]),
@@ -471,6 +474,7 @@ def run_of(outcome: Outcome, workload: Workload) -> Run:
         interrupted=outcome.state == "interrupted",
         cut=_cut(outcome, workload),
         partial=outcome.partial,
+        halted=outcome.state in ("timeout", "interrupted") or trouble == _CTRL_C,
     )
 
 
@@ -483,7 +487,7 @@ def _trouble(outcome: Outcome, workload: Workload) -> str:
     if outcome.state in _STOPPED or outcome.partial or not seen:
         trouble = describe(outcome, workload.limits)
     elif ended and ended[0]["status"] == _INTERRUPTED and not ended[0]["failure"]:
-        trouble = f"the command was interrupted (status {_INTERRUPTED})"
+        trouble = _CTRL_C
     elif ended and (ended[0]["failure"] or ended[0]["status"]):
         trouble = f"the command ended with {ended[0]['failure'] or 'status ' + str(ended[0]['status'])}"
     if ended and ended[0]["interrupted"]:
@@ -590,8 +594,17 @@ def _as_far_as_seen(
             return Verdict("refuted", reason)
         return Verdict("inconclusive", f"{reason}; {_more_time(one, run) if mode == 'keys' else _SHORTER}")
     if run.trouble:
-        return Verdict("inconclusive", f"{refuted.reason}, but {run.trouble}; fix that first")
+        return Verdict("inconclusive", f"{refuted.reason}, but {run.trouble}; {_what_lets_it_end(refuted, run)}")
     return refuted
+
+
+def _what_lets_it_end(refuted: Verdict, run: Run) -> str:
+    """What to do where a run did not come to its end: only an error is something to fix."""
+    if not run.halted:
+        return "fix that first"
+    if UNJITTED in refuted.reason:
+        return "use a command that runs the line under `jit`"
+    return f"{_SHORTER}, or {_LONGER}"
 
 
 def _why_not_reached(one: Asked, watch: Seen, run: Run) -> Verdict | None:
@@ -635,7 +648,7 @@ def _end_before(one: Asked, run: Run) -> tuple[str, str]:
         what = "the line was not seen to run" if run.partial else "the line did not run"
         files = run.seen.get("files")
         if files is None or one.spot.path in files:
-            return f"{what}; {why}", _REACHING
+            return f"{what}; {why}", _REACHING + f", or {_LONGER}" * bool(run.cut or run.halted)
         return f"{what}, and nothing of its file; {why}", _RUNNING
     return (f"the line did not run; {why}", _RUNNING) if why else ("", "")
 

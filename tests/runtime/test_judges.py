@@ -384,7 +384,8 @@ def test_a_first_use_that_did_not_happen_refutes_nothing() -> None:
     ("run", "said"),
     [
         ({"trouble": "status 1"}, "did not run; status 1; use a command that runs it"),
-        ({"cut": "cut", "files": [FILE]}, "did not run; the run was cut; use a command that comes to it sooner"),
+        ({"cut": "cut", "files": [FILE]},
+         "did not run; the run was cut; use a command that comes to it sooner, or let it run longer"),
         ({"cut": "cut"}, "did not run, and nothing of its file; the run was cut; use a command that runs it"),
         ({"trouble": "it took 9 s", "stopped": True, "partial": True, "files": [FILE]},
          "was not seen to run; it took 9 s; use a command that comes to it sooner"),
@@ -398,6 +399,23 @@ def test_what_to_do_where_the_line_did_not_run(run: dict[str, Any], said: str) -
     workload = Workload(("python", "main.py"), ("/project",), "/project")
     found = judged(0, Asked("traced-branch", Spot(FILE, 10, 10)), runs, workload, {"backend": "cpu"})
     assert (found.verdict, found.reason) == ("inconclusive", f"the line {said}")
+
+
+@pytest.mark.parametrize(
+    ("states", "run", "said"),
+    [
+        (["eager", "concrete"], {"halted": True}, "use a command that runs the line under `jit`"),
+        (["eager", "abstract"], {"halted": True}, "use a command that runs for a shorter time, or let it run longer"),
+        (["eager", "concrete"], {}, "fix that first"),
+    ],
+)
+def test_a_limit_of_time_is_nothing_to_fix(states: list[str], run: dict[str, Any], said: str) -> None:
+    watch = {"visits": dict.fromkeys(states, 9), "functions": ["f"]}
+    runs = {"plain": Run({"watches": [watch], "raised": []}, {}, "it took 9 s", stopped=True, **run)}
+    workload = Workload(("python", "main.py"), ("/project",), "/project")
+    found = judged(0, Asked("traced-branch", Spot(FILE, 10, 10)), runs, workload, {"backend": "cpu"})
+    assert found.verdict == "inconclusive" and found.reason.endswith(f" and raised nothing, but it took 9 s; {said}")
+    assert ("never under `jit`" in found.reason) == ("abstract" not in states), found
 
 
 @pytest.mark.parametrize("visits", [0, 1])

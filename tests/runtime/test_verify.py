@@ -178,7 +178,7 @@ def test_verdicts_in_json_and_exit_status(tmp_path: Path) -> None:
 def test_what_works_is_refuted(tmp_path: Path) -> None:
     folder = project(tmp_path, "import jax, lib\nwith jax.disable_jit():\n    lib.clip(1.0, 2.0)\n")
     done = call(folder, "lib.py", "--require", "confirmed", "--", "python", "main.py")
-    assert "refuted [cpu]: the line ran once (eager) and raised nothing" in done.stdout
+    assert "refuted [cpu]: the line ran once (eager), never under `jit`, and raised nothing" in done.stdout
     assert "1 refuted, 1 inconclusive (jax " in done.stdout
     assert done.returncode == 1
 
