@@ -544,11 +544,13 @@ def compiled_in_region(o: Observations) -> Verdict:
 
 def waits_in_loop(o: Observations) -> Verdict:
     """Confirm if the line waited for the device at least twice in one run of the function that has the loop, or, of a finding
-    without a loop, in at least two runs of its function."""
-    waits = [seen for seen in o.through("waits") if seen["state"] == "eager"]
+    without a loop, in at least two runs of its function. To read an array that is ready is no wait."""
+    reads = [seen for seen in o.through("waits") if seen["state"] == "eager"]
     what = "the line"
-    if not waits and o.visits():  # Python counts the tests of `a or b` over several lines to the first of these
-        waits, what = o.of_statement("waits"), "the statement of the line"
+    if not reads and o.visits():  # Python counts the tests of `a or b` over several lines to the first of these
+        reads, what = o.of_statement("waits"), "the statement of the line"
+    waits = [seen for seen in reads if seen.get("ready") is not True]
+    did = "waited for the device" if all(seen.get("ready") is False for seen in waits) else "read arrays of JAX"
     counts = o.in_one_run(waits)
     busiest = max(counts, key=lambda key: counts[key], default=None)
     most = counts[busiest] if busiest is not None else 0
@@ -556,15 +558,19 @@ def waits_in_loop(o: Observations) -> Verdict:
         names = (place[2] for seen in waits for place in seen["stack"] if place[3] == busiest[0])
         function = next(names, "")
         where = "the program" if function in ("", "<module>") else f"`{function}`"
-        return _confirmed(f"{what} waited for the device {times_in_words(most)} in one run of {where}", waits=most)
+        return _confirmed(f"{what} {did} {times_in_words(most)} in one run of {where}", waits=most)
     if not o.visits():
         return NOT_REACHED
     runs_ = {busy[0] for busy in counts}
     if most and len(runs_) >= 2 and not o.loop and not o.chain:  # the finding is about a step that some loop calls
-        said = f"{what} waited for the device in {len(runs_)} runs of its function"
-        return _confirmed(said, waits=sum(counts.values()))
+        return _confirmed(f"{what} {did} in {len(runs_)} runs of its function", waits=sum(counts.values()))
+    if len(reads) > len(waits):
+        most_reads = max(o.in_one_run(reads).values())
+        ready = f"the array was ready {times_in_words(len(reads) - len(waits))}" if waits else "each array was ready"
+        said = f"{what} read arrays of JAX {times_in_words(most_reads)} in one run of its function, and {ready}"
+        return _unclear(said, "use larger inputs, or the device for which the program is meant")
     if most:
-        return _unclear("the line waited for the device once in each run of its function", MORE_ITERATIONS)
+        return _unclear(f"{what} {did} once in each run of its function", MORE_ITERATIONS)
     return _unclear(
         "no wait for the device was seen; waits inside NumPy, as in `a[i] = x` or `np.mean(x)`, cannot be seen",
         "read whether the line gives NumPy an array of JAX, or use a run in which it reads one",

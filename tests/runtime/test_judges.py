@@ -470,7 +470,8 @@ def one_error(bases: list[str], row: int, span: list[int], *asked: Asked) -> lis
 )
 def test_the_loop_around_a_call_that_leads_to_the_line(chain: tuple[tuple[str, int], ...], said: str) -> None:
     waits = [
-        {"name": "__bool__", "state": "eager", "stack": [[FILE, 10, "f", run], [FILE, 30, "main", 1]]} for run in (2, 3)
+        {"name": "__bool__", "state": "eager", "ready": False, "stack": [[FILE, 10, "f", run], [FILE, 30, "main", 1]]}
+        for run in (2, 3)
     ]
     runs = {"plain": Run({"watches": [{"visits": {"eager": 2}}], "raised": [], "waits": waits}, {})}
     asked = Asked("sync-in-loop", Spot(FILE, 10, 10), chain=chain)
@@ -698,6 +699,22 @@ def test_a_wait_that_cannot_be_seen_is_not_denied() -> None:
     assert found.verdict == "inconclusive" and "inside NumPy, as in `a[i] = x`" in found.reason, found
 
 
+@pytest.mark.parametrize(
+    ("ready", "said"),
+    [
+        ([True, False, False], "confirmed: the line waited for the device twice in one run of `f`"),
+        ([True, True, True], "inconclusive: the line read arrays of JAX 3 times in one run of its function, and each"),
+        ([True, True, False], "inconclusive: the line read arrays of JAX 3 times in one run of its function, and the"),
+        ([None, False, False], "confirmed: the line read arrays of JAX 3 times in one run of `f`"),
+    ],
+)
+def test_to_read_an_array_that_is_ready_is_no_wait(ready: list[bool | None], said: str) -> None:
+    stack = [[FILE, 10, "f", 1]]
+    waits = [{"name": "__float__", "state": "eager", "ready": one, "stack": stack} for one in ready]
+    found = judged_of("sync-in-loop", {"waits": waits})
+    assert f"{found.verdict}: {found.reason}".startswith(said), found
+
+
 @pytest.mark.parametrize(("same", "verdict"), [(True, "confirmed"), (False, "refuted")])
 def test_what_an_earlier_run_showed_counts_where_the_last_one_was_cut(same: bool, verdict: str) -> None:
     draws = [
@@ -770,7 +787,7 @@ def test_operations_for_new_shapes_are_no_new_function_in_each_iteration(count: 
 
 def test_the_waits_of_a_statement_over_several_lines() -> None:
     """Python counts the tests of ``a or b``, each on a line of its own, to the first one."""
-    waits = [{"name": "__bool__", "state": "eager", "stack": [[FILE, 9, "f", 1]]}] * 3
+    waits = [{"name": "__bool__", "state": "eager", "ready": False, "stack": [[FILE, 9, "f", 1]]}] * 3
     run = Run({"watches": [{"visits": {"eager": 3}}], "raised": [], "waits": waits}, {})
     workload = Workload(("python", "main.py"), ("/project",), "/project")
     asked = Asked("sync-in-loop", Spot(FILE, 10, 10), statement=frozenset({9, 10, 11}))

@@ -67,6 +67,7 @@ SHOWN_OTHERWISE = {
     "removed-api": "the names are gone only in the newest JAX, and the first that fails ends the import",
     "deprecated-api": "whether JAX warns depends on its version",
     "leftover-debug": "the page shows what one of its three lines leads to",
+    "sync-in-loop": "on a CPU, the arrays of its small examples are ready before they are read",
 }
 """Rules whose page demonstrates the defect in another way than by running every labelled line."""
 
@@ -805,6 +806,36 @@ def test_a_line_behind_a_long_loop_is_watched(tmp_path: Path) -> None:
     workload = Workload(("python", "main.py"), (str(tmp_path),), str(tmp_path), sys.executable, "cpu", limits)
     (found,) = verify([Asked("key-reuse", Spot(main, 9, 9))], workload).verdicts
     assert found.reason == "the same key was consumed twice (bits on line 8, then bits here)", found
+
+
+WAITING = """
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def step(x):
+    x = jax.lax.fori_loop(0, 60, lambda _, x: x @ x / 600, x)
+    return x, x.sum()
+
+
+def train(x):
+    for _ in range(3):
+        x, loss = step(x)
+        for _ in range(3):
+            float(loss)
+
+
+train(jnp.ones((600, 600)))
+"""
+
+
+@pytest.mark.jax
+def test_the_first_read_of_an_array_waits_and_the_next_do_not(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(WAITING)
+    workload = Workload(("python", "main.py"), (str(tmp_path),), str(tmp_path), target="cpu")
+    (found,) = verify([Asked("sync-in-loop", Spot(str(tmp_path / "main.py"), 16, 16))], workload).verdicts
+    assert found.reason == "the line waited for the device 3 times in one run of `train`", found
 
 
 PARTS = """

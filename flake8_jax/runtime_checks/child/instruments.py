@@ -4,7 +4,8 @@ Vocabulary
 ----------
 compilation  XLA compiled a function. tracing: JAX ran a Python function to make a jaxpr. Both with the user's stack at that
              time, and with JAX's own words on why, where it has any (``jax_explain_cache_misses``, JAX 0.4.31).
-wait         Python asked for the contents of an array: it waits for the device.
+wait         Python asked for the contents of an array; ready: the device had computed them, so that there was nothing to wait
+             for. None if that is not known.
 draw         a key was consumed: its bytes, and by what. Only visible where code runs without jit.
 
 Event names and ``fun_name`` as measured on JAX 0.10; before 0.6.1 events carry no name, and that of a compilation is the one
@@ -228,7 +229,8 @@ class Instruments:
         def watched(*arguments: Any, **keywords: Any) -> Any:
             if not self._busy and counts(arguments) and self._has_room(into):
                 with self._while_busy():
-                    into.append(self._seen(name=name))
+                    facts = {"ready": _is_ready(arguments)} if into is self.waits else {}
+                    into.append(self._seen(name=name, **facts))
             return original(*arguments, **keywords)
 
         watched.__name__ = name
@@ -346,6 +348,17 @@ def _is_miss(record: logging.LogRecord) -> bool:
 
 def _as_list(place: Place) -> list[Any]:
     return [place.path, place.row, place.function, place.run]
+
+
+def _is_ready(arguments: tuple[Any, ...]) -> bool | None:
+    """Whether the device has computed the arrays in the first argument; None if they are deleted."""
+    import jax
+    from jax._src.array import ArrayImpl
+
+    arrays = [leaf for leaf in jax.tree_util.tree_leaves(arguments[:1]) if isinstance(leaf, ArrayImpl)]
+    with contextlib.suppress(RuntimeError):
+        return all(array.is_ready() for array in arrays)
+    return None
 
 
 def _compares_with_nan(arguments: tuple[Any, ...]) -> bool:
