@@ -36,7 +36,7 @@ _SWITCH = re.compile(
 )
 _COMMENT = re.compile(r"#.*")
 _INTENDED = re.compile(r"(?i)mc[ _-]?dropout|monte[ _-]?carlo|bayes|uncertaint|ensemble")
-_OFF = re.compile(r"\b(?:rate|p)\s*=\s*0(?:\.0*)?(?![.\w])|\(\s*0(?:\.0*)?\s*[,)]")
+_RATES = frozenset({"rate", "p"})
 _DEPTH = 6
 
 
@@ -83,7 +83,7 @@ def model_of(cls: ir.ClassDef | ir.Call, scope: ModuleScope) -> Model:
         if isinstance(node, ir.ClassDef):
             parts.append((node, where))
         for part in walk(node):
-            if isinstance(part, ir.Call) and library_name(part.func, where) in LAYERS and _is_off(part, where):
+            if isinstance(part, ir.Call) and library_name(part.func, where) in LAYERS and _is_off(part):
                 seen.add(id(part.func))
             if id(part) in seen or not isinstance(part, (ir.Name, ir.Attribute)):
                 continue
@@ -100,9 +100,12 @@ def model_of(cls: ir.ClassDef | ir.Call, scope: ModuleScope) -> Model:
     return Model(cls, library, frozenset(names), tuple(parts))
 
 
-def _is_off(call: ir.Call, scope: ModuleScope) -> bool:
+def _is_off(call: ir.Call) -> bool:
     """``nnx.Dropout(0.0, …)`` drops nothing."""
-    return _OFF.search(scope.text[call.func.end : call.end]) is not None
+    rates = [
+        a.value for n, a in enumerate(call.args) if a.keyword in _RATES or (n == 0 and not a.keyword and not a.star)
+    ]
+    return any(isinstance(rate, ir.Constant) and rate.kind in ("int", "float") and rate.value == 0 for rate in rates)
 
 
 @dataclass(frozen=True, eq=False)

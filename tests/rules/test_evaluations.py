@@ -112,6 +112,11 @@ net = nnx.Sequential(nnx.Linear(4, 4, rngs=rngs), nnx.Dropout(0.5, rngs=rngs))
 X_test = jnp.ones((3, 4))
 out = net(X_test)  # here
 """,
+    "a layer whose argument has a zero": NNX.replace("0.5, rngs=rngs", "0.5, rngs=nnx.Rngs(0)")
+    + """
+def evaluate(model: Net, x):
+    return model(x)  # here
+""",
     "an item of a dict": NNX
     + """
 models = {"net": Net(nnx.Rngs(0))}
@@ -199,6 +204,11 @@ def main(x):
     model = Net(nnx.Rngs(0))
     model.eval()
     return validate(model, x)
+""",
+    "layers that drop nothing": NNX.replace("nnx.Dropout(0.5, rngs=rngs)", "[nnx.Dropout(0.0), nnx.Dropout(rate=0)]")
+    + """
+def evaluate(model: Net, x):
+    return model(x)
 """,
     "training": NNX
     + """

@@ -58,7 +58,7 @@ _LABEL = re.compile(
     r"(?i)^(?:y|t|labels?|targets?|y_?true|(?:\w*_)?(?:one_?)?hots?(?:_\w+)?|y_?batch|batch_?y)$|_labels?$"
 )
 _PICKING = re.compile(
-    r"(?i)^(?:y|t|labels?|targets?|actions?|acts?|a|y_?true|classes|cls)$|_(?:labels?|targets?|actions?|y)$|^word"
+    r"(?i)^(?:y|labels?|targets?|actions?|acts?|y_?true|classes|cls)$|_(?:labels?|targets?|actions?|y)$|^word"
 )
 _LETTERS = frozenset("ytYT")
 _INPUT = re.compile(

@@ -461,6 +461,10 @@ def log_likelihood_of_counts(rates, y):
     return jnp.sum(y * jnp.log(rates) - rates)
 
 
+def diffusion_loss(remaining, transitions, t, a):
+    return -jnp.log(remaining[t]), -jnp.log(transitions[a])
+
+
 def of_inputs(inputs, variances, y, label):
     return -y * jnp.log(inputs) - jnp.log(variances[label])
 
