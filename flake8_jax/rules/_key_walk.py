@@ -566,7 +566,8 @@ def split_into_two(event: FileRead) -> list[Report]:
             )
             if not isinstance(target, ir.Tuple) or any(isinstance(e, ir.Starred) for e in target.elts):
                 continue
-            if isinstance(count, ir.BinOp) and count.op == "+" and not _is_number(count):
+            several = isinstance(target, ir.Tuple) and any(last_name(e).endswith("s") for e in target.elts)
+            if several and isinstance(count, ir.BinOp) and count.op == "+" and not _is_number(count):
                 given, taken = text_of(count, scope), len(target.elts)
                 names = " and ".join(f"`{text_of(e, scope)}`" for e in target.elts)
                 message = (

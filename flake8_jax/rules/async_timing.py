@@ -301,10 +301,14 @@ def _of_magic(event: Timed, pending: ir.Node) -> Report | None:
 
 
 def _is_never_read(event: Timed) -> bool:
-    """The code does nothing with the time, nor with what it computes of it: ``elapsed = time.time() - start`` whose print is
-    commented out."""
+    """A function, or a notebook, does nothing with the time, nor with what it computes of it: ``elapsed = time.time() - start``
+    whose print is commented out. Another file may import a variable of a module."""
     context = event.context
+    if context.inner is None and not context.scope.path.endswith(SUFFIX):
+        return False
     body = context.inner.body if context.inner is not None else context.scope.tree.body
+    if any(isinstance(n, ir.Call) and path_of(n.func) in _ALL for s in body for n in walk(s)):
+        return False
     assigned = [statement for statement in all_statements(body) if isinstance(statement, ir.Assign)]
     plain = [(statement, targets) for statement in assigned if (targets := _plain_targets(statement))]
     names = _plain_targets(statement_at(body, event.at))
@@ -316,6 +320,10 @@ def _is_never_read(event: Timed) -> bool:
     bindings = sum(len(statement.targets) for statement, targets in plain if targets & names)
     carried = sum(_count(statement.value, names) for statement in carriers)
     return bool(names) and sum(_count(statement, names) for statement in body) == bindings + carried
+
+
+_ALL = frozenset({"locals", "globals", "vars"})
+"""Functions that read all variables."""
 
 
 def _plain_targets(statement: ir.Stmt | None) -> set[str]:

@@ -6,12 +6,13 @@ import difflib
 import re
 
 from flake8_jax.core import ir
+from flake8_jax.core.findings import Level
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.knowledge.history import show
 from flake8_jax.rules._merging import report_wrong_argument
 from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._wording import listed, spelled
-from flake8_jax.semantics.domain.code import bound_paths, last_name
+from flake8_jax.semantics.domain.code import bound_paths, last_name, names_read, nodes_around
 from flake8_jax.semantics.domain.values import Array
 from flake8_jax.semantics.events.arguments import FloatSize
 from flake8_jax.semantics.events.events import CallMismatch, LibraryCall
@@ -30,8 +31,8 @@ def library_call_mismatch(event: CallMismatch | FloatSize | MissingMember | Libr
 
     The libraries are Flax, optax, Equinox, Haiku and NumPyro.
 
-    The finding is a warning if only the name of a keyword argument is unknown, or an attribute of an object that is
-    not an array, because a release of the library that is newer than jaxlint may have this name. jaxlint reports an
+    The finding is a warning if only the name of a keyword argument is unknown or not allowed, or an attribute of an object
+    that is not an array, because a release of the library that is newer than jaxlint may have this name. jaxlint reports an
     unknown attribute of an array only with `--preview`, unless PyTorch, NumPy or `jax.numpy` has a function of this name.
 
     With `--preview`, the rule reports an attribute that a module of Flax or Equinox does not have, such as
@@ -330,7 +331,8 @@ def library_call_mismatch(event: CallMismatch | FloatSize | MissingMember | Libr
         function = quote(event.context, event.at.func, function)
     elif last_name(event.at.func) != event.name.rpartition(".")[2]:
         function = f"{quote(event.context, event.at.func, 'the function')} ({function})"
-    return Report(event.at, _message(function, event), level="warning" if event.problem.kind == "unknown" else None)
+    level: Level | None = "warning" if event.problem.kind in ("unknown", "unnamed") else None
+    return Report(event.at, _message(function, event), level=level)
 
 
 def _batch_of_keys(event: LibraryCall) -> Report | None:
@@ -358,9 +360,34 @@ def _is_of_parameter(event: LibraryCall, node: ir.Expr) -> bool:
     return not is_bound and (any(p.name == root.id for p in fn.params) or root.id not in event.context.scope.slots)
 
 
-def _missing_member(event: MissingMember) -> Report:
+def _statement_text(event: MissingMember) -> str:
+    """The statements and expressions around the attribute whose test may look for it, up to the attribute, as text."""
+    text, body = event.context.scope.text, event.context.scope.tree.body
+    around = nodes_around(body, event.at.start, event.at.end)
+    testing = [node for node in around if isinstance(node, (ir.If, ir.Assert, ir.BoolOp, ir.IfExp))]
+    return "\n".join(text[node.start : event.at.end] for node in testing)
+
+
+def _is_tried(event: MissingMember) -> bool:
+    """The code catches the error."""
+    around = nodes_around(event.context.scope.tree.body, event.at.start, event.at.end)
+    tried = [node for node in around if isinstance(node, ir.Try) and node.body[-1].end >= event.at.end]
+    caught = [h.type for node in tried for h in node.handlers]
+    return any(part is None or not _CATCHING.isdisjoint(names_read(part)) for part in caught)
+
+
+_CATCHING = frozenset({"AttributeError", "Exception", "BaseException"})
+
+
+def _missing_member(event: MissingMember) -> Report | None:
     """An object has no such attribute, or no such method."""
     context, base, attr = event.context, event.at.value, event.at.attr
+    if (
+        context.caught
+        or _is_tried(event)
+        or re.search(rf"hasattr\([^()]+, [\"']{re.escape(attr)}[\"']", _statement_text(event))
+    ):
+        return None
     subject = quote(context, base, "this value")
     if event.exists:
         what = f"{subject} is a JAX array, and its attribute `{attr}` is not a method, so this call raises TypeError"

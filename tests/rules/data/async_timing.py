@@ -522,6 +522,13 @@ def never_read(x):
     return y
 
 
+def read_with_all_others(x):
+    start = time.perf_counter()
+    y = chain(x)
+    elapsed = time.perf_counter() - start  # expect: async-timing
+    return locals()
+
+
 def read_by_a_function(x):
     start = time.perf_counter()
     y = chain(x)
@@ -542,3 +549,8 @@ def read_in_a_block(x, verbose):
     if verbose:
         log.info("%s minutes", minutes)
     return y
+
+
+begin = time.perf_counter()
+result = chain(jnp.ones((3, 3)))
+duration = time.perf_counter() - begin  # expect: async-timing

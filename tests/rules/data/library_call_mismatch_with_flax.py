@@ -212,5 +212,16 @@ def init_of_nnx():
     return model.init(KEY, X)  # expect: library-call-mismatch
 
 
+def asked_and_tried():
+    model = nnx.Linear(2, 2, rngs=nnx.Rngs(0))
+    if hasattr(model, "buffers"):
+        return model.buffers()
+    try:
+        return model.state_dict()
+    except AttributeError:
+        return not hasattr(model, "weight") or model.weight
+
+
+# runs: asked_and_tried()
 # raises AttributeError: parameters_of_linen()
 # raises AttributeError: init_of_nnx()

@@ -583,3 +583,14 @@ def scanned_losses(w, xs, i):
 
 # runs: jax.grad(mapped_losses)(jnp.ones((3, 2)), jnp.ones((4, 3)), jnp.zeros(4, int))
 # runs: jax.grad(scanned_losses)(jnp.ones((3, 2)), jnp.ones((4, 3)), jnp.zeros(4, int))
+
+
+def entropy_of_a_row(q):
+    return -jnp.sum(q * jnp.log(q))  # expect: unstable-expression
+
+
+def entropies_of_rows(x):
+    return jax.vmap(entropy_of_a_row)(jax.nn.softmax(x))
+
+
+# runs: entropies_of_rows(jnp.ones((3, 3)))

@@ -8,3 +8,7 @@ def start(shape):
 
 def labels(x):
     return jax.nn.one_hot(x, 3, depth=3)  # warning: library-call-mismatch
+
+
+def roots(x):
+    return jnp.sqrt(x=x)  # warning: library-call-mismatch
