@@ -75,7 +75,8 @@ class Replay(msgspec.Struct, frozen=True):
 
     visits: by number of the finding. put: the findings at which what was meant was put in. raised: exceptions seen, with the
     user's frames and the captured calls around (``within``). failure: the one that ended the command; said: the last error
-    in its output. timings: function, seconds and seconds of compiling of each call. total, compiling: seconds of the command.
+    in its output. timings: function, seconds and seconds of compiling of each call. total, compiling: seconds of the command;
+    processor: those that the processor worked while it compiled.
     """
 
     folder: str = ""
@@ -91,6 +92,7 @@ class Replay(msgspec.Struct, frozen=True):
     timings: tuple[tuple[int, float, float], ...] = ()
     total: float = 0.0
     compiling: float = 0.0
+    processor: float = 0.0
     compilations: int = 0
     left_out: int = 0
     put: tuple[int, ...] = ()
@@ -250,6 +252,7 @@ class Runner:
             timings=tuple((number, seconds, compiling) for number, seconds, compiling in seen["timings"]),
             total=seen["total"],
             compiling=seen["compiling"],
+            processor=seen["processor"],
             compilations=seen["compilations"],
             left_out=seen["left_out"],
             put=tuple(seen["put"]),

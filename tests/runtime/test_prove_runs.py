@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from flake8_jax.cli.prove import run
+from flake8_jax.runtime_checks.child.processor_time import ProcessorTime
 from flake8_jax.runtime_checks.prove import _Proving, _Tried
 from flake8_jax.runtime_checks.replays import Compared, Replay
+from flake8_jax.runtime_checks.speed import compile_time
 
 KEYS = """
 import jax
@@ -57,3 +59,20 @@ def test_a_difference_that_a_further_run_does_not_show_needs_no_other(
     proving.base, proving.reference, proving.again = frozenset(), Replay(total=10.0), Replay(total=10.0)
     whole, _ = proving.speeds(_Tried(frozenset({1}), Replay(total=seconds[0]), Compared()))
     assert (whole.claimed, len(seconds) - 1 - len(left)) == (claimed, made)
+
+
+@pytest.mark.parametrize(("processor", "claimed"), [((6.0, 6.3, 6.2), False), ((6.0, 6.3, 3.0), True)])
+def test_compiling_is_faster_where_the_processor_works_less(
+    processor: tuple[float, float, float], claimed: bool
+) -> None:
+    runs = [Replay(compiling=wall, processor=used) for wall, used in zip((8.3, 6.7, 4.0), processor)]
+    assert compile_time(*runs).claimed == claimed
+
+
+def test_the_processor_counts_once_in_steps_that_contain_others() -> None:
+    clock = ProcessorTime(100.0, 50.0)
+    clock.add_at(103.0, 53.0, 1.0)  # one of three seconds in which the processor worked for three
+    clock.add_at(104.0, 55.0, 3.0)  # contains it
+    assert clock.seconds() == pytest.approx(4.0)
+    clock.add_at(106.0, 56.0, 1.0)
+    assert clock.seconds() == pytest.approx(4.5)

@@ -27,6 +27,7 @@ from collections.abc import Callable, Generator, Iterable
 from typing import Any
 
 from flake8_jax.runtime_checks.child.places import Places
+from flake8_jax.runtime_checks.child.processor_time import ProcessorTime
 from flake8_jax.runtime_checks.child.snapshots import Leaf, Snapshots, Store
 from flake8_jax.runtime_checks.child.tracing import EAGER, trace_state
 
@@ -78,6 +79,7 @@ class Ledger:
         self.entered: dict[int, int] = {}
         self.defined: dict[int, int] = {}
         self.compiling = 0.0
+        self.processor = ProcessorTime.begun()
         self.compilations = 0
         self.overhead = 0.0
         self.counts: dict[int, int] = {}
@@ -118,6 +120,7 @@ class Ledger:
     def _duration(self, event: str, seconds: float, **data: Any) -> None:
         if event.startswith(_COMPILING) and not self._busy:
             self.compiling += seconds
+            self.processor.add(seconds)
             self.compilations += event.endswith("backend_compile_duration")
 
     def visit(self, number: int) -> None:

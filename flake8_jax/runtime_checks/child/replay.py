@@ -75,8 +75,8 @@ def run(request: dict[str, Any], channel: Channel) -> None:
     visits = {number: ledger.entered.get(function, 0) for number, function in ledger.defined.items()}
     channel.send(
         "replayed", visits={**visits, **ledger.visits}, entered=ledger.entered, raised=ledger.raised, total=total,
-        compiling=ledger.compiling, compilations=ledger.compilations, left_out=ledger.store.left_out,
-        strays=_strays(roots), put=sorted(put),
+        compiling=ledger.compiling, processor=ledger.processor.seconds(), compilations=ledger.compilations,
+        left_out=ledger.store.left_out, strays=_strays(roots), put=sorted(put),
         timings=ledger.timings,
     )  # fmt: skip
     channel.send("ended", status=status, failure=failure, versions=versions())
