@@ -107,8 +107,8 @@ def preserved(fix: Fix, compared: Compared, names: Sequence[Function], others: S
     if retyped and not fix.announces_kinds:
         return Verdict("differs", f"the numbers are the same, but {retyped}, which the fix does not announce")
     together = f"; judged together with {listed(others, fix.place.path)}" if others else ""
-    note = f"; {retyped}" if retyped else ""
-    return Verdict("preserved", _amounts(mine, names) + note + _text(compared) + together, details=details(mine))
+    same = "; ".join(part for part in (mine and _amounts(mine, names), retyped, printed_in_words(compared)) if part)
+    return Verdict("preserved", same + together, details=details(mine))
 
 
 def unwitnessed(fix: Fix, compared: Compared) -> str:
@@ -192,7 +192,7 @@ def intended(fix: Fix, plain: Compared, names: Sequence[Function], proof: str, m
     where = next((_call(plain.functions[f]["first"], names[f]) for f in ordered if plain.functions[f]["first"]), "")
     what = f": {where}: {first['what']}" if first else ""
     mine = _seen(fix, meant)
-    said = _amounts(mine, names) if mine else "the same text"
+    said = _amounts(mine, names) if mine else printed_in_words(meant)
     return Verdict(
         "intended-change",
         f"the results change, as they are meant to{what}; {proof}: {said}",
@@ -279,8 +279,6 @@ def _seen(fix: Fix, compared: Compared) -> dict[int, Found]:
 
 def _amounts(mine: Mapping[int, Found], names: Sequence[Function]) -> str:
     """``480 calls of step: the same to the last bit``."""
-    if not mine:
-        return "what it prints is the same"
     calls = ", ".join(_calls(found, names[number]) for number, found in list(mine.items())[:3])
     return f"{calls}: {_closeness(details(mine))}"
 
@@ -328,10 +326,21 @@ def _results(count: int) -> str:
     return f"{count} result{'s' * (count != 1)}"
 
 
-def _text(compared: Compared) -> str:
-    return {"same": "; the same text is printed", "noisy": "; the text that is printed differs from run to run"}.get(
-        compared.printed["status"], ""
-    )
+def printed_in_words(compared: Compared) -> str:
+    """Return how the printed texts compare; an empty string if nothing was printed, or something else."""
+    printed = compared.printed
+    if printed["status"] == "noisy":
+        return "the text that is printed differs from run to run"
+    if printed["status"] != "same":
+        return ""
+    text = {
+        "same": "the same text is printed",
+        "close": "the same text is printed, with numbers that differ by rounding",
+        "others": "the same words are printed, with other numbers",
+    }[printed["numbers"]]
+    noisy = printed["noisy"]
+    lines = "1 line that differs" if noisy == 1 else f"{noisy} lines that differ"
+    return text + f", but for {lines} from run to run, such as times" * bool(noisy)
 
 
 def details(mine: Mapping[int, Found]) -> dict[str, Any]:

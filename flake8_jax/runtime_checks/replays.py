@@ -113,7 +113,7 @@ class Pair(msgspec.Struct, frozen=True):
 
 
 def _unseen() -> dict[str, Any]:
-    return {"status": "unseen", "what": "", "lines": 0}
+    return {"status": "unseen", "what": "", "lines": 0, "noisy": 0, "numbers": "same"}
 
 
 class Compared(msgspec.Struct, frozen=True):

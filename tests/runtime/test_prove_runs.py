@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from flake8_jax.cli.prove import run
+from flake8_jax.runtime_checks.child.printed import printed_difference
 from flake8_jax.runtime_checks.child.processor_time import ProcessorTime
+from flake8_jax.runtime_checks.fix_verdicts import printed_in_words
 from flake8_jax.runtime_checks.prove import _Proving, _Tried
 from flake8_jax.runtime_checks.replays import Compared, Replay
 from flake8_jax.runtime_checks.speed import compile_time
@@ -76,3 +78,19 @@ def test_the_processor_counts_once_in_steps_that_contain_others() -> None:
     assert clock.seconds() == pytest.approx(4.0)
     clock.add_at(106.0, 56.0, 1.0)
     assert clock.seconds() == pytest.approx(4.5)
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (("loss 1\n", "loss 1\n", "loss 1\n"), "the same text is printed"),
+        (("loss 1.0\n", "loss 1.000001\n", "loss 1.0\n"),
+         "the same text is printed, with numbers that differ by rounding"),
+        (("a\ntook 1 s\n", "a\ntook 2 s\n", "a\ntook 3 s\n"),
+         "the same text is printed, but for 1 line that differs from run to run, such as times"),
+        (("took 1 s\n", "took 2 s\n", "took 3 s\n"), "the text that is printed differs from run to run"),
+        (("loss 1\n", "loss 2\n", "loss 1\n"), ""),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_the_text(texts: tuple[str, str, str], said: str) -> None:
+    assert printed_in_words(Compared(printed=printed_difference(*texts, None))) == said

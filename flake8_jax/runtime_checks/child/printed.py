@@ -33,6 +33,8 @@ def printed_difference(
     noise: tuple[str | None, str | None] = (None, None),
 ) -> dict[str, Any]:
     """status: ``unseen``, ``nothing`` (neither prints), ``same``, ``noisy`` or ``differs``. lines: how many are the same.
+    noisy: how many were left out. numbers: those of the
+    others are the ``same``, ``close``, or ``others``.
 
     noise: what the original printed in two runs, where the order is no guide to which lines are noisy.
     """
@@ -53,14 +55,23 @@ def printed_difference(
             noisy |= {number for number, pair in enumerate(zip(mine, more)) if not is_alike(*pair)}
     if "unordered" in allowed:
         changing = _changing(*noise)
-        return _unordered(*([line for line in lines if _words(line) not in changing] for lines in (ours, theirs)))
+        steady = [[line for line in lines if _words(line) not in changing] for lines in (ours, theirs)]
+        return {**_unordered(*steady), "noisy": len(ours) - len(steady[0])}
     if len(ours) != len(theirs):
         return _said("differs", f"it prints {len(theirs)} lines instead of {len(ours)}")
     for number, (a, b) in enumerate(zip(ours, theirs)):
         if number not in noisy and not like(a, b):
             return _said("differs", f"it prints `{b[:80]}` instead of `{a[:80]}`")
-    kept = len(ours) - len(noisy)
-    return _said("same" if kept else "noisy", lines=kept)
+    kept = [pair for number, pair in enumerate(zip(ours, theirs)) if number not in noisy]
+    said = _said("same" if kept else "noisy", lines=len(kept))
+    return {**said, "noisy": len(noisy), "numbers": _numbers(kept)}
+
+
+def _numbers(pairs: Sequence[tuple[str, str]]) -> str:
+    """How the numbers compare in lines with the same words."""
+    if all(one == other for one, other in pairs):
+        return "same"
+    return "close" if all(is_alike(one, other) for one, other in pairs) else "others"
 
 
 def _unordered(ours: list[str], theirs: list[str]) -> dict[str, Any]:
@@ -70,7 +81,9 @@ def _unordered(ours: list[str], theirs: list[str]) -> dict[str, Any]:
         if found is None:
             return _said("differs", f"it does not print `{line[:80]}`")
         del left[found]
-    return _said("differs", f"it prints `{left[0][:80]}` besides") if left else _said("same", lines=len(ours))
+    if left:
+        return _said("differs", f"it prints `{left[0][:80]}` besides")
+    return {**_said("same", lines=len(ours)), "numbers": "same" if sorted(ours) == sorted(theirs) else "close"}
 
 
 def _changing(one: str | None, two: str | None) -> set[str]:
@@ -108,4 +121,4 @@ def _near(a: float, b: float, healing: bool) -> bool:
 
 
 def _said(status: str, what: str = "", lines: int = 0) -> dict[str, Any]:
-    return {"status": status, "what": what, "lines": lines}
+    return {"status": status, "what": what, "lines": lines, "noisy": 0, "numbers": "same"}
