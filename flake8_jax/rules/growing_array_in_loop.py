@@ -244,6 +244,8 @@ def _is_appended_to(event: LibraryCall, path: str) -> bool:
     for node in nodes_around(body, event.at.start, event.at.end):
         if isinstance(node, (ir.For, ir.While)):
             around = node.body
+    if any(_empties(node, path) for statement in around for node in walk(statement)):
+        return False  # each iteration begins a new list
     calls = (node for statement in around for node in walk(statement) if isinstance(node, ir.Call))
     appending = (c.func.value for c in calls if isinstance(c.func, ir.Attribute) and c.func.attr == "append")
     return any(_path_with_keys(value) == path for value in appending)
@@ -261,6 +263,15 @@ def _path_with_keys(node: ir.Expr) -> str:
 
 
 _HISTORY = re.compile(r"history|(^|_)(errors|hist|past|trajectory)($|_)")
+
+
+def _empties(node: object, path: str) -> bool:
+    """``errors = []``, ``errors.clear()``."""
+    if isinstance(node, ir.Assign):
+        return isinstance(node.value, ir.List) and any(path_of(target) == path for target in node.targets)
+    if not isinstance(node, ir.Call) or not isinstance(node.func, ir.Attribute):
+        return False
+    return node.func.attr == "clear" and path_of(node.func.value) == path
 
 
 def _is_presumed_history(event: LibraryCall, given: ir.Expr, *, appends: bool) -> bool:

@@ -66,3 +66,22 @@ def accumulate(x, steps):
 
 def window(cache, x):
     return jnp.concatenate([cache[:, 1:], x], axis=1), jnp.concatenate([cache["k"][:, 1:], x], axis=1)
+
+
+def summed_for_each_epoch(w, data, n):
+    for _ in range(n):
+        errors = []
+        for x in data:
+            errors.append(jnp.sum(w - x))
+        w = w - 0.1 * sum(errors)
+    return w
+
+
+def summed_now_and_then(w, data):
+    errors = []
+    for i, x in enumerate(data):
+        errors.append(jnp.sum(w - x))
+        if i % 100 == 99:
+            print(float(sum(errors)))
+            errors.clear()
+    return errors
