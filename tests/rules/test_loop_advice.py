@@ -106,3 +106,41 @@ def test_a_preview_hides_no_finding_of_the_default(text: str) -> None:
     told = {(text.count("\n", 0, f.start), f.code) for f in found if f.code in ("JAX408", "JAX410")}
     lines = enumerate(text.splitlines())
     assert told == {(row, line.rpartition("# ")[2]) for row, line in lines if line.endswith(("# JAX408", "# JAX410"))}
+
+
+SHARED = """
+import jax
+import jax.numpy as jnp
+
+
+def inner(w):
+    for _ in range(16):
+        w = jnp.sin(w) * 2.0 + jnp.cos(w)
+    return w
+
+
+compiled = jax.jit(inner)
+
+
+def run(w):
+    for _ in range(3):
+        w = CALLED(w)
+    return jnp.sum(w)
+
+
+jax.OUTER(run)(jnp.ones(3))
+jax.OUTER(run)(jnp.ones(3))
+"""
+
+
+@pytest.mark.parametrize(
+    ("outer", "called", "copies"),
+    [("grad", "inner", "48 copies"), ("grad", "compiled", ""), ("jit", "compiled", "48 copies")],
+    ids=["eager in eager", "compiled in eager", "compiled in compiled"],
+)
+def test_copies_of_a_called_loop(outer: str, called: str, copies: str) -> None:
+    text = SHARED.replace("OUTER", outer).replace("CALLED", called)
+    found = findings_of(Path("/project"), {"a.py": text}, request=AnalysisRequest(preview=True)).findings
+    messages = [f.message for f in found if f.code == "JAX408"]
+    assert len(messages) == bool(copies)
+    assert all(copies in message for message in messages)

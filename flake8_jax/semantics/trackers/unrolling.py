@@ -88,17 +88,19 @@ class Unrolling:
 
 @dataclass
 class _Before:
-    """What there was when a function began. size: what its own loops unroll into, once it has run."""
+    """What there was when a function began. compiled: its caller was being compiled. size: what its own loops unroll into,
+    once it has run."""
 
     inside: LoopNest
     work: int
     varieties: int
+    compiled: bool
     size: int = 1
 
 
 class LoopNests(Tracker):
     """threshold: so many operations are too many. inside: what the loops met so far unroll into. work: operations staged.
-    varieties: differences between iterations that were met."""
+    varieties: differences between iterations that were met. compiled: the function that runs is being compiled."""
 
     def __init__(self, m: Machine) -> None:
         self.m = m
@@ -106,15 +108,17 @@ class LoopNests(Tracker):
         self.inside = NOTHING
         self.work = 0
         self.varieties = 0
+        self.compiled = False
         self._defaults: dict[tuple[ModuleScope, str], int] = {}
         self._stepping: dict[int, StepLoop | None] = {}
 
-    def enter(self) -> LoopNest:
-        return self.inside
+    def enter(self) -> tuple[LoopNest, bool]:
+        return self.inside, self.compiled
 
     def leave(self, saved: Any, *, finished: bool) -> None:
+        inside, self.compiled = saved
         if not finished:
-            self.inside = saved
+            self.inside = inside
 
     def loop_enter(self, frame: Frame, loop: LoopState) -> None:
         m = self.m
@@ -202,16 +206,21 @@ class LoopNests(Tracker):
         m.bus.emit(UnrolledLoop(m.path.context(frame.scope), at, size, trips, dict(frame.slots), recurs, option, eager))
 
     def call(self, function: FunctionValue, bound: dict[str, Value]) -> _Before:
-        before = _Before(self.inside, self.work, self.varieties)
-        self.inside = NOTHING
+        before = _Before(self.inside, self.work, self.varieties, self.compiled)
+        self.inside, self.compiled = NOTHING, self.m.path.mode.compiled > 0
         return before
 
     def returned(self, mark: _Before, *, suspended: bool) -> None:
         """By how much the loops of a function multiply with those around the call. Those that are reported themselves do
         not."""
-        before = mark.inside
-        mark.size = size = self.inside.size if self.inside.size < self.threshold else 1
-        self.inside = before if size <= before.size else LoopNest(size, before.places)
+        mark.size = self.inside.size if self.inside.size < self.threshold else 1
+        self.inside, self.compiled = mark.inside, mark.compiled
+        self._add_called(mark.size)
+
+    def _add_called(self, size: int) -> None:
+        """The path is back in code that called a function. What is compiled there is one operation for eager code."""
+        if size > self.inside.size and (self.compiled or not self.m.path.mode.compiled):
+            self.inside = LoopNest(size, self.inside.places)
 
     def since(self, mark: _Before, run: FinishedRun) -> tuple[int, bool, int] | None:
         record = self.work - mark.work, self.varieties > mark.varieties, mark.size
@@ -222,8 +231,7 @@ class LoopNests(Tracker):
         self.work += work
         if varies:
             track_variety(self.m)
-        if size > self.inside.size:
-            self.inside = LoopNest(size, self.inside.places)
+        self._add_called(size)
 
 
 def _sources(m: Machine, frame: Frame, node: Any) -> tuple[Rows, ...]:
