@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
@@ -12,7 +13,7 @@ from flake8_jax.rules._modes import methods_of
 from flake8_jax.rules._units import Unit, calls_in, library_name, text_of, units_of
 from flake8_jax.semantics.domain.code import all_statements, last_name, path_of
 from flake8_jax.semantics.domain.scopes import ModuleScope
-from flake8_jax.semantics.domain.values import ClassValue
+from flake8_jax.semantics.domain.values import ClassValue, Instance
 from flake8_jax.semantics.events.files import FileRead
 from flake8_jax.semantics.events.refused import AugmentedVariable
 
@@ -123,8 +124,8 @@ def nnx_state_update(event: AugmentedVariable | FileRead) -> Report | list[Repor
     ## Limitations
 
     The rule misses an operator on a variable that a layer of Flax makes, such as `linear.kernel`. It finds a plain number
-    only if the constructor assigns a literal, and it takes a method for traced if a function under `nnx.jit` calls a
-    method of this name.
+    only if the constructor assigns a literal. It takes a method for traced if a function under `nnx.jit` calls a method of
+    this name, unless the project says under the name of the object that it is of another class.
 
     ## Fix safety
 
@@ -173,7 +174,7 @@ def _plain_numbers(event: FileRead) -> Iterator[Report]:
     scope = event.context.scope
     if is_test(event.context) or scope.is_test or "nnx" not in scope.text:
         return
-    traced: set[str] | None = None
+    traced: set[tuple[str, str]] | None = None
     for statement in scope.tree.body:
         value = scope.slots.get(statement.name) if isinstance(statement, ir.ClassDef) else None
         if not isinstance(statement, ir.ClassDef) or not isinstance(value, ClassValue):
@@ -182,11 +183,11 @@ def _plain_numbers(event: FileRead) -> Iterator[Report]:
             continue
         updates = list(_updates_of(statement))
         if updates and traced is None:
-            files = [scope, *(f for f in event.files if f is not scope and not f.cells and "nnx" in f.text)]
-            traced = {name for f in files for name in _traced_methods(f)}
+            shared = _shared_by(event.files)
+            traced = set(_traced_methods((*shared, scope)) if scope not in shared else _traced_of(shared))
         seen: set[str] = set()
         for method, update, name in updates:
-            if traced and method.name in traced and name not in seen:
+            if traced and {(statement.name, method.name), ("", method.name)} & traced and name not in seen:
                 seen.add(name)
                 yield _number_report(update, name, scope)
 
@@ -219,8 +220,26 @@ def _updates_of(cls: ir.ClassDef) -> Iterator[tuple[ir.Function, ir.Assign | ir.
                 yield method, statement, path
 
 
-def _traced_methods(scope: ModuleScope) -> Iterator[str]:
-    """The names of what functions under ``nnx.jit`` call, and of methods that it decorates."""
+def _shared_by(files: tuple[ModuleScope, ...]) -> tuple[ModuleScope, ...]:
+    """The files with nnx that may run in one program with any other: a notebook is a program of its own."""
+    return tuple(f for f in files if not f.cells and "nnx" in f.text)
+
+
+@lru_cache(maxsize=1)
+def _traced_of(files: tuple[ModuleScope, ...]) -> frozenset[tuple[str, str]]:
+    """Computed once for all files of a project."""
+    return frozenset(_traced_methods(files))
+
+
+def _traced_methods(files: tuple[ModuleScope, ...]) -> Iterator[tuple[str, str]]:
+    """The methods that functions under ``nnx.jit`` call, and those that it decorates: the class, empty for any class, and the
+    name."""
+    classes = _classes_by_name(files)
+    for scope in files:
+        yield from _traced_in(scope, classes)
+
+
+def _traced_in(scope: ModuleScope, classes: dict[str, set[str]]) -> Iterator[tuple[str, str]]:
     units = [unit for unit in units_of(scope) if unit.function is not None]
     jitted = [u for u in units if any(_is_jit(d, scope) for d in u.decorators)]
     names = {
@@ -238,19 +257,83 @@ def _traced_methods(scope: ModuleScope) -> Iterator[str]:
             continue
         seen.add(id(unit))
         if unit.owner is not None:
-            yield unit.function.name
-        for name in _called_in(unit):
-            yield name
-            todo += [(u, depth - 1) for u in units if u.function is not None and u.function.name == name]
+            yield unit.owner.name, unit.function.name
+        around = [u for u in units if u.function is not None and _contains(u.function, unit.function)]
+        for owners, name in _called_in(unit, _objects_in(around), classes):
+            yield from ((owner, name) for owner in owners)
+            todo += [(u, depth - 1) for u in units if _may_be(u, name, owners)]
 
 
-def _called_in(unit: Unit) -> Iterator[str]:
-    """The names of functions and methods that a function calls, or passes on; ``__call__`` for a variable."""
-    for statement in unit.statements:
-        for call in calls_in(statement):
-            yield from (last_name(part) for part in [call.func, *(a.value for a in call.args)])
-            if isinstance(call.func, ir.Name) and call.func.id in unit.parameters | {"model"}:
-                yield "__call__"
+def _may_be(unit: Unit, name: str, owners: set[str]) -> bool:
+    """The unit is what a call of the name runs. owners: the classes that it may be a method of."""
+    is_named = unit.function is not None and unit.function.name == name
+    return is_named and (unit.owner is None or "" in owners or unit.owner.name in owners)
+
+
+def _contains(outer: ir.Function, inner: ir.Function) -> bool:
+    return outer is inner or inner.qualname.startswith(f"{outer.qualname}.<locals>.")
+
+
+def _classes_by_name(files: tuple[ModuleScope, ...]) -> dict[str, set[str]]:
+    """What code calls its objects, with their classes and the bases of those: ``metric = Accuracy()``, ``metric: Accuracy``;
+    each class under its own name as well."""
+    found: dict[str, set[str]] = {}
+    bases: dict[str, set[str]] = {}
+    for node in (n for f in files for statement in f.tree.body for n in walk(statement)):
+        if isinstance(node, ir.ClassDef):
+            bases.setdefault(node.name, set()).update(last_name(base.value) for base in node.bases)
+            found.setdefault(node.name, set()).add(node.name)
+        for name, kind in _named_objects(node):
+            if name and kind[:1].isupper():
+                found.setdefault(name, set()).add(kind)
+    for kinds in found.values():
+        todo = list(kinds)
+        while todo:
+            new = bases.get(todo.pop(), set()) - kinds
+            kinds |= new
+            todo += new
+    return found
+
+
+def _named_objects(node: object) -> Iterator[tuple[str, str]]:
+    """Names that a node gives to objects, and what their classes are called."""
+    if isinstance(node, ir.Assign) and isinstance(node.value, ir.Call):
+        yield from ((last_name(target), last_name(node.value.func)) for target in node.targets)
+    elif isinstance(node, ir.AnnAssign):
+        yield last_name(node.target), last_name(node.annotation)
+    elif isinstance(node, ir.Function):
+        yield from ((p.name, last_name(p.annotation)) for p in node.params if p.annotation is not None)
+
+
+def _objects_in(units: list[Unit]) -> set[str]:
+    """The variables of functions that may hold objects with a ``__call__``: parameters, and what a class or nnx makes."""
+    names = {name for unit in units for name in unit.parameters}
+    for statement in (s for unit in units for s in unit.statements):
+        if isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Call):
+            made = last_name(statement.value.func)
+            if made[:1].isupper() or made in ("merge", "clone"):
+                names |= {last_name(target) for target in statement.targets}
+    return names
+
+
+def _called_in(unit: Unit, objects: set[str], classes: dict[str, set[str]]) -> Iterator[tuple[set[str], str]]:
+    """What a function calls, or passes on: the classes that may have the method, none for a function, and the name;
+    ``__call__`` for a variable that is called itself."""
+    any_class = {""}
+    for call in (c for statement in unit.statements for c in calls_in(statement)):
+        for part in (call.func, *(a.value for a in call.args)):
+            if isinstance(part, ir.Attribute):
+                receiver = last_name(part.value)
+                known = unit.owner.name if receiver == "self" and unit.owner is not None else receiver
+                yield classes.get(known, any_class), part.attr
+            elif isinstance(part, ir.Name):
+                yield set(), part.id
+        if isinstance(call.func, ir.Name) and (call.func.id in objects or _is_object(unit.scope, call.func.id)):
+            yield classes.get(call.func.id, any_class), "__call__"
+
+
+def _is_object(scope: ModuleScope, name: str) -> bool:
+    return isinstance(scope.slots.get(name), Instance)
 
 
 def _is_jit(decorator: ir.Expr, scope: ModuleScope) -> bool:

@@ -58,5 +58,34 @@ class Accuracy(nnx.metrics.Metric):
 
 
 @nnx.jit
-def step(metric, hits, loss):
+def step(metric: Accuracy, hits, loss):
     metric.update(hits, loss)
+
+
+class Schedule(nnx.Module):
+    def __init__(self):
+        self.rounds = 0
+        self.seen = 0
+        self.uses = 0
+
+    def update(self):
+        self.rounds += 1
+
+    def advance(self):
+        self.seen += 1  # expect: nnx-state-update
+
+    def __call__(self, x):
+        self.uses += 1  # expect: nnx-state-update
+        return x
+
+
+@nnx.jit
+def train(model, optimizer: nnx.Optimizer, schedule, grads):
+    optimizer.update(model, grads)
+    schedule.advance()
+
+
+@nnx.jit
+def predict(graphdef, state, x):
+    scale = nnx.merge(graphdef, state)
+    return scale(x)
