@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from flake8_jax.runtime_checks.compiling import FLOWS
 from flake8_jax.runtime_checks.observations import Observations, Seen, Spot
 from flake8_jax.runtime_checks.oracles import all_oracles
 
@@ -89,6 +90,11 @@ _COMPILING = frozenset(
 def _is_foreign_compilation(mine: Claim, claims: Sequence[Claim], seen: Seen) -> bool:
     """Whether another finding names what was compiled, or the line for which it was, and this one does neither."""
     if mine.rule not in _COMPILING or _names(mine, seen):
+        return False
+    if seen["name"] in FLOWS and mine.rule in (
+        "jit-in-loop",
+        "jit-per-call",
+    ):  # its body may be what the finding is about
         return False
     return any(other.rule in _COMPILING and other is not mine and _names(other, seen) for other in claims)
 

@@ -13,13 +13,22 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 
 from flake8_jax.core.findings import Verdict
 from flake8_jax.runtime_checks.child.comparing import LOST
+from flake8_jax.runtime_checks.compiling import (
+    FLOWS,
+    around,
+    grouped,
+    is_explained_by,
+    rows_around_line,
+    run_around,
+    turns,
+)
 from flake8_jax.runtime_checks.observations import Observations, Seen, error_in_words, line_in_words
 
 Judge = Callable[[Observations], Verdict]
@@ -319,9 +328,9 @@ def unrolls(least: int) -> Judge:
 
     def judge(o: Observations) -> Verdict:
         count = o.watch.get("inside", 0) or o.most(*STAGED)  # the head of a loop also runs when the loop ends
-        turns = o.watch.get("turns", 0) or count
-        said = f"one trace went through the loop {times_in_words(turns)}"
-        if turns < count:
+        went = o.watch.get("turns", 0) or count
+        said = f"one trace went through the loop {times_in_words(went)}"
+        if went < count:
             said += f", through a loop inside it {times_in_words(count)} in all"
         if count >= least:
             return _confirmed(f"{said}, and holds as many copies", copies=count)
@@ -362,57 +371,70 @@ def compiles_again(
     """Make a judge that confirms if JAX compiles the same function more than once, in one run of the function around
     the line or, with across_runs, in several; of a loop, what was compiled before it or after it does not count.
 
-    traces: count traces too, and compilations for the same shapes only. here: tell compilations for another line of the
-    function apart. each: only what the line itself has compiled counts, and what it has in less than
-    half of its runs is an operation that met new shapes. alike: what was compiled each time for arguments of other types says
-    nothing, because the code that the rule advises compiles it as often.
+    traces: count traces too. here: tell compilations for another line of the function apart. each: only what the line itself
+    has compiled counts, and what it has in less than half of its runs is an operation that met new shapes. Where each or
+    alike, compilations count that were for arguments of equal types and in different runs of the line: others say nothing,
+    because the code that the rule advises compiles as often.
     """
 
     def judge(o: Observations) -> Verdict:
-        found = _around(o, "compilations")
+        found = around(o, "compilations")
         if traces:  # JAX traces operations for each new shape, too: elsewhere in the function, those say nothing
-            found = [*found, *(seen for seen in _around(o, "tracings") if o.spot.is_on(seen["stack"]))]
+            found = [*found, *(seen for seen in around(o, "tracings") if o.spot.is_on(seen["stack"]))]
         if each:
             found = [seen for seen in found if o.spot.is_on(seen["stack"])]
         elif o.loop:
-            found = [seen for seen in found if not o.loop.isdisjoint(_rows(o, [seen]))]
-        names: dict[tuple[int | None, str, str], int] = {}
-        for seen in found:
-            run = None if across_runs else _run_around(o, seen)
-            key = (run, seen["name"], seen.get("signature", "") if traces else "")
-            names[key] = names.get(key, 0) + 1
-        best = max(names.items(), key=lambda item: item[1], default=None)
+            found = [seen for seen in found if not o.loop.isdisjoint(rows_around_line(o, [seen]))]
+        if alike:  # a loop of JAX may be compiled for other reasons than its body
+            found = [seen for seen in found if seen["name"] not in FLOWS or is_explained_by(o, seen)]
+        count = functools.partial(turns, o) if each or alike else len
+        groups = grouped(o, found, across_runs=across_runs, typed=each or alike)
+        best = max(groups, key=count, default=[])
         visits = o.visits("eager") if across_runs else o.most("eager")
-        if best is not None and best[1] >= max(2, visits / 2 if each else 0) and visits >= 2:
-            if alike and _differ(seen for seen in found if seen["name"] == best[0][1]):
-                said = (
-                    f"JAX compiled `{best[0][1]}` {times_in_words(best[1])}, and each time for arguments of other types"
-                )
-                return _unclear(said, "read whether these are needed, or use a run in which the types repeat")
-            reason = next((seen["reason"] for seen in reversed(found) if seen.get("reason")), "")
-            name = best[0][1] or "the function"
-            seconds = sum(seen["seconds"] for seen in found if seen["name"] == best[0][1])
+        followed = min(visits, len(o.watch.get("moments", ())) or visits)
+        if count(best) >= max(2, followed / 2 if each else 0) and visits >= 2:
+            reason = next((seen["reason"] for seen in reversed(best) if seen.get("reason")), "")
+            name = best[0]["name"] or "the function"
+            seconds = sum(seen["seconds"] for seen in best)
             again = _confirmed(
-                f"{what}: {times_in_words(best[1])} `{name}`, {seconds:.3g} s in all", compilations=best[1], seconds=seconds,
-                why=reason,
+                f"{what}: {times_in_words(count(best))} `{name}`, {seconds:.3g} s in all", compilations=count(best),
+                seconds=seconds, why=reason,
             )  # fmt: skip
-            rows = _rows(o, [seen for seen in found if seen["name"] == best[0][1]])
+            rows = rows_around_line(o, best)
             if here and rows.isdisjoint({*o.statement, *range(o.spot.first, o.spot.last + 1)}):
                 elsewhere = f"line {min(rows)} of the same function: {again.reason}"
                 return Verdict("confirmed-elsewhere", elsewhere, details=again.details)
             return again
         if not o.visits():
             return NOT_REACHED
-        advice = "use inputs that differ as in real use" if visits >= 2 else MORE_ITERATIONS
-        return _unclear(f"the line ran {times_in_words(o.visits())}, and JAX compiled nothing again", advice)
+        return (_compiled_otherwise(o, found) if alike or each else None) or _compiled_once(o, visits)
 
     return judge
 
 
-def _differ(compilations: Iterable[Seen]) -> bool:
-    """Each compilation was for other types of arguments, as far as JAX told them."""
-    signatures = [seen.get("signature", "") for seen in compilations]
-    return all(signatures) and len(set(signatures)) == len(signatures)
+def _compiled_otherwise(o: Observations, found: Sequence[Seen]) -> Verdict | None:
+    """What decides nothing: compilations for other types, and those of a loop of JAX that may run what the line makes."""
+    best = max(grouped(o, found, across_runs=True, typed=False), key=functools.partial(turns, o), default=[])
+    if turns(o, best) >= 2:
+        said = f"JAX compiled `{best[0]['name'] or 'the function'}` in {turns(o, best)} runs of the line"
+        types = [seen.get("signature", "") for seen in best]
+        if all(types) and len(set(types)) == len(types):
+            said += ", and each time for arguments of other types"
+        return _unclear(said, "read whether these are needed, or use a run in which the types repeat")
+    flows = [
+        seen for seen in o.all.get("compilations", ()) if seen["name"] in FLOWS and run_around(o, seen) is not None
+    ]
+    best = max(grouped(o, flows, across_runs=True, typed=False), key=functools.partial(turns, o), default=[])
+    if turns(o, best) < 2:
+        return None
+    where = ", ".join(map(str, sorted(rows_around_line(o, best))))
+    said = f"JAX compiled `{best[0]['name']}` in {turns(o, best)} runs of the line (line {where} of the same function)"
+    return _unclear(said, "read whether that runs the function that this line compiles, which then causes it")
+
+
+def _compiled_once(o: Observations, visits: int) -> Verdict:
+    advice = "use inputs that differ as in real use" if visits >= 2 else MORE_ITERATIONS
+    return _unclear(f"the line ran {times_in_words(o.visits())}, and JAX compiled nothing again for it", advice)
 
 
 def lengthens(o: Observations) -> Verdict:
@@ -501,31 +523,6 @@ def traces_again(o: Observations) -> Verdict:
             said, "read whether the loop makes the transform again, which takes time that jaxlint does not measure"
         )
     return _unclear("JAX traced no function twice", MORE_ITERATIONS) if o.visits() else NOT_REACHED
-
-
-def _around(o: Observations, kind: str) -> list[Seen]:
-    """What happened at the line, or in the run of the function that it stands in.
-
-    Operations that JAX runs eagerly are compiled too. JAX explains why it had to compile a function of the user's and says
-    nothing of those, so where it explains anything (JAX 0.4.31) what it does not explain does not count.
-    """
-    mine = [seen for seen in o.all.get(kind, ()) if _run_around(o, seen) is not None]
-    explains = any(seen.get("reason") for seen in o.all.get(kind, ()))
-    return [seen for seen in mine if seen.get("reason")] if explains else mine
-
-
-def _run_around(o: Observations, seen: Seen) -> int | None:
-    """The run of the spot's function, wherever in it the stack passes: a jit is made on one line and called on another."""
-    for place in seen["stack"]:
-        if place[0] == o.spot.path and place[3] in o.watch.get("numbers", ()):
-            return int(place[3])
-    return None
-
-
-def _rows(o: Observations, found: list[Seen]) -> set[int]:
-    """The rows of the line's function that were on the stacks."""
-    places = [place for seen in found for place in seen["stack"]]
-    return {int(place[1]) for place in places if place[0] == o.spot.path and place[3] in o.watch.get("numbers", ())}
 
 
 def compiled_in_region(o: Observations) -> Verdict:

@@ -72,7 +72,7 @@ class Observations(msgspec.Struct, frozen=True):
     of the statement that it stands in. name: the text of the finding, where that is a name. first, again: the two
     uses of a key that the finding names. span: where it stands: first row and column, last row and column. chain: the
     places (path and row) of the calls that lead there. loop: the rows of the loop around it in its function, if there is
-    one."""
+    one. words: of the statement."""
 
     spot: Spot
     watch: Seen
@@ -85,6 +85,7 @@ class Observations(msgspec.Struct, frozen=True):
     span: tuple[int, int, int, int] | None = None
     chain: frozenset[tuple[str, int]] = frozenset()
     loop: frozenset[int] = frozenset()
+    words: frozenset[str] = frozenset()
 
     def visits(self, *states: str) -> int:
         """Count how often the line began to run (in these states of tracing, or in all)."""

@@ -545,7 +545,7 @@ def judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, ve
     watch: Seen = run.seen["watches"][number]
     seen = Observations(
         one.spot, watch, run.seen, workload.roots, one.statement, one.name, one.first, one.again, one.span,
-        frozenset(one.chain), one.loop,
+        frozenset(one.chain), one.loop, one.words,
     )  # fmt: skip
     verdict = oracle.judge(seen)
     if verdict is NOT_REACHED:

@@ -785,6 +785,71 @@ def test_operations_for_new_shapes_are_no_new_function_in_each_iteration(count: 
     assert judged(0, asked, {"plain": run}, workload, {"backend": "cpu"}).verdict == verdict
 
 
+@pytest.mark.parametrize(
+    ("moments", "types", "said"),
+    [
+        ((1.1, 2.1, 3.1), ("f32[2]",) * 3, "confirmed: compiled in several calls: 3 times `jit(add)`"),
+        (
+            (1.1, 1.2, 1.3),
+            ("f32[2]", "f32[3]", "f32[4]"),
+            "inconclusive: the line ran 3 times, and JAX compiled nothing",
+        ),
+        ((1.1, 1.2, 1.3), ("f32[2]",) * 3, "inconclusive: the line ran 3 times, and JAX compiled nothing again for it"),
+        (
+            (1.1, 2.1, 3.1),
+            ("f32[2]", "f32[3]", "f32[4]"),
+            "inconclusive: JAX compiled `jit(add)` in 3 runs of the line, ",
+        ),
+    ],
+)
+@pytest.mark.parametrize("rule", ["transform-in-loop", "jit-per-call"])
+def test_what_is_compiled_again_is_compiled_for_equal_types_in_another_call(
+    moments: tuple[float, ...], types: tuple[str, ...], said: str, rule: str
+) -> None:
+    compiled = [
+        {
+            "name": "jit(add)",
+            "seconds": 0.1,
+            "signature": one,
+            "moment": moment,
+            "stack": [[FILE, 10, "f", int(moment)]],
+        }
+        for moment, one in zip(moments, types)
+    ]
+    watch = {"visits": {"eager": 3}, "most": {"eager": 1}, "numbers": [1, 2, 3], "moments": [1.0, 2.0, 3.0]}
+    run = Run({"watches": [watch], "raised": [], "compilations": compiled}, {})
+    workload = Workload(("python", "main.py"), ("/project",), "/project")
+    found = judged(0, Asked(rule, Spot(FILE, 10, 10)), {"plain": run}, workload, {"backend": "cpu"})
+    assert f"{found.verdict}: {found.reason}".startswith(said), found
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        ("step id=7 defined at /project/model.py:9", "confirmed: compiled in several calls: twice `jit(scan)`"),
+        ("step id=7 defined at /project/model.py:4", "confirmed: compiled in several calls: twice `jit(scan)`"),
+        (
+            "other id=7 defined at /project/model.py:4",
+            "inconclusive: JAX compiled `jit(scan)` in 2 runs of the line (line 12",
+        ),
+    ],
+)
+def test_a_loop_of_jax_compiles_for_a_new_body(function: str, said: str) -> None:
+    """The finding on ``jax.jit`` is about the body of the ``scan`` on line 12, which has a finding of its own."""
+    compiled = [
+        {"name": "jit(scan)", "seconds": 0.1, "signature": "f32[2]", "moment": run + 0.1,
+         "stack": [[FILE, 12, "f", run]], "reason": f"never seen function:\n    {function}\n  but"}
+        for run in (1, 2)
+    ]  # fmt: skip
+    watch = {"visits": {"eager": 2}, "most": {"eager": 1}, "numbers": [1, 2], "moments": [1.0, 2.0]}
+    seen = {"watches": [watch] * 2, "raised": [], "compilations": compiled}
+    mine = Asked("jit-per-call", Spot(FILE, 9, 9), words=frozenset({"jit", "step"}), statement=frozenset({9}))
+    scan = Asked("transform-in-loop", Spot(FILE, 12, 12), statement=frozenset({12}))
+    runs = {"plain": Run(without_foreign(0, (mine, scan), seen), {})}
+    found = judged(0, mine, runs, Workload(("python", "main.py"), ("/project",), "/project"), {"backend": "cpu"})
+    assert f"{found.verdict}: {found.reason}".startswith(said), found
+
+
 def test_the_waits_of_a_statement_over_several_lines() -> None:
     """Python counts the tests of ``a or b``, each on a line of its own, to the first one."""
     waits = [{"name": "__bool__", "state": "eager", "ready": False, "stack": [[FILE, 9, "f", 1]]}] * 3

@@ -3,7 +3,8 @@
 Vocabulary
 ----------
 compilation  XLA compiled a function. tracing: JAX ran a Python function to make a jaxpr. Both with the user's stack at that
-             time, and with JAX's own words on why, where it has any (``jax_explain_cache_misses``, JAX 0.4.31).
+             time, and with JAX's own words on why, where it has any (``jax_explain_cache_misses``, JAX 0.4.31). moment: when
+             it ended, by the clock of the process.
 wait         Python asked for the contents of an array; ready: the device had computed them, so that there was nothing to wait
              for. None if that is not known.
 draw         a key was consumed: its bytes, and by what. Only visible where code runs without jit.
@@ -17,6 +18,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import sys
+import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -146,7 +148,7 @@ class Instruments:
         into = self.compilations if event == _COMPILED else self.tracings
         if self._has_room(into):
             name = str(data.get("fun_name") or "")
-            found = self._seen(name=name, seconds=seconds)
+            found = self._seen(name=name, seconds=seconds, moment=time.perf_counter())
             if event == _COMPILED:
                 found["signature"], self._signature = self._signature, ""
                 found["name"], self._name = name or self._name, ""

@@ -18,6 +18,7 @@ import ast
 import dis
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import CodeType, FrameType, TracebackType
@@ -35,6 +36,7 @@ from flake8_jax.runtime_checks.child.switching import Switch
 from flake8_jax.runtime_checks.child.tracing import ABSTRACT, EAGER, is_ambient, trace_state
 
 MOST = 500  # of the exceptions kept
+_MOST_MOMENTS = 1000  # of the visits of a watch
 _MOST_LOOKS = 100  # visits at which all live arrays are asked; a list that grows in a loop keeps more of them each time
 _DEPTH = 12  # of their stacks
 _RETURNING = ("RETURN_VALUE", "RETURN_CONST", "YIELD_VALUE", "RETURN_GENERATOR")
@@ -59,7 +61,8 @@ class _Begun:
 
 @dataclass
 class Watch:
-    """Rows ``first`` to ``last`` of a file. visits: by state; runs: visits by state and run of the function. If the rows
+    """Rows ``first`` to ``last`` of a file. moments: when it was visited outside of tracing at first, by the clock of the
+    process. visits: by state; runs: visits by state and run of the function. If the rows
     begin a loop, body is its last row, and inside counts how often each statement in it ran in each run while JAX traced;
     deep: the rows of the loops in that loop, without the first row of each loop that is in no other.
     entered: calls of the user's functions that the rows led to while JAX traced, by run. functions: names of those that
@@ -80,6 +83,7 @@ class Watch:
     path: str
     first: int
     last: int
+    moments: list[float] = field(default_factory=list)
     visits: dict[str, int] = field(default_factory=dict)
     runs: dict[tuple[str, int], int] = field(default_factory=dict)
     nonfinite: int = 0
@@ -132,7 +136,7 @@ class Watch:
             most[state] = max(most.get(state, 0), count)
             runs[state] = runs.get(state, 0) + 1
         return {
-            "watch": self.number, "visits": self.visits, "most": most, "runs": runs,
+            "watch": self.number, "moments": self.moments, "visits": self.visits, "most": most, "runs": runs,
             "numbers": sorted({run for _, run in self.runs}), "nonfinite": self.nonfinite, "pending": self.pending,
             "imported": self.imported, "started": self.started, "inside": max(self.inside.values(), default=0),
             "turns": max((count for (_, row), count in self.inside.items() if row not in self.deep), default=0),
@@ -351,6 +355,8 @@ class Watcher:
             watch.derived += is_differentiating()
         if state == ABSTRACT and watch.name and is_ambient():
             _look_at_name(watch, frame)
+        if state == EAGER and len(watch.moments) < _MOST_MOMENTS:
+            watch.moments.append(round(time.perf_counter(), 6))
         if state == EAGER and self._installed:
             if watch.pending == 0 and watch.looked < _MOST_LOOKS:
                 watch.looked += 1
