@@ -4,7 +4,8 @@ Vocabulary
 ----------
 steady   calls that compiled nothing; their median counts. block: a run of consecutive steady calls, a fourth of them.
 band     how far apart the medians of blocks are in two runs of the very same program: the slowest by the fastest.
-claim    the ratio is beyond the band, and at least ``LEAST`` (``LEAST_OF_FEW`` where there are few calls to go by).
+claim    the ratio is beyond the band, and at least ``LEAST``. Where there are few calls to go by, it is at least
+         ``LEAST_OF_FEW``, and the slower ones take ``SECONDS_OF_FEW``: the machine disturbs a short call more than that.
 
 Waiting for the result belongs to a call. Compiling is distinguished: it is paid once, or too often.
 """
@@ -18,7 +19,7 @@ import msgspec
 
 from flake8_jax.runtime_checks.replays import Replay
 
-LEAST, LEAST_OF_FEW, FEW = 1.1, 1.25, 8
+LEAST, LEAST_OF_FEW, FEW, SECONDS_OF_FEW = 1.1, 1.25, 8, 0.01
 
 
 class Speed(msgspec.Struct, frozen=True):
@@ -65,8 +66,9 @@ def judged(name: str, before: Sequence[float], again: Sequence[float], after: Se
     band = max(blocks) / min(blocks)
     reference = (a + b) / 2
     ratio = reference / c
-    least = LEAST if min(len(before), len(again), len(after)) >= FEW else LEAST_OF_FEW
-    claimed = max(ratio, 1 / ratio) > max(band, least)
+    is_few = min(len(before), len(again), len(after)) < FEW
+    claimed = max(ratio, 1 / ratio) > max(band, LEAST_OF_FEW if is_few else LEAST)
+    claimed = claimed and not (is_few and max(reference, c) < SECONDS_OF_FEW)
     return Speed(name, len(after), a, b, c, ratio, band, claimed)
 
 

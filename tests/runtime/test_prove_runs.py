@@ -14,7 +14,7 @@ from flake8_jax.runtime_checks.child.processor_time import ProcessorTime
 from flake8_jax.runtime_checks.fix_verdicts import printed_in_words
 from flake8_jax.runtime_checks.prove import _Proving, _Tried
 from flake8_jax.runtime_checks.replays import Compared, Replay
-from flake8_jax.runtime_checks.speed import compile_time
+from flake8_jax.runtime_checks.speed import compile_time, judged
 
 KEYS = """
 import jax
@@ -69,6 +69,12 @@ def test_compiling_is_faster_where_the_processor_works_less(
 ) -> None:
     runs = [Replay(compiling=wall, processor=used) for wall, used in zip((8.3, 6.7, 4.0), processor)]
     assert compile_time(*runs).claimed == claimed
+
+
+@pytest.mark.parametrize(("calls", "seconds", "claimed"), [(2, 4e-4, False), (20, 4e-4, True), (2, 0.4, True)])
+def test_two_short_calls_tell_nothing(calls: int, seconds: float, claimed: bool) -> None:
+    before, after = [seconds] * calls, [seconds / 4] * calls
+    assert judged("f", before, before, after).claimed == judged("f", after, after, before).claimed == claimed
 
 
 def test_the_processor_counts_once_in_steps_that_contain_others() -> None:
