@@ -38,6 +38,7 @@ from flake8_jax.semantics.machine.limits import INSPECT_CAPS, Cut
 from flake8_jax.semantics.trackers.call_signatures import CallSignatures
 from flake8_jax.semantics.trackers.captures import Captures
 from flake8_jax.semantics.trackers.checkpoint_paths import CheckpointPaths
+from flake8_jax.semantics.trackers.eager_steps import EagerSteps
 from flake8_jax.semantics.trackers.keys import Keys
 from flake8_jax.semantics.trackers.presumption import Presuming, Presumption
 from flake8_jax.semantics.trackers.records import FunctionRecord, Recording, Records
@@ -138,6 +139,7 @@ def _machine_for(scopes: list[ModuleScope], request: AnalysisRequest, rules: tup
     if machine.bus.wants(RelativePath):
         machine.trackers[CheckpointPaths].leads = {}
     bus = machine.bus
+    machine.trackers[EagerSteps].previews = machine.trackers[CallSignatures].previews = request.preview
     machine.trackers[Captures].data_sets = request.preview and bus.wants(CapturedConstant)
     machine.trackers[Keys].conventions = request.preview and (bus.wants(KeyUse) or bus.wants(SharedKey))
     runs = machine.trackers[Runs]

@@ -479,7 +479,7 @@ def computes_with_jax(body: list[ir.Stmt]) -> bool:
     for statement in body:
         for node in walk(statement):
             path = path_of(node.func) if isinstance(node, ir.Call) else ""
-            if isinstance(node, ir.Attribute) and node.attr == "at":
+            if isinstance(node, ir.Call) and _is_update(node):
                 return True
             root, _, rest = path.partition(".")
             if (
@@ -491,13 +491,19 @@ def computes_with_jax(body: list[ir.Stmt]) -> bool:
     return False
 
 
+def _is_update(call: ir.Call) -> bool:
+    """``x.at[i].set(y)``; pandas assigns to ``frame.at[i, "price"]``."""
+    item = call.func.value if isinstance(call.func, ir.Attribute) else None
+    return isinstance(item, ir.Subscript) and isinstance(item.value, ir.Attribute) and item.value.attr == "at"
+
+
 def multiplies(body: list[ir.Stmt]) -> bool:
     """The code does more than to add, as one does with texts and lists, too."""
     return any(isinstance(n, ir.BinOp) and n.op in ("*", "/", "@", "**") for s in body for n in walk(s))
 
 
-def becomes_array(body: list[ir.Stmt], name: str) -> bool:
-    """A function of jax.numpy makes an array of a list: ``jnp.stack(ys)``, ``jnp.array(ys)``."""
+def array_names(body: list[ir.Stmt]) -> frozenset[str]:
+    """The variables that a function of jax.numpy makes arrays of: ``jnp.stack(ys)``, ``jnp.array(ys)``."""
     calls = (n for s in body for n in walk(s) if isinstance(n, ir.Call))
     making = (c for c in calls if path_of(c.func).partition(".")[0] == "jnp" and c.args)
-    return any(name in paths_read(call.args[0].value) for call in making)
+    return frozenset(path for call in making for path in paths_read(call.args[0].value))

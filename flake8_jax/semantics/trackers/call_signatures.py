@@ -52,9 +52,12 @@ if TYPE_CHECKING:
 
 
 class CallSignatures(Tracker):
-    """names: the functions whose signatures are known; empty unless a rule listens."""
+    """names: the functions whose signatures are known; empty unless a rule listens. previews: whether anyone sees what is only
+    a preview."""
 
     def __init__(self, m: Machine) -> None:
+        self.previews = False
+        self._set_somewhere: dict[str, bool] = {}
         self.names: frozenset[str] = frozenset()
         self._tables: Mapping[str, Signatures] = {}
 
@@ -114,6 +117,16 @@ class CallSignatures(Tracker):
             newest = table.of(name)[0]
             left = newest.by_name.difference(args.kwargs, newest.positional[: len(args.values)])
             m.bus.emit(CallMismatch(m.path.context(scope), node, name, problem, table.title, table.newest, left))
+
+    def is_set_somewhere(self, m: Machine, attribute: str) -> bool:
+        """Some code of the project assigns to an attribute of that name, or names it in a text, as for ``hasattr``."""
+        if attribute not in self._set_somewhere:
+            sets = re.compile(
+                rf"\.{attribute}\b[^\n()=]{{0,80}}(?<![=!<>])=(?!=)|[\"']{attribute}[\"']|^ +{attribute}\b ?[:=]|\bsetattr\(",
+                re.MULTILINE,
+            )
+            self._set_somewhere[attribute] = any(sets.search(scope.text) for scope in m.program.by_name.values())
+        return self._set_somewhere[attribute]
 
     def members(self, cls: str) -> Mapping[str, bool] | None:
         """The attributes of the objects of a class of a library, and whether each may be a method."""
@@ -198,11 +211,11 @@ def check_member(m: Machine, frame: Frame, node: ir.Attribute, base: Value, *, c
     signatures = m.trackers[CallSignatures]
     if not signatures.names or node.attr.startswith("_") or node.attr in _OF_MAPPINGS:
         return
-    if isinstance(base, Opaque):
-        _check_split(m, frame, node, called=called)
-        return
-    if isinstance(base, Instance):
-        _check_own_member(m, frame, node, base)
+    if isinstance(base, (Instance, Opaque)):
+        if isinstance(base, Opaque) and signatures.previews:
+            _check_split(m, frame, node, called=called)
+        elif isinstance(base, Instance) and signatures.previews:
+            _check_own_member(m, frame, node, base)
         return
     members = [v for v in base.members if v is not NONE] if isinstance(base, UnionValue) else [base]
     exists = [_has(signatures, value, node.attr, called=called) for value in members]
@@ -232,24 +245,14 @@ def _check_own_member(m: Machine, frame: Frame, node: ir.Attribute, base: Instan
         return
     if any(find_in_class(cls, name) is not None for name in (node.attr, "__getattr__", "__getattribute__")):
         return
-    if _is_set_somewhere(m, node.attr):
-        return
-    if title := signatures.knows(m, frame.scope, library):
+    title = signatures.knows(m, frame.scope, library)
+    if title and not signatures.is_set_somewhere(m, node.attr):
         context = m.path.context(frame.scope)
         m.bus.emit(MissingMember(context, node, library, title, False, False, owner=cls.node.name))
 
 
 def _is_of_self(node: ir.Expr) -> bool:
     return isinstance(node, ir.Name) and node.id in ("self", "cls")
-
-
-def _is_set_somewhere(m: Machine, attribute: str) -> bool:
-    """Some code of the project assigns to an attribute of that name, or names it in a text, as for ``hasattr``."""
-    sets = re.compile(
-        rf"\.{attribute}\b[^\n()=]{{0,80}}(?<![=!<>])=(?!=)|[\"']{attribute}[\"']|^ +{attribute}\b ?[:=]|\bsetattr\(",
-        re.MULTILINE,
-    )
-    return any(sets.search(scope.text) for scope in m.program.by_name.values())
 
 
 def check_called(m: Machine, func: Array | TupleValue, at: Call) -> None:

@@ -24,7 +24,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.code import all_statements, function_around, last_name, names_read, path_of
 from flake8_jax.semantics.domain.row_loops import (
     StepLoop,
-    becomes_array,
+    array_names,
     computes_with_jax,
     leaf_update,
     multiplies,
@@ -144,8 +144,17 @@ class Doings(msgspec.Struct, eq=False):
     feeding: bool = False
 
 
+class Surroundings(msgspec.Struct, frozen=True):
+    """The function around a loop, or the top level. arrays: the lists of which it makes arrays. computes: it calls functions of
+    JAX. on_host: its file imports another library for arrays."""
+
+    arrays: frozenset[str]
+    computes: bool
+    on_host: bool
+
+
 class EagerSteps(Tracker):
-    """log: all works since the entry began."""
+    """log: all works since the entry began. previews: whether anyone sees what is only a preview."""
 
     def __init__(self, m: Machine) -> None:
         self.m = m
@@ -153,6 +162,9 @@ class EagerSteps(Tracker):
         self.log: list[Work] = []
         self._over_leaves: dict[int, bool] = {}
         self._stepping: dict[int, StepLoop | None] = {}
+        self._surroundings: dict[int, Surroundings] = {}
+        self._computing: dict[int, tuple[bool, bool]] = {}
+        self.previews = False
 
     def enter(self) -> list[Work]:
         saved, self.log = self.log, []
@@ -251,7 +263,8 @@ class EagerSteps(Tracker):
     def loop_leave(self, frame: Frame, loop: LoopState, at: ir.Expr, trips: int | None) -> None:
         """A comprehension has no state that goes from one iteration to the next, so only its elements matter."""
         doings = loop.records.get(EagerSteps)
-        if isinstance(loop.node, (ir.For, ir.While)) and isinstance(doings, Doings) and not loop.unrolled:
+        is_loop = isinstance(loop.node, (ir.For, ir.While))
+        if self.previews and is_loop and isinstance(doings, Doings) and not loop.unrolled:
             self._emit_stepping(frame, loop, doings, at)
         if not isinstance(loop.node, ir.Comprehension) or not isinstance(doings, Doings):
             return
@@ -271,11 +284,36 @@ class EagerSteps(Tracker):
         if steps is None or steps.weight < (1 if steps.lists else STEP) or may_be_staged(m, loop):
             return
         works = {work.kind for _, found in doings.places.values() for work in found}
-        if works & (_WHOLE | {"compiled"}) or not _is_of_device(m, frame, loop, steps):
+        if works & (_WHOLE | {"compiled"}) or not self._is_of_device(frame, loop, steps):
             return
         context = m.path.context(frame.scope)
         kind = "filling" if steps.fills else "stepwise" if steps.is_plain else "stepping"
         m.bus.emit(EagerStep(context, at, loop.node, frame.scope, False, kind, None, 0, staged_loop_fact(loop.node)))
+
+    def _is_of_device(self, frame: Frame, loop: LoopState, steps: StepLoop) -> bool:
+        """What the loop steps is an array of JAX, or unknown and most likely one by the functions that compute with it."""
+        values = [lookup(self.m, frame, name) for name in steps.carried - steps.lists if "." not in name]
+        key = id(loop.node)
+        if key not in self._computing:
+            self._computing[key] = multiplies(loop.node.body), computes_with_jax(loop.node.body)
+        (has_products, computes), around = self._computing[key], self._around(frame)
+        becomes_array = not around.arrays.isdisjoint(steps.lists)
+        if any(isinstance(value, HostArray) for value in values) or not (has_products or computes):
+            return becomes_array
+        if any(isinstance(value, (Array, Tree)) and value.level <= MAYBE for value in values):
+            return True
+        if values and all(isinstance(value, (Const, Static)) for value in values):
+            return False
+        return computes or becomes_array or (steps.weight >= SOME and around.computes and not around.on_host)
+
+    def _around(self, frame: Frame) -> Surroundings:
+        """What holds for all loops of a function, or of the top level."""
+        key = id(frame.scope if frame.fn is None else frame.fn)
+        if key not in self._surroundings:
+            body = frame.scope.tree.body if frame.fn is None else frame.fn.body
+            on_host = _ON_HOST.search(frame.scope.text) is not None
+            self._surroundings[key] = Surroundings(array_names(body), computes_with_jax(body), on_host)
+        return self._surroundings[key]
 
     def _emit_each_row(self, frame: Frame, loop: LoopState, doings: Doings) -> None:
         """Tell of a function that a comprehension calls for each row of an array of the device."""
@@ -399,21 +437,6 @@ def _track_outer(loops: list[LoopState], inner: LoopState) -> None:
         doings = loop.records.get(EagerSteps)
         if isinstance(doings, Doings) and loop.links == inner.links:
             doings.outer = True
-
-
-def _is_of_device(m: Machine, frame: Frame, loop: LoopState, steps: StepLoop) -> bool:
-    """What the loop steps is an array of JAX, or unknown and most likely one by the functions that compute with it."""
-    values = [lookup(m, frame, name) for name in steps.carried - steps.lists if "." not in name]
-    body, around = loop.node.body, frame.fn.body if frame.fn is not None else frame.scope.tree.body
-    if any(isinstance(value, HostArray) for value in values) or not (multiplies(body) or computes_with_jax(body)):
-        return any(becomes_array(around, name) for name in steps.lists)
-    if any(isinstance(value, (Array, Tree)) and value.level <= MAYBE for value in values):
-        return True
-    if values and all(isinstance(value, (Const, Static)) for value in values):
-        return False
-    if computes_with_jax(body) or any(becomes_array(around, name) for name in steps.lists):
-        return True
-    return steps.weight >= SOME and _ON_HOST.search(frame.scope.text) is None
 
 
 _ON_HOST = re.compile(r"^\s*(?:import|from) (?:numpy|torch|tensorflow)\b", re.MULTILINE)
