@@ -17,6 +17,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
@@ -26,6 +27,7 @@ from flake8_jax.rules._units import Unit, imports_jax, library_name, own_express
 from flake8_jax.semantics.domain.code import all_statements, bound_paths, last_name, path_of
 from flake8_jax.semantics.domain.equal_draws import mentions_equal_draws
 from flake8_jax.semantics.domain.key_words import NAMED, keeps_key
+from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.values import (
     BoundMethod,
     BuiltinValue,
@@ -128,7 +130,7 @@ def _walks(event: FileRead) -> Iterator[_Walk]:
     scope = event.context.scope
     if is_test(event.context) or scope.is_test or not imports_jax(scope):
         return
-    functions = {s.function.name: s.function for s in scope.tree.body if isinstance(s, ir.FunctionDef)}
+    functions = _functions_of(scope)
     for unit in units_of(scope):
         name = unit.function.name if unit.function is not None else ""
         if _COMPARES.search(name) or (name.startswith("__") and name not in ("__init__", "__call__")):
@@ -341,8 +343,13 @@ def _callee(walker: _Walk, call: ir.Call) -> tuple[str, str]:
 def kind_of_use(unit: Unit, call: ir.Call) -> str:
     """How the call uses a key that it gets: ``split``, ``draw`` or ``given``; empty if it does not, or if the file has its
     function."""
-    functions = {s.function.name: s.function for s in unit.scope.tree.body if isinstance(s, ir.FunctionDef)}
-    return _callee(_Walk(unit, functions, {}), call)[1]
+    return _callee(_Walk(unit, _functions_of(unit.scope), {}), call)[1]
+
+
+@lru_cache(maxsize=2)
+def _functions_of(scope: ModuleScope) -> dict[str, ir.Function]:
+    """The functions that the top level of a file defines."""
+    return {s.function.name: s.function for s in scope.tree.body if isinstance(s, ir.FunctionDef)}
 
 
 def _is_consumer(library: str, name: str) -> bool:
@@ -478,6 +485,11 @@ def _carried_on(walker: _Walk) -> Iterator[Report]:
 
 def _is_read(unit: Unit, name: str) -> bool:
     """The unit, or a function in it, reads the variable, or the file does if the unit is its top level."""
+    return name in _names_read_in(unit)
+
+
+@lru_cache(maxsize=2)
+def _names_read_in(unit: Unit) -> frozenset[str]:
     bound = {
         id(node)
         for statement in unit.statements
@@ -486,7 +498,7 @@ def _is_read(unit: Unit, name: str) -> bool:
         for node in walk(target)
     }
     names = (n for s in unit.body for n in walk(s) if isinstance(n, ir.Name))
-    return any(n.id == name and id(n) not in bound for n in names)
+    return frozenset(n.id for n in names if id(n) not in bound)
 
 
 def _taken_after(walker: _Walk, statements: list[ir.Stmt], key: str) -> ir.Call | None:

@@ -17,7 +17,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from flake8_jax.core import ir
 from flake8_jax.core.cells import TIMING
@@ -62,11 +62,15 @@ class Section:
 
 @dataclass
 class File:
-    """What the file says of its functions: which are jitted, and the bodies of those that a name calls."""
+    """What the file says of its functions: which are jitted, and the bodies of those that a name calls. kinds, compiled,
+    parameters: what was found out about functions before, by name and depth, or by function."""
 
     scope: ModuleScope
     jitted: set[str] = field(default_factory=set)
     functions: dict[str, ir.Function] = field(default_factory=dict)
+    kinds: dict[tuple[str, int], str] = field(default_factory=dict)
+    compiled: dict[tuple[str, int], set[str]] = field(default_factory=dict)
+    parameters: dict[int, set[str]] = field(default_factory=dict)
 
     @cached_property
     def mentioned(self) -> dict[str, int]:
@@ -107,14 +111,13 @@ def compiling(event: FileRead) -> list[Report]:
     file = file_of(scope)
     found: list[Report] = []
     for unit in units_of(scope) if file.jitted else ():
-        for section in _sections(unit) if unit.function is None else ():
+        sections = list(_sections(unit)) if unit.function is None else []
+        for section in sections:
             first = _first_compiled(file, unit, section)
             if first is None or unit.loops_around(section.start) or _is_long(unit, section):
                 continue
             if any(
-                _compiles(file, unit, other, first[1])
-                for other in _sections(unit)
-                if other.start.start > section.start.end
+                _compiles(file, unit, other, first[1]) for other in sections if other.start.start > section.start.end
             ):
                 continue  # the first call is compared with the next
             if _says_compiling(scope, section.stop) or _says_compiling(scope, section.start):
@@ -141,7 +144,9 @@ def _is_long(unit: Unit, section: Section) -> bool:
 _LINES, _MANY = 40, 1000
 
 
+@lru_cache(maxsize=2)
 def file_of(scope: ModuleScope) -> File:
+    """Made once for the rules that read the file."""
     file = File(scope)
     for unit in units_of(scope):
         if unit.function is not None:
@@ -269,7 +274,7 @@ def kind_of_call(file: File, unit: Unit, call: ir.Call, depth: int = _DEPTH) -> 
         return "silent" if _NO_DISPATCH.match(library) or library.startswith("optax.") else "dispatch"
     if library:
         return "dispatch" if is_named_step(name) and library.partition(".")[0] not in _HOST else "unknown"
-    if isinstance(call.func, ir.Name) and name in _parameters(unit, call):
+    if isinstance(call.func, ir.Name) and name in _parameters(file, unit, call):
         return "dispatch" if any(a.star for a in call.args) or name in _FUNCTIONS else "unknown"
     return _kind_of_own(file, unit, name, depth)
 
@@ -278,10 +283,13 @@ _HOST = frozenset({"numpy", "torch", "tensorflow", "os", "math", "random", "scip
 _FUNCTIONS = frozenset({"f", "fn", "func", "function", "callable", "step_fn", "run"})
 
 
-def _parameters(unit: Unit, node: ir.Node) -> set[str]:
-    """Those of the function and of the functions around it."""
+def _parameters(file: File, unit: Unit, node: ir.Node) -> set[str]:
+    """Those of the function that a node stands in, and of the functions around it."""
+    if id(unit.function) in file.parameters:
+        return file.parameters[id(unit.function)]
     around = nodes_around(unit.scope.tree.body, node.start, node.end)
     outer = {p.name for one in around if isinstance(one, ir.FunctionDef) for p in one.function.params}
+    file.parameters[id(unit.function)] = unit.parameters | outer
     return unit.parameters | outer
 
 
@@ -294,7 +302,12 @@ def _kind_of_own(file: File, unit: Unit, name: str, depth: int) -> str:
         return "dispatch" if is_named_step(name) else "unknown"
     if not depth:
         return "unknown"
-    inner = Unit(unit.scope, function.body, function)
+    if (name, depth) not in file.kinds:
+        file.kinds[name, depth] = _kind_of_body(file, Unit(unit.scope, function.body, function), depth)
+    return file.kinds[name, depth]
+
+
+def _kind_of_body(file: File, inner: Unit, depth: int) -> str:
     kinds = [
         kind_of_call(file, inner, node, depth - 1)
         for statement in inner.statements
@@ -337,8 +350,10 @@ def _compiled_by(file: File, name: str, depth: int) -> set[str]:
     function = file.functions.get(name)
     if function is None or not depth:
         return set()
-    called = {last_name(call.func) for statement in function.body for call in calls_in(statement)}
-    return {found for one in called - {name} for found in _compiled_by(file, one, depth - 1)}
+    if (name, depth) not in file.compiled:
+        called = {last_name(call.func) for statement in function.body for call in calls_in(statement)}
+        file.compiled[name, depth] = {one for c in called - {name} for one in _compiled_by(file, c, depth - 1)}
+    return file.compiled[name, depth]
 
 
 def _timed_lambdas(file: File, unit: Unit) -> Iterator[tuple[ir.Call, ir.Call]]:
