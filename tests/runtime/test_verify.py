@@ -407,6 +407,82 @@ jax.value_and_grad(with_value)(small)
 printed(small)
 """
 
+WITH_EFFECTS = """
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+added, copied, summed, total = np.zeros((4, 1), "float32")
+seen = []
+
+
+class Rates:
+    @property
+    def factor(self):
+        seen.append("factor")
+        return 1.0
+
+
+def count(rate):
+    seen.append("count")
+    return rate
+
+
+def near(x):
+    return jnp.log(1 + x)
+
+
+def at(x):
+    np.add.at(added, [0], jnp.log(1 + x))
+
+
+def copyto(x):
+    np.copyto(copied, jnp.log(1 + x), where=copied == 0)
+
+
+def keyword(x):
+    np.add(summed, jnp.log(1 + x), out=summed)
+
+
+def positional(x):
+    np.add(total, jnp.log(1 + x), total)
+
+
+def save(x):
+    with open("rates.npy", "wb") as file:
+        np.save(file, jnp.log(1 + x))
+        np.save(file, 2 * x)
+
+
+def mapped(x):
+    y = jnp.log(1 + x)
+    z = jax.lax.map(count, y)
+    return y + z
+
+
+def scaled(x, rates):
+    y = jnp.log(1 + x)
+    z = y * rates.factor
+    return y + z
+
+
+small = jnp.array([1e-8])
+near(jnp.array([0.5]))
+at(small)
+copyto(small)
+keyword(small)
+positional(small)
+save(small)
+mapped(small)
+scaled(small, Rates())
+with open("rates.npy", "rb") as file:
+    np.load(file)
+    assert np.load(file) == 2 * small
+assert not any((*added, *copied, *summed, *total)), (added, copied, summed, total)
+assert seen == ["count", "factor"], seen
+open("done", "w").close()
+"""
+
 
 @pytest.mark.jax
 def test_lines_that_did_not_run_are_counted_by_file(tmp_path: Path) -> None:
@@ -432,6 +508,17 @@ def test_a_formula_counts_where_the_program_uses_what_it_loses(tmp_path: Path) -
     found = [item["verdict"] for item in json.loads(call(folder, "formulas.py", *words).stdout)]
     assert [verdict["verdict"] for verdict in found] == ["inconclusive"] * 3 + ["confirmed"] * 3
     assert all("that changes no value and no gradient" in verdict["reason"] for verdict in found[:3])
+
+
+@pytest.mark.jax
+def test_a_comparison_of_formulas_runs_no_call_with_effects_again(tmp_path: Path) -> None:
+    folder = project(tmp_path, "import formulas\n")
+    (folder / "formulas.py").write_text(WITH_EFFECTS.lstrip())
+    words = ("--select", "JAX703", "--for", "60", "--output-format", "json", "--", "python", "main.py")
+    done = call(folder, "formulas.py", *words)
+    assert (folder / "done").exists(), done
+    verdicts = [item["verdict"]["verdict"] for item in json.loads(done.stdout)]
+    assert verdicts == ["inconclusive"] + ["confirmed"] * 7, "the first one keeps the run from ending early"
 
 
 @pytest.mark.jax

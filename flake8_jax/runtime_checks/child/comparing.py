@@ -14,12 +14,15 @@ from types import FrameType
 from typing import Any
 
 from flake8_jax.runtime_checks.child.flows import Flow, Unknown
-from flake8_jax.runtime_checks.child.formulas import Formula, may_be_called
+from flake8_jax.runtime_checks.child.formulas import Formula, is_pure
 
 MOST = 20  # comparisons of one formula
 LOST = 1e-4
 """Relative difference from which on digits count as lost: those of float32 are worth 1e-7."""
 _NOT_FINITE = float("inf")
+_UNDIFFERENTIABLE = (Unknown, TypeError, ValueError, ArithmeticError, RuntimeError)
+"""What JAX raises where it has no gradient: for integers, loops of unknown length, NaN with ``jax_debug_nans``, operations
+without a derivative."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ def _aux(outcome: Any, around: Derivative) -> Any:
 
 def _evaluate(formula: Formula, names: Mapping[str, Any]) -> Any:
     """The value of a formula. Raises Unknown."""
-    if not may_be_called(formula, names):
+    if not is_pure(formula, names):
         raise Unknown
     try:
         return eval(formula.code, {}, dict(names))
@@ -108,7 +111,7 @@ def _slope(
 
     try:
         first, second = (jax.grad(lambda given, n=n: total(n, given))(dict(derived)) for n in (0, 1))
-    except Exception:  # integers, say: then it shows nothing
+    except _UNDIFFERENTIABLE:
         return 0.0
     if not all(bool(numpy.isfinite(leaf).all()) for leaf in jax.tree_util.tree_leaves(second)):
         return 0.0

@@ -4,7 +4,8 @@ Vocabulary
 ----------
 head      an expression around the formula, in its statement. step: a statement behind that, of the same block.
 outcome   what the program goes on with: what the function returns; or, where a statement comes that cannot be computed once
-          more, what the rest of the function reads. So a value that a condition deselects is none.
+          more, what the rest of the function reads. So a value that a condition deselects is none. A value that goes into
+          such a call counts as used.
 """
 
 from __future__ import annotations
