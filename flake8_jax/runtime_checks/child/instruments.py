@@ -24,6 +24,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from flake8_jax.runtime_checks.child.explanations import explain_misses, explanation_of
 from flake8_jax.runtime_checks.child.nans import watch_nans
 from flake8_jax.runtime_checks.child.places import Place, Places
 from flake8_jax.runtime_checks.child.recorder import aval_of
@@ -152,20 +153,18 @@ class Instruments:
             if event == _COMPILED:
                 found["signature"], self._signature = self._signature, ""
                 found["name"], self._name = name or self._name, ""
-                if self._reasons:
-                    found["reason"] = self._reasons[-1]
-                    self._reasons.clear()
+                found["explained"] = bool(self._reasons)
+                path, row = found["stack"][0][:2] if found["stack"] else ("", 0)
+                reason = explanation_of(found["name"], path, row, self._reasons)
+                if reason:
+                    found["reason"] = reason
+                self._reasons.clear()
             into.append(found)
             if event == _COMPILED and not self._watches_draws:  # without jit, each operation is compiled
                 self.urge()
 
     def _explain_misses(self) -> None:
-        import jax
-
-        if not hasattr(jax.config, "jax_explain_cache_misses"):  # before JAX 0.4.31
-            return
-        wanted = bool(jax.config.jax_explain_cache_misses)  # by the user: then they go where they went
-        jax.config.update("jax_explain_cache_misses", True)
+        wanted = explain_misses()  # by the user: then they go where they went
 
         def hear(record: logging.LogRecord) -> bool:
             if not _is_miss(record):

@@ -15,6 +15,7 @@ import time
 from typing import Any
 
 from flake8_jax.runtime_checks.child.cache_keys import Signature, closest, signature_of
+from flake8_jax.runtime_checks.child.explanations import explain_misses
 from flake8_jax.runtime_checks.child.jitting import (
     Compilations,
     Function,
@@ -24,7 +25,6 @@ from flake8_jax.runtime_checks.child.jitting import (
     compiled_since,
     executables,
     fresh,
-    import_jax,
     memory_of,
     mode_of,
     setting,
@@ -97,8 +97,7 @@ class _Explanations(logging.Handler):
         self._name = re.escape(getattr(function.call, "__name__", "") or "")
         self._said: list[str] = []
         if version() >= (0, 4, 31):  # explain_cache_misses is there since then
-            jax = import_jax()
-            jax.config.update("jax_explain_cache_misses", True)
+            explain_misses()
             logging.getLogger("jax").addHandler(self)
 
     def reset(self) -> None:
