@@ -154,6 +154,8 @@ _RANDOM = re.compile(
 )
 _URL = re.compile(r"(\w+://)[^/@\s]+@")
 _PROGRAM = re.compile(r"^(?:python[\d.]*|pytest|py\.test)(?:\.exe)?$")
+_WITHIN = re.compile(r"(?:(?<![\w.~$}\-/\\…])|(?<=^-[A-Za-z]))(?:[A-Za-z]:\\|/)[^\s:,;)\]}'\"]+")
+"""An absolute path within a word, as in ``[/data/a,/data/b]`` or ``-I/usr/include``."""
 HIDDEN = "***"
 
 
@@ -190,12 +192,17 @@ def shown_command(words: Sequence[str], base: str) -> list[str]:
 
 
 def _shown_word(word: str, base: str) -> str:
+    parts = word.split(os.pathsep)
+    if len(parts) > 1 and any(os.path.isabs(part) for part in parts) and "://" not in word:
+        return os.pathsep.join(_shown_word(part, base) for part in parts)
     if os.path.isabs(word):
         shown, name = shown_path(word, base), os.path.basename(word)
         return name if _PROGRAM.match(name) and shown != _relative(word, base) else shown
     if _RANDOM.search(word) and not word.endswith((".py", ".toml", ".yaml", ".json")) and "/" not in word:
         return HIDDEN
-    return _URL.sub(rf"\1{HIDDEN}@", word)
+    if "://" in word:
+        return _URL.sub(rf"\1{HIDDEN}@", word)
+    return _WITHIN.sub(lambda found: shown_path(found[0], base), word)
 
 
 def save(profile: Profile, path: str) -> bool:

@@ -82,6 +82,24 @@ def test_a_profile_keeps_no_secrets_and_no_paths_of_the_machine() -> None:
     assert shown_command(["/opt/env/bin/python3.11", "/data/train.py"], "/home/ada") == ["python3.11", "…/train.py"]
 
 
+@pytest.mark.parametrize(
+    ("word", "shown"),
+    [
+        pytest.param(
+            "PYTHONPATH=/home/ada/p/a:/home/ada/p/b:src:/opt/x", "PYTHONPATH=a:b:src:…/x",
+            marks=pytest.mark.skipif(os.pathsep != ":", reason="there, a semicolon separates paths"),
+        ),
+        ("data=[/mnt/one,/home/ada/p/two]", "data=[…/one,two]"),
+        ("-I/usr/include", "-I…/include"),
+        ("src/a/b.py", "src/a/b.py"),
+        ("./a/b", "./a/b"),
+        ("--url=http://host/a/b:/c", "--url=http://host/a/b:/c"),
+    ],
+)  # fmt: skip
+def test_a_profile_keeps_no_path_of_the_machine_within_a_word(word: str, shown: str) -> None:
+    assert shown_command([word], "/home/ada/p") == [shown]
+
+
 def test_the_interpreter_is_the_one_of_the_shell_where_it_has_jax(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
