@@ -34,7 +34,7 @@ def is_explained_by(place: Place, seen: Seen) -> bool:
     return any(
         path == place.spot.path
         and (place.spot.first <= int(row) <= place.spot.last or int(row) in place.statement or name in place.words)
-        for name, path, row in _NEW_FUNCTION.findall(seen.get("reason", ""))
+        for name, path, row in _NEW_FUNCTION.findall(explained(seen))
     )
 
 
@@ -48,8 +48,13 @@ def around(o: Observations, kind: str) -> list[Seen]:
     nothing of those, so where it explains anything (JAX 0.4.31) what it does not explain does not count.
     """
     mine = [seen for seen in o.all.get(kind, ()) if run_around(o, seen) is not None]
-    explains = any(seen.get("reason") for seen in o.all.get(kind, ()))
-    return [seen for seen in mine if seen.get("reason")] if explains else mine
+    explains = any(explained(seen) for seen in o.all.get(kind, ()))
+    return [seen for seen in mine if explained(seen)] if explains else mine
+
+
+def explained(seen: Seen) -> str:
+    """Return JAX's last explanation before a compilation, be it that of a function that the compiled one calls."""
+    return str(seen.get("explained") or seen.get("reason") or "")
 
 
 def run_around(o: Observations, seen: Seen) -> int | None:

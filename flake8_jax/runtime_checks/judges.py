@@ -472,7 +472,7 @@ def compiles_operations(least: int, often: int = 16) -> Judge:
         if _is_compiled_inside(o):
             said = "JAX traced the function that the line calls less often than the line ran, as jit does"
             return _unclear(said, "read whether what it calls is compiled, or use a command that calls it without jit")
-        single = sorted({seen["name"] for seen in found if not _is_explained(seen)})
+        single = sorted({seen["name"] for seen in found if not explained(seen)})
         if single and count >= 2:
             return _compiled_singly(single)
         ran = f"the line ran {times_in_words(count)} outside of jit"

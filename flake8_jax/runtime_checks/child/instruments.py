@@ -153,7 +153,7 @@ class Instruments:
             if event == _COMPILED:
                 found["signature"], self._signature = self._signature, ""
                 found["name"], self._name = name or self._name, ""
-                found["explained"] = bool(self._reasons)
+                found["explained"] = self._reasons[-1] if self._reasons else ""
                 path, row = found["stack"][0][:2] if found["stack"] else ("", 0)
                 reason = explanation_of(found["name"], path, row, self._reasons)
                 if reason:
