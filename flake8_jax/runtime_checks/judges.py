@@ -23,6 +23,7 @@ from flake8_jax.runtime_checks.child.comparing import LOST
 from flake8_jax.runtime_checks.compiling import (
     FLOWS,
     around,
+    explained,
     grouped,
     is_explained_by,
     rows_around_line,
