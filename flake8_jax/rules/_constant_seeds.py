@@ -12,9 +12,11 @@ Limitations: parameters whose names do not say that they hold a seed or a key.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from typing import Any
 
 from flake8_jax.core import ir
-from flake8_jax.core.nodes import walk
+from flake8_jax.core.nodes import children, walk
 from flake8_jax.core.registry import Candidate
 from flake8_jax.rules._merging import first_of_each
 from flake8_jax.semantics.domain.code import all_statements, bound_paths, last_name, nodes_around
@@ -100,11 +102,23 @@ def is_called_again(fn: ir.Function, scope: ModuleScope) -> bool:
         or (fn.name.startswith("__") and fn.name not in ("__init__", "__call__"))
     ):
         return False
-    calls = [n for s in scope.tree.body for n in walk(s) if isinstance(n, ir.Call) and last_name(n.func) == name]
-    if not calls:
-        return _STARTING.match(name.lower()) is None
-    around = [n for call in calls for n in nodes_around(scope.tree.body, call.start, call.end)]
-    return len(calls) > 1 or any(isinstance(n, (ir.For, ir.While, ir.Comprehension)) for n in around)
+    calls = _calls_by_name(scope).get(name, 0)
+    return calls > 1 if calls else _STARTING.match(name.lower()) is None
+
+
+@lru_cache(maxsize=1)
+def _calls_by_name(scope: ModuleScope) -> dict[str, int]:
+    """How many calls of each name the file makes. A call in a loop or in a comprehension counts as two."""
+    found: dict[str, int] = {}
+    todo: list[tuple[Any, bool]] = [(statement, False) for statement in scope.tree.body]
+    while todo:
+        node, repeated = todo.pop()
+        if isinstance(node, ir.Call):
+            name = last_name(node.func)
+            found[name] = found.get(name, 0) + (2 if repeated else 1)
+        repeated = repeated or isinstance(node, (ir.For, ir.While, ir.Comprehension))
+        todo += [(below, repeated) for below in children(node)]
+    return found
 
 
 _SHOWS = re.compile(r"plot|show|visual|eval|valid|check|compar|animat|render|bench|profile")
