@@ -24,12 +24,14 @@ _OF_SEVERAL = {"builtins.max": "jnp.maximum", "builtins.min": "jnp.minimum"}
 
 @rule("JAX419", "info", only=Subscription(where=frozenset({"eager", "loop", "staged"}), arrays=True))
 def element_by_element(event: LibraryCall | Iteration) -> Report | None:
-    """Outside tracing, `max`, `sum` or another builtin function goes through the elements of a JAX array.
+    """A builtin function such as `max` or `sum`, or one of `math`, gets a JAX array.
 
-    In traced code, the rule reports `sum` of an array, because JAX compiles an addition for each element.
+    The rule reports these calls and loops:
 
-    In functions, the rule also reports `max` and `min` of several values if one is a JAX array (`max(h, 0.0)`), and functions
-    of `math` on a JAX array. They wait for the device, and raise an error once the function is jitted.
+    - Outside tracing, `max`, `sum` or another builtin function goes through the elements of an array.
+    - In traced code, `sum` goes through the elements of an array, and JAX compiles an addition for each element.
+    - In a function, `max` or `min` compares several values of which one is an array (`max(h, 0.0)`), or a function of `math`
+      gets an array. This waits for the device, and raises an error once the function is jitted.
 
     The rule also reports a loop or comprehension over a one-dimensional array of integers, such as
     `[rows[i] for i in permutation]`. The rule is on only with `--preview`, because the code gives the right result and

@@ -29,11 +29,10 @@ def unjitted_function(event: UnjittedFunction) -> Report | None:
       `vmap` returned, or updates parameters one by one.
     - No code of the project calls the function, its name is of this kind, and each call of it compiles a `scan` or a
       similar loop again, because the function defines the loop's body.
-
-    - No code of the project calls the method, but it calls what `grad`, `hessian` or `vmap` returned
-      (`-jax.grad(self.energy)(x)`), or it predicts by its name with six or more operations.
-    - A method that chooses an action (`select_action`, `act`) does two or more operations on the device, and a loop calls it
-      that steps an environment, or no loop in view.
+    - No code of the project calls the method, and the method calls what `grad`, `hessian` or `vmap` returned
+      (`-jax.grad(self.energy)(x)`), or does six or more array operations and has a name such as `predict`.
+    - The method chooses an action (`select_action`, `act`) with two or more array operations. A loop that steps an
+      environment calls the method, or no code of the project does.
 
     ## Why is this bad?
 
