@@ -331,22 +331,18 @@ def _is_zero_at_times(event: Computation, factor: Value) -> bool:
         return False
     softmax = made_by(event, factor, "softmax")
     underflows = softmax is not None and not _is_in_sight(event, softmax)
-    return underflows or _is_element_of_softmax(factor) or may_be_zero(factor)
+    return underflows or _is_element_of_softmax(event, factor) or may_be_zero(factor)
 
 
-def _is_element_of_softmax(value: Value) -> bool:
-    """What ``vmap`` or ``scan`` takes out of a softmax for a function: the rule of ``log(softmax(x))`` does not know it."""
+def _is_element_of_softmax(event: Computation, value: Value) -> bool:
+    """What ``vmap`` or ``scan`` takes out of a softmax of another function, which the rule of ``log(softmax(x))`` does not know."""
     recipe = value.recipe if isinstance(value, Array) else None
-    is_made_outside = recipe is not None and recipe.function is None
+    if recipe is None or recipe.name != SHAPED:
+        return False
     while recipe is not None and recipe.name == SHAPED and len(recipe.operands) == 1:
         inner = recipe.operands[0]
         recipe = inner.recipe if isinstance(inner, Array) else None
-    return (
-        is_made_outside
-        and recipe is not None
-        and recipe.name == "softmax"
-        and recipe is not getattr(value, "recipe", None)
-    )
+    return recipe is not None and recipe.name == "softmax" and recipe.function is not event.context.inner
 
 
 def _is_log_of_ratio(event: Computation, factor: Value, value: Value) -> bool:

@@ -17,7 +17,7 @@ def train(seed, steps):
     key = jax.random.PRNGKey(seed)
     params = init(key)
     target_params = init(key)
-    for _ in range(steps):  # info: eager-step
+    for _ in range(steps):
         key, batch_key = jax.random.split(key)  # error: key-reuse
         batch = jax.random.normal(batch_key, (8, 3))
         params = [p + 0.1 * (t - p) + batch.mean() for p, t in zip(params, target_params)]
