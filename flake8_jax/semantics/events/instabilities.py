@@ -335,7 +335,7 @@ def _is_zero_at_times(event: Computation, factor: Value) -> bool:
 
 
 def _is_element_of_softmax(event: Computation, value: Value) -> bool:
-    """What ``vmap`` or ``scan`` takes out of a softmax of another function, which the rule of ``log(softmax(x))`` does not know."""
+    """What ``vmap`` or ``scan`` takes out of a softmax of another function: the rule of ``log(softmax(x))`` misses it."""
     recipe = value.recipe if isinstance(value, Array) else None
     if recipe is None or recipe.name != SHAPED:
         return False
