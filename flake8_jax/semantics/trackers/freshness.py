@@ -19,7 +19,7 @@ Limitations: how many iterations there are, caches behind library calls, closure
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
@@ -447,44 +447,67 @@ def track_needs_python(m: Machine, *, stores: bool = False, draws: bool = False)
             made.drawing.add(id(link.fn))
 
 
+class _Traced(NamedTuple):
+    """What Python does when a transformed function is called. untold: nothing tells what the function runs, or it is
+    compiled, so that only a statement of a loop counts. works: it stores something besides, or draws numbers of the host."""
+
+    how: RepetitionKind
+    maps: bool
+    untold: bool
+    works: bool
+    draws: bool
+
+
 def emit_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, reports: int) -> None:
     """Tell the rules that Python ran what ``grad`` or ``vmap`` was applied to in every iteration of an eager loop.
     reports: so many were made before it ran; after an error there is no next iteration."""
     fact = made.fact
     if fact.model != "wrap" or fact.omnistaging or fact.tracing == "none" or not _may_emit(m, nested=True):
         return
-    maps = fact.maps_axes is not None
-    compiled = not maps and _is_compiled(m, made.operand)
-    how: RepetitionKind = "differentiated" if compiled else "traced"
-    stores, draws = (False, False) if compiled or maps else _works_on_the_host(m, made.operand)
-    unknown = not maps and type(made.operand) is Unknown
-    how = "differentiated" if unknown else how
-    runs = compiled or unknown or stores or draws or runs_python(m, made.operand)
-    if not runs or (maps and is_short_lambda(m, made.operand)) or _raises(m, reports):
+    traced = _traced_by(m, made)
+    if traced is None or _raises(m, reports):
         return
     rarely: Repetition | None = None
-    for depth in range(len(m.path.loops) - 1, m.path.loop_base - 1 if maps else -1, -1):
+    for depth in range(len(m.path.loops) - 1, m.path.loop_base - 1 if traced.maps else -1, -1):
         loop = m.path.loops[depth]
         if loop.guards > loop.frequent:
             break
-        if (compiled or unknown) and not isinstance(loop.node, (ir.For, ir.While)):
+        if traced.untold and not isinstance(loop.node, (ir.For, ir.While)):
             continue
         mutates = made.name.startswith("flax.nnx.")
-        if _is_long(node, loop, maps=maps) and _repeats(m, node, loop, maps=maps, mutates=mutates):
-            brief = 0 < loop.trip_count <= _SHORT and not maps
-            presumed = brief or is_rare(m) or (mutates and not _repeats(m, node, loop, maps=maps, mutates=False))
-            against = loop_fact(loop.node)
-            own = depth >= m.path.loop_base
-            found = Repetition(
-                m.path.context(frame.scope), node, how, made.name, made.operand, loop.node, own, "", against,
-                _called_in(m, loop), stores or draws, made.site, draws, presumed,
-            )  # fmt: skip
-            if not presumed:
-                m.bus.emit(found)
-                return
-            rarely = rarely or found  # a loop around it may tell more
+        if not _is_long(node, loop, maps=traced.maps) or not _repeats(m, node, loop, maps=traced.maps, mutates=mutates):
+            continue
+        presumed = _is_presumed(m, node, loop, maps=traced.maps, mutates=mutates)
+        found = Repetition(
+            m.path.context(frame.scope), node, traced.how, made.name, made.operand, loop.node, depth >= m.path.loop_base,
+            "", loop_fact(loop.node), _called_in(m, loop), traced.works, made.site, traced.draws, presumed,
+        )  # fmt: skip
+        if not presumed:
+            m.bus.emit(found)
+            return
+        rarely = rarely or found  # a loop around it may tell more
     if rarely is not None:
         m.bus.emit(rarely)
+
+
+def _traced_by(m: Machine, made: TransformedValue) -> _Traced | None:
+    """None if Python runs nothing of what the transform was applied to, or little."""
+    operand, maps = made.operand, made.fact.maps_axes is not None
+    compiled, unknown = not maps and _is_compiled(m, operand), not maps and type(operand) is Unknown
+    stores, draws = (False, False) if compiled or maps else _works_on_the_host(m, operand)
+    if not (compiled or unknown or stores or draws or runs_python(m, operand)):
+        return None
+    if maps and is_short_lambda(m, operand):
+        return None
+    untold = compiled or unknown
+    return _Traced("differentiated" if untold else "traced", maps, untold, stores or draws, draws)
+
+
+def _is_presumed(m: Machine, node: Any, loop: LoopState, *, maps: bool, mutates: bool) -> bool:
+    """The loop may be too short for a finding by default, or no loop that runs outside of tracing."""
+    if (0 < loop.trip_count <= _SHORT and not maps) or is_rare(m):
+        return True
+    return mutates and not _repeats(m, node, loop, maps=maps, mutates=False)
 
 
 def _raises(m: Machine, reports: int) -> bool:
