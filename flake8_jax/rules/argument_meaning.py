@@ -262,9 +262,20 @@ def _leaves_out(event: LibraryCall, node: ir.Expr, other: ir.Expr | None) -> boo
     function, text = event.context.inner, event.context.scope.text
     parts = {spelled(part, text) for one in (other, written_as(other, function)) for part in _terms(one)}
     return any(
-        isinstance(part, ir.BinOp) and part.op == "-" and spelled(part.right, text) in parts
-        for part in walk(written_as(node, function))
+        isinstance(part, ir.BinOp) and part.op == "-" and not parts.isdisjoint(spelled(t, text) for t in _terms(part.right))
+        for written in _written_with_arguments(node, function)
+        for part in walk(written)
     )
+
+
+def _written_with_arguments(node: ir.Expr, function: ir.Function | None) -> list[ir.Expr]:
+    """The expression that a variable stands for, and those that calls in it get as their arguments: ``int(decay_steps)``."""
+    found = [written_as(node, function)]
+    for one in found:
+        passed = [argument.value for argument in one.args] if isinstance(one, ir.Call) else []
+        written = [written_as(part, function) for part in passed]
+        found += [part for part in written if all(part is not other for other in found)]
+    return found
 
 
 def _terms(node: ir.Expr) -> list[ir.Expr]:

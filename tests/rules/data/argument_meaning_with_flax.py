@@ -50,9 +50,12 @@ class Tokens(nn.Module):
 
 def schedules(peak, total, config):
     decay_steps = int(total - WARMUP)
+    remaining = max(1, int(total) - int(WARMUP))
     epochs = 10
     return [
         optax.warmup_cosine_decay_schedule(0.0, peak, WARMUP, decay_steps),  # expect: argument-meaning
+        optax.warmup_cosine_decay_schedule(0.0, peak, int(WARMUP), int(remaining)),  # expect: argument-meaning
+        optax.warmup_cosine_decay_schedule(0.0, peak, WARMUP, int(remaining)),  # expect: argument-meaning
         optax.warmup_cosine_decay_schedule(0.0, peak, epochs * 2, epochs * (total - 2)),
         optax.warmup_cosine_decay_schedule(0.0, peak, epochs * WARMUP, epochs * (total - WARMUP)),  # expect: argument-meaning
         optax.warmup_cosine_decay_schedule(0.0, peak, WARMUP, total),
