@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
-from jax import lax, tree_util
+from jax import config, lax, tree_util
 
 old = jnp
 
@@ -133,6 +133,28 @@ def option():
 
 
 # raises AttributeError: option()
+
+
+def option_that_is_always_on():
+    jax.config.update("jax_omnistaging", True)  # expect: removed-api
+
+
+# raises AttributeError: option_that_is_always_on()
+
+
+def method_of_the_settings():
+    jax.config.enable_omnistaging()  # expect: removed-api
+    config.disable_omnistaging()  # expect: removed-api
+
+
+# raises AttributeError: method_of_the_settings()
+
+
+def values_of_the_settings():
+    return config.jax_spmd_mode  # expect: removed-api
+
+
+# raises AttributeError: values_of_the_settings()
 
 
 # --- never flagged -------------------------------------------------------------
