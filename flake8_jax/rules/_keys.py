@@ -15,7 +15,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Candidate, Report
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._meetings import Meetings
-from flake8_jax.rules._merging import first_of_each
+from flake8_jax.rules._merging import apart_from, first_of_each, reported_row
 from flake8_jax.rules._tracers import LONGEST_QUOTE, quote
 from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.domain.code import bound_paths, nodes_around, path_of
@@ -479,25 +479,18 @@ def report_where_given(candidates: list[Candidate]) -> list[Candidate]:
 
 def _without_known(walked: list[Candidate], others: list[Candidate]) -> list[Candidate]:
     """Of what the code of a file shows, what no other report near it tells of the same function or cell: the first of each."""
-    known: dict[Hashable, list[int]] = {}
-    for one in others:
-        known.setdefault(_block_of(one), []).append(_row_of(one))
-    left = [c for c in walked if all(abs(_row_of(c) - row) > _STRETCH for row in known.get(_block_of(c), []))]
+    left = apart_from(walked, others, _STRETCH, _block_of)
     clusters: dict[Hashable, list[int]] = {}
     for one in sorted(left, key=lambda c: c.start):
         rows = clusters.setdefault((one.code, _block_of(one)), [])
-        if not rows or _row_of(one) - rows[-1] > _APART:
-            rows.append(_row_of(one))
+        if not rows or reported_row(one) - rows[-1] > _APART:
+            rows.append(reported_row(one))
 
     def cluster(candidate: Candidate) -> Hashable:
         rows = clusters[candidate.code, _block_of(candidate)]
-        return candidate.code, _block_of(candidate), bisect_right(rows, _row_of(candidate))
+        return candidate.code, _block_of(candidate), bisect_right(rows, reported_row(candidate))
 
     return first_of_each(left, cluster)
-
-
-def _row_of(candidate: Candidate) -> int:
-    return bisect_right(candidate.event.context.scope.tree.line_starts, candidate.start)
 
 
 def _block_of(candidate: Candidate) -> Hashable:
@@ -543,7 +536,7 @@ def _one_for_each_key(candidates: list[Candidate], *, by_cell: bool) -> list[Can
     kept: list[Candidate] = []
     rows: dict[str, list[int]] = {}
     for first, *_ in groups.values():
-        rows.setdefault(first.path, []).append(_row_of(first))
+        rows.setdefault(first.path, []).append(reported_row(first))
     for first, *others in groups.values():
         kept += _far_from(rows[first.path], others)
         known = {(step.path, step.start) for step in first.uses}
@@ -557,9 +550,9 @@ def _far_from(rows: list[int], others: list[Candidate]) -> list[Candidate]:
     """Some of the further uses that are far from all rows with a report on a key: a preview shows them as well."""
     found: list[Candidate] = []
     for other in sorted(others, key=lambda one: one.start):
-        is_far = all(abs(_row_of(other) - row) > _APART for row in rows)
+        is_far = all(abs(reported_row(other) - row) > _APART for row in rows)
         if is_far and len(found) < _FURTHER and not is_test(other.event.context):
-            rows.append(_row_of(other))
+            rows.append(reported_row(other))
             found.append(replace(other, preview=True))
     return found
 

@@ -1,4 +1,4 @@
-"""Findings that share one cause become one: the first of a function, or of a notebook's cell.
+"""Findings that share one cause become one: the first of a file, a function or a notebook's cell.
 
 Limitations: causes in other functions.
 """
@@ -32,6 +32,39 @@ def first_of_each(candidates: list[Candidate], cause: Callable[[Candidate], Hash
         note = _also_on(group[0], others) if others else ""
         kept += [candidate.with_note(note, others) for candidate in group if candidate.start == group[0].start]
     return kept
+
+
+def earliest(candidates: list[Candidate], cause: Callable[[Candidate], Hashable]) -> list[Candidate]:
+    """The first candidate of each cause, without a word about the others."""
+    first: dict[Hashable, Candidate] = {}
+    for candidate in sorted(candidates, key=lambda c: (c.path, c.start)):
+        first.setdefault(cause(candidate), candidate)
+    return list(first.values())
+
+
+def earliest_of_each_file(candidates: list[Candidate]) -> list[Candidate]:
+    """The first candidate of each file."""
+    return earliest(candidates, lambda candidate: candidate.path)
+
+
+def earliest_of_each_function(candidates: list[Candidate]) -> list[Candidate]:
+    """The first candidate of each function; the code of a file outside functions counts as one."""
+    return earliest(candidates, lambda candidate: (candidate.path, id(candidate.event.context.inner)))
+
+
+def reported_row(candidate: Candidate) -> int:
+    """The row of a candidate, counted from 1."""
+    return bisect_right(candidate.event.context.scope.tree.line_starts, candidate.start)
+
+
+def apart_from(
+    candidates: list[Candidate], others: list[Candidate], rows: int, cause: Callable[[Candidate], Hashable]
+) -> list[Candidate]:
+    """The candidates with none of the others of the same cause within so many rows."""
+    told: dict[Hashable, list[int]] = {}
+    for other in others:
+        told.setdefault(cause(other), []).append(reported_row(other))
+    return [c for c in candidates if all(abs(reported_row(c) - row) > rows for row in told.get(cause(c), []))]
 
 
 _NAMED = 3

@@ -10,7 +10,6 @@ made        a variable that the running iteration assigns the result of a dispat
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
 from typing import TypeGuard
 
@@ -19,6 +18,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Candidate, Report
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._host_use import is_new, is_reduced, use_of, waits_anyway
+from flake8_jax.rules._merging import apart_from
 from flake8_jax.rules._timed_walk import File, file_of, kind_of_call
 from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._units import Unit, imports_jax, library_name, own_expressions, text_of, units_of
@@ -276,17 +276,9 @@ _LONGEST = 40
 
 def without_known_waits(candidates: list[Candidate]) -> list[Candidate]:
     """Of what the code of a file shows, what no other report near it tells."""
-    rows = {(c.path, _row_of(c)) for c in candidates if not isinstance(c.event, FileRead)}
-    return [
-        c
-        for c in candidates
-        if not isinstance(c.event, FileRead)
-        or not any((c.path, row) in rows for row in range(_row_of(c) - _NEAR, _row_of(c) + _NEAR + 1))
-    ]
-
-
-def _row_of(candidate: Candidate) -> int:
-    return bisect_right(candidate.event.context.scope.tree.line_starts, candidate.start)
+    others = [candidate for candidate in candidates if not isinstance(candidate.event, FileRead)]
+    walked = [candidate for candidate in candidates if isinstance(candidate.event, FileRead)]
+    return others + apart_from(walked, others, _NEAR, lambda candidate: candidate.path)
 
 
 _NEAR = 6

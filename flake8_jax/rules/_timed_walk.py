@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
@@ -24,6 +24,7 @@ from flake8_jax.core.cells import TIMING
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Candidate, Report
 from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._merging import apart_from, reported_row
 from flake8_jax.rules._units import Unit, calls_in, imports_jax, library_name, own_expressions, text_of, units_of
 from flake8_jax.semantics.domain.code import all_statements, is_named_step, last_name, nodes_around, path_of
 from flake8_jax.semantics.domain.scopes import ModuleScope
@@ -383,23 +384,19 @@ def _magics(file: File, unit: Unit) -> Iterator[Report]:
 
 def without_known(candidates: list[Candidate]) -> list[Candidate]:
     """Of what the code of a file shows, what no other report near it tells."""
-    known = [(c.code, c.path, _row_of(c)) for c in candidates if not isinstance(c.event, FileRead)]
-    left: list[Candidate] = []
-    for candidate in sorted(candidates, key=lambda one: (isinstance(one.event, FileRead), one.start)):
-        row = _row_of(candidate)
-        if isinstance(candidate.event, FileRead):
-            if any(
-                (code, path) == (candidate.code, candidate.path) and abs(row - other) <= _NEAR
-                for code, path, other in known
-            ):
-                continue
-            known.append((candidate.code, candidate.path, row))
-        left.append(candidate)
-    return left
+    kept = [candidate for candidate in candidates if not isinstance(candidate.event, FileRead)]
+    walked = [candidate for candidate in candidates if isinstance(candidate.event, FileRead)]
+    rows: dict[Hashable, int] = {}
+    for candidate in sorted(apart_from(walked, kept, _NEAR, _code_and_file), key=lambda one: one.start):
+        row, place = reported_row(candidate), _code_and_file(candidate)
+        if place not in rows or row - rows[place] > _NEAR:
+            rows[place] = row
+            kept.append(candidate)
+    return kept
 
 
-def _row_of(candidate: Candidate) -> int:
-    return bisect_right(candidate.event.context.scope.tree.line_starts, candidate.start)
+def _code_and_file(candidate: Candidate) -> Hashable:
+    return candidate.code, candidate.path
 
 
 _NEAR = 2

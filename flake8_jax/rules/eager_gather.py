@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from flake8_jax.core import ir
-from flake8_jax.core.registry import Candidate, Report, rule
+from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._merging import earliest_of_each_function
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.values import Array, HostArray, TupleValue, Value
 from flake8_jax.semantics.events.events import Context, Indexing
@@ -13,15 +14,8 @@ _FEW = 20
 """So many operations are not worth a thought."""
 
 
-def first_of_each_function(candidates: list[Candidate]) -> list[Candidate]:
-    """Return the first report of each function: ``x[index], y[index]`` is one mistake."""
-    first: dict[tuple[str, int], Candidate] = {}
-    for candidate in sorted(candidates, key=lambda c: (c.path, c.start)):
-        first.setdefault((candidate.path, id(candidate.event.context.inner)), candidate)
-    return list(first.values())
-
-
-@rule("JAX420", "info", settle=first_of_each_function)
+# One report is enough: ``x[index], y[index]`` is one mistake.
+@rule("JAX420", "info", settle=earliest_of_each_function)
 def eager_gather(event: Indexing) -> Report | None:
     """A loop outside tracing indexes a JAX array by an array of indices in every iteration.
 

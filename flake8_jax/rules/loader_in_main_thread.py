@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from flake8_jax.core import ir
-from flake8_jax.core.registry import Candidate, Report, Subscription, rule
+from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._merging import earliest_of_each_file
 from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.domain.code import last_name
 from flake8_jax.semantics.domain.values import Const, Value
@@ -17,15 +18,8 @@ _TRAINING = (".backward(", "torch.optim", "optim.zero_grad")
 """In a file that trains with PyTorch."""
 
 
-def first_of_each_file(candidates: list[Candidate]) -> list[Candidate]:
-    """Return the first report of each file: the loaders of a training and of its tests are made alike."""
-    first: dict[str, Candidate] = {}
-    for candidate in sorted(candidates, key=lambda c: (c.path, c.start)):
-        first.setdefault(candidate.path, candidate)
-    return list(first.values())
-
-
-@rule("JAX207", "info", only=Subscription(where=frozenset({"eager", "loop"})), settle=first_of_each_file)
+# The loaders of a training and of its tests are made alike.
+@rule("JAX207", "info", only=Subscription(where=frozenset({"eager", "loop"})), settle=earliest_of_each_file)
 def loader_in_main_thread(event: LibraryCall) -> Report | None:
     """A `DataLoader` of PyTorch without worker processes feeds a program that uses JAX.
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from flake8_jax.core import ir
-from flake8_jax.core.registry import Candidate, Report, Subscription, rule
+from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._merging import earliest_of_each_file
 from flake8_jax.rules._tracers import contains_tracer, quote
 from flake8_jax.semantics.domain.code import last_name, nodes_around
 from flake8_jax.semantics.domain.scopes import ModuleScope
@@ -23,19 +24,12 @@ _CONVERTING = ("device_get", "to_bytes", "to_state_dict", "tree_map(np.", "tree.
 """In a file that turns its arrays into something else first, or trains with another library."""
 
 
-def first_of_each_file(candidates: list[Candidate]) -> list[Candidate]:
-    """Return the first report of each file: a file that pickles its arrays does so wherever it saves them."""
-    first: dict[str, Candidate] = {}
-    for candidate in sorted(candidates, key=lambda c: (c.path, c.start)):
-        first.setdefault(candidate.path, candidate)
-    return list(first.values())
-
-
+# A file that pickles its arrays does so wherever it saves them.
 @rule(
     "JAX808",
     "info",
     only=Subscription(where=frozenset({"eager", "loop"}), names=_DUMPING | _WRITING),
-    settle=first_of_each_file,
+    settle=earliest_of_each_file,
 )
 def pickled_array(event: LibraryCall) -> Report | None:
     """JAX arrays are pickled into a file.

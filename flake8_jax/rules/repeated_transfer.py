@@ -10,6 +10,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Candidate, Report, rule
 from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._merging import earliest_of_each_function
 from flake8_jax.rules._units import Unit, calls_in, imports_jax, library_name, own_expressions, units_of
 from flake8_jax.rules._variation import arguments, runs_compiled
 from flake8_jax.rules._wording import callee, listed
@@ -28,12 +29,8 @@ _CHANGING = frozenset({"copyto", "fill", "partition", "permute", "put", "readint
 
 def first_of_each_function(candidates: list[Candidate]) -> list[Candidate]:
     """Return the first report of each function: the array that a step gets is often what the evaluation gets as well."""
-    first: dict[tuple[str, int], Candidate] = {}
     read = [candidate for candidate in candidates if isinstance(candidate.event, FileRead)]
-    for candidate in sorted(candidates, key=lambda c: (c.path, c.start)):
-        if not isinstance(candidate.event, FileRead):
-            first.setdefault((candidate.path, id(candidate.event.context.inner)), candidate)
-    return [*first.values(), *read]
+    return [*earliest_of_each_function([c for c in candidates if not isinstance(c.event, FileRead)]), *read]
 
 
 @rule("JAX418", "info", settle=first_of_each_function)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import posixpath
-from bisect import bisect_right
 
 from flake8_jax.core.registry import Candidate, Report, rule
 from flake8_jax.knowledge.history import show
+from flake8_jax.rules._merging import reported_row
 from flake8_jax.rules._versions import history_of
 from flake8_jax.semantics.events.events import ApiUse, Span
 
@@ -43,7 +43,7 @@ def _others(first: Candidate, group: list[Candidate]) -> str:
 
 def _place(candidate: Candidate, path: str) -> str:
     """``on line 12``, or ``at train.py:12`` in another file."""
-    row = bisect_right(candidate.event.context.scope.tree.line_starts, candidate.start)
+    row = reported_row(candidate)
     return f"on line {row}" if candidate.path == path else f"at {posixpath.basename(candidate.path)}:{row}"
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Candidate, Report, rule
 from flake8_jax.knowledge.history import load_histories
 from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._merging import earliest
 from flake8_jax.semantics.domain.code import nodes_around
 from flake8_jax.semantics.events.events import NameUse
 
@@ -13,19 +16,19 @@ _PRIVATE = "jax._src"
 _UNMAINTAINED = {"jaxopt": "optax (optax.lbfgs, optax.losses, optax.projections) or Optimistix"}
 
 
-def first_of_each_library(candidates: list[Candidate]) -> list[Candidate]:
+def earliest_of_each_library(candidates: list[Candidate]) -> list[Candidate]:
     """Return the first report of each library, and in each file that of each private module of JAX."""
-    first: dict[tuple[str, str], Candidate] = {}
-    for candidate in sorted(candidates, key=lambda c: (c.path, c.start)):
-        spelled = candidate.event.spelled
-        if _is_private(spelled):
-            first.setdefault((candidate.path, ".".join(spelled.split(".")[:3])), candidate)
-        else:
-            first.setdefault(("", spelled.partition(".")[0]), candidate)
-    return list(first.values())
+    return earliest(candidates, _library_of)
 
 
-@rule("JAX809", "info", settle=first_of_each_library)
+def _library_of(candidate: Candidate) -> Hashable:
+    spelled: str = candidate.event.spelled
+    if _is_private(spelled):
+        return candidate.path, ".".join(spelled.split(".")[:3])
+    return spelled.partition(".")[0]
+
+
+@rule("JAX809", "info", settle=earliest_of_each_library)
 def unsupported_import(event: NameUse) -> Report | None:
     """The code uses a name of `jax._src`, the private package of JAX, or of JAXopt, which is no longer maintained.
 
