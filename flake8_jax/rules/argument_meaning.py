@@ -262,7 +262,9 @@ def _leaves_out(event: LibraryCall, node: ir.Expr, other: ir.Expr | None) -> boo
     function, text = event.context.inner, event.context.scope.text
     parts = {spelled(part, text) for one in (other, written_as(other, function)) for part in _terms(one)}
     return any(
-        isinstance(part, ir.BinOp) and part.op == "-" and not parts.isdisjoint(spelled(t, text) for t in _terms(part.right))
+        isinstance(part, ir.BinOp)
+        and part.op == "-"
+        and not parts.isdisjoint(spelled(t, text) for t in _terms(part.right))
         for written in _written_with_arguments(node, function)
         for part in walk(written)
     )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import msgspec
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain.values import Value
+from flake8_jax.semantics.domain.values import Site, Value
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.scopes import ModuleScope
@@ -77,11 +77,14 @@ class Mode(msgspec.Struct, frozen=True, eq=False):
 
 class MappedAxis(msgspec.Struct, frozen=True, eq=False):
     """One vmap or pmap around the running code. ``call``: where it was called; ``shared``: canonical values that every
-    element receives alike, with whether they were captured (else: passed with ``in_axes`` None)."""
+    element receives alike, with whether they were captured (else: passed with ``in_axes`` None). ``site``: where it was
+    applied. ``depth``: so many links of the call stack are outside of it."""
 
     transform: str
     call: Link
     shared: dict[Value, bool]
+    site: Site
+    depth: int
 
 
 class Link(msgspec.Struct, frozen=True, eq=False):

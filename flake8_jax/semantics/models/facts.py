@@ -97,6 +97,7 @@ from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.products import Product, keep_product
 from flake8_jax.semantics.trackers.readiness import queued
 from flake8_jax.semantics.trackers.recipes import NO_TANGENT, WIDE, Asked, emit_wide_dtype, track_call
+from flake8_jax.semantics.trackers.shared_draws import emit_dropout
 from flake8_jax.semantics.trackers.unrolling import track_same, varieties_now
 from flake8_jax.semantics.trackers.variation import Variations, vary_call
 from flake8_jax.semantics.trackers.versions import ApiUses, track_variables
@@ -530,6 +531,7 @@ def call_external_instance(m: Machine, func: ExternalInstance, at: Call) -> Valu
     if fact is not None:
         check_merged(m, func, at)
         track_statistics(m, func, at)
+        emit_dropout(m, func, at)
         name = func.cls + ".__call__"
         signatures = m.trackers[CallSignatures]
         if name in signatures.names:

@@ -27,6 +27,7 @@ from flake8_jax.semantics.models.tables import Handler, library
 from flake8_jax.semantics.trackers.key_conventions import is_set_not_to_train
 from flake8_jax.semantics.trackers.key_sequences import KeySequences
 from flake8_jax.semantics.trackers.keys import Keys, Touch, Usage, use_key
+from flake8_jax.semantics.trackers.shared_draws import Networks, emit_next_key
 from flake8_jax.semantics.trackers.unrolling import track_same, varieties_now
 
 _INIT, _APPLY = "haiku.transform().init", "haiku.transform().apply"
@@ -70,7 +71,10 @@ def _called(leading: int, names: frozenset[str], *, gives_result: bool, stateful
             args.unknown_rest,
         )  # fmt: skip
         before, taken = varieties_now(m), m.trackers[KeySequences].taken
+        running = m.trackers[Networks].depths
+        running.append(len(m.path.stack))
         result = call(m, frame, node, args.values[0], inner)
+        running.pop()
         if "rng" in names and not (gives_result and taken == m.trackers[KeySequences].taken):
             _track_sequence(m, Call(frame, node, args), leading, "apply" if gives_result else "init")
         if gives_result:
@@ -98,6 +102,7 @@ def _taking(descriptor: str) -> Handler:
 
     def handler(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         m.trackers[KeySequences].taken += 1
+        emit_next_key(m, frame, node)
         return value_of_descriptor(m, descriptor, result_level(m, args.values, library=True), {})
 
     return handler

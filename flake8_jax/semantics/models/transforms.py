@@ -337,7 +337,8 @@ def _run_inside(m: Machine, tv: TransformedValue, at: Call) -> Value:
     mapped_axis: MappedAxis | None = None
     if fact.maps_axes is not None and not _has_specs(fact):
         call_link = Link(at.frame.scope, at.node, "root", describe(tv.operand), "", 0, None)
-        mapped_axis = MappedAxis(tv.name, call_link, shared_by_all_elements(m, tv, at.args, crossed))
+        shared = shared_by_all_elements(m, tv, at.args, crossed)
+        mapped_axis = MappedAxis(tv.name, call_link, shared, tv.site, len(m.path.stack))
     if isinstance(tv.operand, PartialValue):
         track_held(m, tv.operand, tv.site)
     replica, reports = enter_replica(m, tv, maps=mapped_axis is not None), len(m.bus.emissions)

@@ -1,0 +1,95 @@
+"""Draws with the keys that Flax linen and Haiku keep for their modules, under a ``vmap`` of JAX itself.
+
+Vocabulary
+----------
+kept key    the library takes it from the key of ``apply``, counts the draws, and so gives each draw a new one.
+plain       a transform of JAX, which these counters do not know of: the batch elements of its ``vmap`` all draw with one key.
+network     a function that Haiku transformed, while ``init`` or ``apply`` runs it.
+
+This was run on Flax 0.12.8 and Haiku 0.0.17. Limitations: layers other than ``nn.Dropout`` that draw, such as those for
+attention; ``make_rng``; networks and modules whose code jaxlint does not see.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain.classes import mro_of
+from flake8_jax.semantics.domain.code import last_name
+from flake8_jax.semantics.domain.values import Const, ExternalInstance, Instance, known_elements, site_of
+from flake8_jax.semantics.events.shared_draws import SharedDraw
+from flake8_jax.semantics.machine.tracker import Tracker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flake8_jax.semantics.domain.arguments import Call
+    from flake8_jax.semantics.domain.scopes import Frame
+    from flake8_jax.semantics.domain.stack import Link
+    from flake8_jax.semantics.domain.values import Value
+    from flake8_jax.semantics.machine.core import Machine
+
+_PLAIN = frozenset({"jax.vmap", "jax.pmap"})
+_DROPOUT = "flax.linen.Dropout"
+_BASES = {"flax": "flax.linen.Module", "haiku": "haiku.Module"}
+_RUNNING = frozenset({"apply", "init", "init_with_output"})
+"""Methods that give a module a key of its own."""
+
+
+class Networks(Tracker):
+    """The networks of Haiku that run. depths: how many links the call stack had at the start of each."""
+
+    def __init__(self, m: Machine) -> None:
+        self.depths: list[int] = []
+
+    def enter(self) -> list[int]:
+        depths, self.depths = self.depths, []
+        return depths
+
+    def leave(self, saved: list[int], *, finished: bool) -> None:
+        self.depths = saved
+
+
+def emit_dropout(m: Machine, func: ExternalInstance, at: Call) -> None:
+    """An object of a library class is called."""
+    if func.cls != _DROPOUT or not m.path.mode.mapped_axes or not m.bus.wants(SharedDraw):
+        return
+    args = at.args
+    off = args.kwargs.get("deterministic", args.values[1] if len(args.values) > 1 else func.slots.get("deterministic"))
+    broadcast = func.slots.get("broadcast_dims")
+    is_plain = broadcast is None or known_elements(broadcast) == ()
+    if _is(off, True) or _is(func.slots.get("rate"), 0) or not is_plain or "rng" in args.kwargs or len(args.values) > 2:
+        return
+    _emit(m, at.frame, at.node, "flax")
+
+
+def emit_next_key(m: Machine, frame: Frame, node: Any) -> None:
+    """A network or a module of Haiku takes its next key."""
+    if m.path.mode.mapped_axes and m.bus.wants(SharedDraw):
+        _emit(m, frame, node, "haiku")
+
+
+def _emit(m: Machine, frame: Frame, node: Any, library: Literal["flax", "haiku"]) -> None:
+    axis = m.path.mode.mapped_axes[-1]
+    if axis.transform not in _PLAIN or not isinstance(node, ir.Call):
+        return
+    outside, inside = m.path.stack[: axis.depth], m.path.stack[axis.depth :]
+    if any(isinstance(link.node, ir.Call) and last_name(link.node.func) in _RUNNING for link in inside):
+        return
+    runs_network = library == "haiku" and any(depth <= axis.depth for depth in m.trackers[Networks].depths)
+    if runs_network or any(_are_modules(m, outside, _BASES[library])):
+        context = m.path.context(axis.site.scope)
+        m.bus.emit(SharedDraw(context, axis.site, site_of(frame.scope, node), axis.transform, library))
+
+
+def _are_modules(m: Machine, links: list[Link], base: str) -> Iterator[bool]:
+    """Of each link, whether it leads into a method of a module."""
+    for link in links:
+        cls = link.receiver.cls if isinstance(link.receiver, Instance) else None
+        owners = mro_of(cls) if cls is not None and not cls.has_unknown_base else ()
+        yield any(m.program.knowledge.is_subclass(name, base) for owner in owners for name in owner.external_bases)
+
+
+def _is(value: Value | None, constant: object) -> bool:
+    return isinstance(value, Const) and value.value == constant
