@@ -26,7 +26,14 @@ from flake8_jax.core.registry import Candidate, Report
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._merging import apart_from, reported_row
 from flake8_jax.rules._units import Unit, calls_in, imports_jax, library_name, own_expressions, text_of, units_of
-from flake8_jax.semantics.domain.code import all_statements, is_named_step, last_name, nodes_around, path_of
+from flake8_jax.semantics.domain.code import (
+    all_statements,
+    bound_paths,
+    is_named_step,
+    last_name,
+    nodes_around,
+    path_of,
+)
 from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.events.files import FileRead
 
@@ -230,6 +237,7 @@ def _pending(file: File, unit: Unit, section: Section) -> ir.Call | None:
     """The last call of a section, if it is a dispatch and nothing in the section waits."""
     last: ir.Call | None = None
     unknown = False
+    read_later = _read_after(unit, section)
     for statement in _between(unit, section):
         nodes = list(own_expressions(statement))
         if not hasattr(statement, "body") and _WAITING.search(text_of(statement, unit.scope)):
@@ -246,9 +254,33 @@ def _pending(file: File, unit: Unit, section: Section) -> ir.Call | None:
             kind = kind_of_call(file, unit, call)
             if kind == "wait":
                 return None
+            if kind == "unknown" and _gives(statement, call, read_later) and not library_name(call.func, unit.scope):
+                kind = "dispatch"
             unknown = kind == "unknown" or (unknown and kind != "dispatch")
             last = call if kind == "dispatch" else last
     return None if unknown else last
+
+
+def _read_after(unit: Unit, section: Section) -> set[str]:
+    """Variables that the function reads like arrays of a device after the section: ``loss.item()``."""
+    found: set[str] = set()
+    for statement in unit.statements:
+        for call in (n for n in own_expressions(statement) if isinstance(n, ir.Call)):
+            if call.start < section.stop.end:
+                continue
+            if isinstance(call.func, ir.Attribute) and call.func.attr in _READS:
+                found.add(path_of(call.func.value))
+            elif last_name(call.func) in _WAITERS:
+                found.update(path_of(argument.value) for argument in call.args)
+    return found - {""}
+
+
+_READS, _WAITERS = frozenset({"item", "block_until_ready"}), frozenset({"block_until_ready", "device_get"})
+
+
+def _gives(statement: ir.Stmt, call: ir.Call, names: set[str]) -> bool:
+    """The statement binds one of the variables to what the call returns."""
+    return isinstance(statement, ir.Assign) and statement.value is call and not names.isdisjoint(bound_paths(statement))
 
 
 def _stores_element(statement: ir.Assign | ir.AugAssign) -> bool:
@@ -276,7 +308,8 @@ def kind_of_call(file: File, unit: Unit, call: ir.Call, depth: int = _DEPTH) -> 
     if library:
         return "dispatch" if is_named_step(name) and library.partition(".")[0] not in _HOST else "unknown"
     if isinstance(call.func, ir.Name) and name in _parameters(file, unit, call):
-        return "dispatch" if any(a.star for a in call.args) or name in _FUNCTIONS else "unknown"
+        is_timed = any(a.star for a in call.args) or name in _FUNCTIONS or is_named_step(name)
+        return "dispatch" if is_timed else "unknown"
     return _kind_of_own(file, unit, name, depth)
 
 

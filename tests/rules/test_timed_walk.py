@@ -37,6 +37,30 @@ def train(state, loader):
         print(epoch, time.time() - start)  # JAX901
     return state
 """,
+    "a step that is a parameter": """
+def train(step, state, data):
+    for epoch in range(9):
+        start = time.time()
+        for batch in data.batches():
+            state, loss = step(state, batch)
+        duration = time.time() - start  # JAX901
+        print(epoch, duration)
+    return state
+""",
+    "a value that the function reads afterwards": """
+def compare(solve, problem):
+    start = time.time()
+    x, error = solve(problem)
+    duration = time.time() - start  # JAX901
+    return duration, error.item()
+""",
+    "a value for which the function waits afterwards": """
+def compare(solve, problem):
+    start = time.time()
+    x = solve(problem)
+    duration = time.time() - start  # JAX901
+    return duration, jax.device_get(x)
+""",
     "methods of a timer": """
 class Timer:
     def start(self):
@@ -143,6 +167,28 @@ start = time.time()
 value = kernel(1.0, 2.0)
 value.block_until_ready()
 print(time.time() - start)
+""",
+    "a value of which nothing says that it is on a device": """
+def compare(solve, problem):
+    start = time.time()
+    x, error = solve(problem)
+    duration = time.time() - start
+    return duration, float(error)
+""",
+    "a value that was read before": """
+def compare(solve, problem):
+    x = solve(problem)
+    print(x.item())
+    start = time.time()
+    x = solve(problem)
+    return x, time.time() - start
+""",
+    "a value of NumPy that the function reads afterwards": """
+def compare(problem):
+    start = time.time()
+    x = np.linalg.norm(problem)
+    duration = time.time() - start
+    return duration, x.item()
 """,
     "a wait": """
 def benchmark(fn, *args):
