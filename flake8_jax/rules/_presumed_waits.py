@@ -5,6 +5,7 @@ Vocabulary
 step        a function named ``train_step``, ``update`` and the like: a loop runs it, though none is in view.
 presumed    the result of such a function, whose code is unknown: most likely the device still computes it.
 made        a variable that the running iteration assigns the result of a dispatch (see ``_timed_walk``), or a number of it.
+counter     a field of what was made that counts the steps, as Python could: ``state.step``.
 """
 
 from __future__ import annotations
@@ -130,6 +131,8 @@ def _is_needed_at_once(unit: Unit, loop: ir.For | ir.While, node: ir.Expr) -> bo
     around = nodes_around(scope.tree.body, node.start, node.end)
     if any(isinstance(n, ir.Call) and last_name(n.func) == "print" for n in around):
         return True
+    if _is_count(node):
+        return False
     return not isinstance(node, ir.FormattedValue) and use_of(scope, node, lenient=True) in ("needed", "returned")
 
 
@@ -225,6 +228,8 @@ def _read_by(unit: Unit, statement: ir.Stmt, node: ir.Expr, made: Made) -> ir.Ca
     if isinstance(statement, (ir.If, ir.While)):
         if any(isinstance(s, (ir.Break, ir.Return, ir.Raise)) for s in all_statements(statement.body)):
             return None  # the loop needs to know whether it goes on
+        if isinstance(node, ir.BinOp) and node.op == "%":
+            return _named(node.left, made)
         if not isinstance(node, ir.Compare) or set(node.ops) & {"is", "is not", "in", "not in"}:
             return None
         return _named(node.left, made) or _named(node.comparators[0], made)
@@ -238,7 +243,24 @@ def _read_by(unit: Unit, statement: ir.Stmt, node: ir.Expr, made: Made) -> ir.Ca
         library_name(node.func, unit.scope) in _COPYING or (isinstance(node.func, ir.Name) and node.func.id in _NAMES)
     ):
         return None
-    return _named(node.args[0].value, made) if _NUMBER.search(text_of(node.args[0].value, unit.scope)) else None
+    is_number = _NUMBER.search(text_of(node.args[0].value, unit.scope)) or _is_count(node)
+    return _named(node.args[0].value, made) if is_number else None
+
+
+def _is_count(node: ir.Expr) -> bool:
+    """``state.step % n``, ``state.step.item()``, ``int(state.step[0])``: a number that the host can count itself."""
+    if isinstance(node, ir.BinOp):
+        return True
+    if isinstance(node, ir.Call) and node.args:
+        node = node.args[0].value
+    while isinstance(node, (ir.Subscript, ir.Attribute)) or (isinstance(node, ir.Call) and not node.args):
+        if isinstance(node, ir.Attribute) and node.attr in _COUNTERS:
+            return True
+        node = node.func if isinstance(node, ir.Call) else node.value
+    return False
+
+
+_COUNTERS = frozenset({"step", "steps", "global_step", "iteration", "count"})
 
 
 _NAMES = frozenset({"float", "int", "bool"})
@@ -256,7 +278,9 @@ def _report_read(file: File, unit: Unit, node: ir.Expr, call: ir.Call) -> Report
     shown = " ".join(text_of(node, scope).split())
     subject = f"`{shown}`" if len(shown) <= _LONGEST else "this"
     verb, advice = "Reading", "read it every N steps or after the loop"
-    if isinstance(node, ir.Compare):
+    if _is_count(node):
+        verb, advice = "Testing" if isinstance(node, ir.BinOp) else verb, "count the steps in Python"
+    elif isinstance(node, ir.Compare):
         verb, advice = "Testing", "test it every N steps, or keep the best with jnp.where"
     elif isinstance(node, ir.FormattedValue):
         verb, subject, advice = (

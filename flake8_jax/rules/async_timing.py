@@ -55,7 +55,8 @@ def async_timing(event: Timed | FileRead) -> Report | list[Report] | None:
     calls the function many times.
 
     With `--preview`, the rule also reads each function by itself, without the values that it gets. As a note, it reports a
-    timer that stops right after a call of a parameter (`fn(*args)`), of a step by its name (`train_step(state, batch)`) or
+    timer that stops right after a call of a parameter (`fn(*args)`), of a step by its name (`train_step(state, batch)`),
+    of a function whose result the code reads after the timer stops (`loss.item()`), or
     of a function of the file that computes with JAX, if nothing in the timed code reads a result. The timer can be an object
     with the methods `start` and `stop`, a `with` block (`with Timer():`), or `timeit.timeit(lambda: f(x))`.
 

@@ -133,7 +133,9 @@ def sync_in_loop(
       `{name: float(value) for name, value in metrics.items()}` in a loop or a training step.
     - With `--preview`, the rule reports the first read of a loop that only the code of its function shows: the loop calls a
       jitted function or a step by its name, and formats the result (`f"{loss:.3f}"`), converts it, or compares it
-      (`if loss < best: best = loss`). It does not report a loop over epochs or with up to 100 iterations.
+      (`if loss < best: best = loss`). Or it reads the number of the step from the result
+      (`if state.step % 100 == 0`), which Python could count without a wait. It does not report a
+      loop over epochs or with up to 100 iterations.
     - With `--preview`, the rule reports the method `add_scalar` of TensorBoard.
     - With `--preview`, the rule reports a read in a loop that evaluates at times (`if step % 1000 == 0: evaluate(w)`).
 

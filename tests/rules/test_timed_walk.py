@@ -121,6 +121,23 @@ def fit(state, other, n):
             best = loss
     return state
 """,
+    "the counter of a state, which says when to log": """
+def fit(state, loader, n, log):
+    for batch in loader():
+        state, metrics = train_step(state, batch)
+        if state.step % n == 0:  # JAX206
+            log(metrics)
+    return state
+""",
+    "the counter of a state as a number": """
+def fit(state, loader, n, log):
+    for batch in loader:
+        state, metrics = train_step(state, batch)
+        step = int(state.step.mean().item())  # JAX206
+        if step % n == 0:
+            log(step, metrics)
+    return state
+""",
     "a text of each iteration": """
 def fit(state, n, bar):
     for _ in range(n):
@@ -167,6 +184,24 @@ start = time.time()
 value = kernel(1.0, 2.0)
 value.block_until_ready()
 print(time.time() - start)
+""",
+    "a counter of Python": """
+def fit(state, loader, n, log):
+    count = 0
+    for batch in loader:
+        state, metrics = train_step(state, batch)
+        count += 1
+        if count % n == 0:
+            log(int(state.step), metrics)
+    return state
+""",
+    "the counter of a state that the loop waits for": """
+def fit(state, loader, n, log):
+    for batch in loader:
+        state, metrics = jax.block_until_ready(train_step(state, batch))
+        if state.step % n == 0:
+            log(metrics)
+    return state
 """,
     "a value of which nothing says that it is on a device": """
 def compare(solve, problem):
