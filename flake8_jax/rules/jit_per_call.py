@@ -24,7 +24,7 @@ def jit_per_call(event: Repetition | CompiledPerCall) -> Report | None:
     - A function that applies `pmap` to a function which only calls a collective such as `jax.lax.pmean`.
     - A function that the project calls in several places, without a loop.
     - A public function of a package, with parameters, that the project itself does not call. The users of the package
-      may call it many times.
+      may call it many times. If the name of the function says so (`generate`), scripts that call it once do not count.
     - A function or a method that no code of the project calls, but whose name says that programs call it often, such as
       `predict`, `act` or `train_step`.
 

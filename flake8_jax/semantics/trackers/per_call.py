@@ -7,6 +7,7 @@ own         the function that is compiled is made in that run: a closure, a boun
 place       a call of a function, by where it stands. Calls in test files do not count.
 repeated    the function has several places, or one in a loop; or it is public, takes arguments, belongs to a module of a
             package that is no script, and no code of the project calls it, so that its users do.
+example     a place at the top level or in ``main`` of a script that uses the package: users do the same, more often.
 
 A loop around the call is the concern of ``freshness``. Limitations: places in functions that run once, users of methods that
 a subclass overrides.
@@ -14,6 +15,8 @@ a subclass overrides.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -56,12 +59,13 @@ class _Made(msgspec.Struct, frozen=True, eq=False):
 
 
 class PerCall(Tracker):
-    """places: where functions are called, by function. making: functions that compile in each call. made: what their runs made,
-    by identity, with the maker. scripts: whether the module is one, by path."""
+    """places: where functions are called, by function, with the module if it is outside of functions. making: functions
+    that compile in each call. made: what their runs made, by identity, with the maker. scripts: whether the
+    module is one, by path."""
 
     def __init__(self, m: Machine) -> None:
         self.m = m
-        self.places: dict[int, set[tuple[str, int]]] = {}
+        self.places: dict[int, dict[tuple[str, int], ModuleScope | None]] = {}
         self.making: set[int] = set()
         self.made: dict[int, _Made] = {}
         self.scripts: dict[str, bool] = {}
@@ -74,24 +78,26 @@ class PerCall(Tracker):
         self.made = saved
 
     def call(self, function: FunctionValue, bound: dict[str, Value]) -> int:
-        self._track_place(self.m.path.stack[-1])
+        self._track_place(self.m.path.stack)
         return id(function.fn)
 
     def since(self, mark: int, run: FinishedRun) -> int | None:
         return mark if mark in self.making else None
 
     def replay(self, record: int, replay: Replay) -> None:
-        self._track_place(replay.outside[-1])
+        self._track_place(replay.outside)
 
     def settle(self, mark: int, result: Value) -> None:
         if self.made:
             track_given_away(self.m, result)
 
-    def _track_place(self, link: Link) -> None:
+    def _track_place(self, stack: Sequence[Link]) -> None:
+        link, caller = stack[-1], stack[-2].fn if len(stack) > 1 else None
         if link.kind != "call" or link.node is None or link.fn is None or link.scope.is_test:
             return
-        places = self.places.setdefault(id(link.fn), set())
-        places.add((link.scope.path, link.node.start))
+        places = self.places.setdefault(id(link.fn), {})
+        is_outside = caller is None or caller.name in _STARTING
+        places[link.scope.path, link.node.start] = link.scope if is_outside else None
         if len(places) > 1 or any(not 0 < loop.trip_count <= _FEW for loop in self.m.path.loops):
             self.m.bus.record_everywhere(is_called_again(link.fn))
 
@@ -179,13 +185,24 @@ def _is_for_users(m: Machine, link: Link, made: TransformedValue, captured: tupl
     fn, scope = link.fn, made.site.scope
     if fn is None or not fn.params:
         return False
-    if RECURRING.search(fn.name) and not m.trackers[PerCall].places.get(id(fn)):
+    if RECURRING.search(fn.name) and _is_called_in_examples_alone(m, fn, scope):
         return True
     if any(part.startswith("_") for part in fn.qualname.split(".")):
         return False
     if isinstance(made.operand, TransformedValue):
         return False  # ``jit(vmap(env.reset))``, once before a training
     return not m.trackers[PerCall].places.get(id(fn)) and not _is_script(m, scope)
+
+
+def _is_called_in_examples_alone(m: Machine, fn: ir.Function, scope: ModuleScope) -> bool:
+    """No place of a function of the module ``scope`` is more than an example. A script evaluates a model once."""
+    places = m.trackers[PerCall].places.get(id(fn), {})
+    if places and (_EVALUATING.search(fn.name) or _is_script(m, scope)):
+        return False
+    return all(caller not in (None, scope) and _is_script(m, caller) for caller in places.values())
+
+
+_EVALUATING = re.compile("eval|valid|accura|acc|metric|learn")
 
 
 def _is_script(m: Machine, scope: ModuleScope) -> bool:
