@@ -5,7 +5,7 @@ so finds what lies beside it first.
 
 Vocabulary
 ----------
-root        the directory below which a file has its module name.
+root        the directory below which a file has its module name; of a notebook its own directory, because no import finds it.
 key         the module name of a file with a number for its root, where files of other roots have that name too. A file that
             is no package and is called like a library has such a key as well: ``utils/jax.py`` does not hide ``jax``.
 
@@ -59,7 +59,7 @@ class Roots:
         """Note the tails of the files, which have their keys by now."""
         for scope in scopes:
             folder, stem = _folder(scope.path), _SEPARATORS.split(scope.path)[-1].rpartition(".")[0]
-            if not scope.cells and not scope.path.endswith(".ipynb"):
+            if not scope.path.endswith(".ipynb"):
                 for above, name in tails(folder if scope.is_package else (*folder, stem)):
                     self._tails.setdefault(name, {})[above] = scope
 
@@ -113,7 +113,7 @@ def _folder(path: str) -> tuple[str, ...]:
 
 def _root_of(scope: ModuleScope) -> tuple[str, ...]:
     folder = _folder(scope.path)
-    if scope.cells or scope.path.endswith(".ipynb"):
+    if scope.path.endswith(".ipynb"):
         return folder
     depth = scope.name.count(".") + scope.is_package
     return folder[: len(folder) - depth] if depth else folder
