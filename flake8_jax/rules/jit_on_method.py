@@ -10,6 +10,9 @@ from flake8_jax.semantics.events.events import JittedMethod
 def jit_on_method(event: JittedMethod) -> Report | None:
     """`jax.jit` decorates a method of a class that is not a pytree, so JAX cannot trace `self`.
 
+    With `--preview`, the rule also reports, as a warning, `eqx.filter_jit` on such a method if the method uses a model that is
+    an attribute of the object.
+
     ## Why is this bad?
 
     The jitted function gets `self` as an ordinary argument. An object of an ordinary class is neither an array nor a
@@ -18,6 +21,11 @@ def jit_on_method(event: JittedMethod) -> Report | None:
 
     A module of Flax linen or Haiku is not a pytree either: its parameters are not in the object. Remove `jit` from
     the method, and jit the function that calls `module.apply(params, x)`.
+
+    `eqx.filter_jit` raises no error, because it takes `self` as a static argument. But then JAX compiles the parameters of a
+    model in `self` into the program, as constants: the program takes long to compile and needs the memory twice, and a call
+    after `self.model = new_model` still uses the old parameters. Derive the class from `eqx.Module`, or pass the model to the
+    jitted function.
 
     ## Example
 
@@ -64,6 +72,29 @@ def jit_on_method(event: JittedMethod) -> Report | None:
         Net().init(jax.random.key(0), jnp.ones(2))  # raises: TypeError
     ```
 
+    ```python
+    import equinox as eqx
+    import jax
+    import jax.numpy as jnp
+
+
+    class Predictor:
+        def __init__(self, model: eqx.nn.Linear):
+            self.model = model
+
+        @eqx.filter_jit  # expect: jit-on-method
+        def predict(self, x):
+            return self.model(x)
+
+
+    def demonstrate():
+        first, second = (eqx.nn.Linear(2, 2, key=jax.random.key(seed)) for seed in (0, 1))
+        predictor = Predictor(first)
+        before = predictor.predict(jnp.ones(2))
+        predictor.model = second
+        assert (predictor.predict(jnp.ones(2)) == before).all()
+    ```
+
     ## Use instead
 
     ```python
@@ -85,6 +116,18 @@ def jit_on_method(event: JittedMethod) -> Report | None:
         @classmethod
         def tree_unflatten(cls, aux, children):
             return cls(*children)
+    ```
+
+    ```python
+    import equinox as eqx
+
+
+    class Predictor(eqx.Module):
+        model: eqx.nn.Linear
+
+        @eqx.filter_jit
+        def predict(self, x):
+            return self.model(x)
     ```
 
     ## Not reported
@@ -153,6 +196,11 @@ def jit_on_method(event: JittedMethod) -> Report | None:
     """
     if event.context.presumed:
         return None
+    if event.model:
+        problem = f"`filter_jit` takes `self` of `{event.method}` as static"
+        effect = f"so the arrays of `self.{event.model}` become constants of the program"
+        remedy = f"derive `{event.name}` from eqx.Module, or pass `{event.model}`"
+        return Report(event.at, f"{problem}, {effect}; {remedy}", "warning", preview=True)
     remedy = "register the class as a pytree or jit a plain function"
     if event.is_module:
         remedy = "remove `jit` here, and jit the function that calls the module"

@@ -11,12 +11,23 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.analysis.entries import run_guarded
-from flake8_jax.semantics.domain.classes import is_stub
+from flake8_jax.semantics.analysis.receivers import carries_arrays
+from flake8_jax.semantics.domain.classes import find_in_class, is_stub
 from flake8_jax.semantics.domain.scopes import ModuleScope
-from flake8_jax.semantics.domain.signatures import static_parameters
-from flake8_jax.semantics.domain.values import FunctionValue, TransformedValue
+from flake8_jax.semantics.domain.signatures import opened, static_parameters
+from flake8_jax.semantics.domain.values import (
+    ClassValue,
+    ExternalInstance,
+    FunctionValue,
+    Instance,
+    TransformedValue,
+    Value,
+)
 from flake8_jax.semantics.events.events import JittedMethod
+from flake8_jax.semantics.interpreter.classes import generic_instance
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.custom_rules import check_missing, check_settings
 
@@ -35,28 +46,79 @@ def check_roots(m: Machine) -> None:
     for tv, node, scope, chain, _staged in list(m.worklist.roots):
         if tv.name == "jax.jit":
             run_guarded(m, scope, functools.partial(_check_jitted_method, m, tv, node, scope))
+        if tv.name == "equinox.filter_jit":
+            run_guarded(m, scope, functools.partial(_check_filtered_method, m, tv, node, scope))
         if tv.fact.model == "custom" and not chain:
             run_guarded(m, scope, functools.partial(check_missing, m, tv, node, scope))
 
 
 def _check_jitted_method(m: Machine, tv: TransformedValue, node: Any, scope: ModuleScope) -> None:
     """Check ``@jax.jit`` on a method: ``self`` is an argument that JAX cannot take if the class is not a pytree."""
-    function = tv.operand
-    if not m.bus.wants(JittedMethod) or node is None:
+    method, statics = _plain_method(m, tv), static_parameters(tv)
+    if method is None or node is None or statics is None or 0 in statics[0]:
         return
-    if not isinstance(function, FunctionValue) or function.owner is None:
-        return
-    owner, statics = function.owner, static_parameters(tv)
-    if owner.namespace.get(function.fn.name) is not tv or statics is None or 0 in statics[0]:
-        return
-    if m.program.may_be_pytree(owner):
-        return
-    if owner.traits & {"namedtuple", "enum"} or not function.fn.params or function.fn.params[0].kind == "vararg":
-        return
-    if not _is_receiver(function.fn.params[0].name) or is_stub(function.fn):
-        return
+    owner, fn = method
     is_module = "static_attributes" in owner.traits
-    m.bus.emit(JittedMethod(m.path.context(scope), node, owner.node.name, function.fn.name, is_module))
+    m.bus.emit(JittedMethod(m.path.context(scope), node, owner.node.name, fn.name, is_module))
+
+
+def _check_filtered_method(m: Machine, tv: TransformedValue, node: Any, scope: ModuleScope) -> None:
+    """Check ``@eqx.filter_jit`` on a method: ``self`` is static if the class is not a pytree, so arrays in it are constants."""
+    method = _plain_method(m, tv)
+    if method is None or node is None:
+        return
+    owner, fn = method
+    made = generic_instance(m, owner)
+    held = made.slots if isinstance(made, Instance) else {}
+    model = next((name for name in _attributes_read(owner, fn) if _is_model(m, held.get(name))), "")
+    if model:
+        m.bus.emit(JittedMethod(m.path.context(scope), node, owner.node.name, fn.name, model=model))
+
+
+def _plain_method(m: Machine, tv: TransformedValue) -> tuple[ClassValue, ir.Function] | None:
+    """The method that a transform decorates, and its class, if that is surely not a pytree."""
+    function = tv.operand
+    if not m.bus.wants(JittedMethod) or not isinstance(function, FunctionValue) or function.owner is None:
+        return None
+    owner, fn = function.owner, function.fn
+    if owner.namespace.get(fn.name) is not tv or m.program.may_be_pytree(owner):
+        return None
+    if owner.traits & {"namedtuple", "enum"} or not fn.params or fn.params[0].kind == "vararg":
+        return None
+    return (owner, fn) if _is_receiver(fn.params[0].name) and not is_stub(fn) else None
+
+
+def _attributes_read(cls: ClassValue, fn: ir.Function) -> list[str]:
+    """The attributes of ``self`` that a method reads, by itself or by way of other methods of the object, in order."""
+    found: list[str] = []
+    todo, seen = [fn], {id(fn)}
+    for one in todo:
+        receiver = one.params[0].name if one.params else ""
+        parts = (node for statement in one.body for node in walk(statement))
+        read = [
+            n for n in parts if isinstance(n, ir.Attribute) and isinstance(n.value, ir.Name) and n.value.id == receiver
+        ]
+        for node in sorted(read, key=lambda node: node.start):
+            method = find_in_class(cls, node.attr)
+            called = opened(method[1]).function if method is not None else None
+            if method is None:
+                found.append(node.attr)
+            elif isinstance(called, FunctionValue) and id(called.fn) not in seen:
+                seen.add(id(called.fn))
+                todo.append(called.fn)
+    return found
+
+
+def _is_model(m: Machine, value: Value | None, depth: int = 3) -> bool:
+    """A layer of Equinox, or an object that is a pytree with arrays or layers in it."""
+    if isinstance(value, ExternalInstance):
+        fact = m.program.knowledge.class_(value.cls)
+        return fact is not None and fact.pytree and value.cls.startswith("equinox.")
+    if not isinstance(value, Instance) or "pytree" not in value.cls.traits or depth == 0:
+        return False
+    made = generic_instance(m, value.cls)
+    parts = made.slots.values() if isinstance(made, Instance) else ()
+    return carries_arrays(m, value.cls) or any(_is_model(m, part, depth - 1) for part in parts)
 
 
 def _is_receiver(name: str) -> bool:

@@ -574,13 +574,15 @@ class TransformCall(msgspec.Struct, frozen=True, eq=False):
 
 class JittedMethod(msgspec.Struct, frozen=True, eq=False):
     """A method is jitted where ``self`` is an argument, and the class is not a pytree. name: of the class. is_module: it is
-    a module of Flax linen or Haiku."""
+    a module of Flax linen or Haiku. model: Equinox takes ``self`` for static, and the method reads this attribute of it,
+    which holds the arrays of a model."""
 
     context: Context
     at: ir.Node
     name: str
     method: str
     is_module: bool = False
+    model: str = ""
 
 
 SettingKind = Literal["variable", "option", "context", "call"]

@@ -3,6 +3,7 @@
 import abc
 from typing import Generic, TypeVar
 
+import equinox as eqx
 import flax.linen as nn
 import flax.struct
 import jax
@@ -79,3 +80,41 @@ class Registered(Base):
 
 
 # runs: State(jnp.ones(2)).norm(), Node(jnp.ones(2)).norm(), Registered(jnp.ones(2)).norm()
+
+
+class Mapped(eqx.Module):
+    layer: eqx.nn.Linear
+
+    @eqx.filter_jit
+    def __call__(self, x):
+        return self.layer(x)
+
+
+class Predictor:
+    def __init__(self, model: Mapped, scale):
+        self.model = model
+        self.scale = scale
+        self.layer = eqx.nn.Linear(2, 2, key=jax.random.key(0))
+        self.fast = eqx.filter_jit(self.logits)
+
+    def logits(self, x):
+        return self.scaled(self.model(x))
+
+    @eqx.filter_jit  # expect: jit-on-method
+    def predict(self, x):
+        return jnp.argmax(self.logits(x))
+
+    @eqx.filter_jit  # expect: jit-on-method
+    def first(self, x):
+        return self.layer(x)
+
+    @eqx.filter_jit
+    def scaled(self, x):
+        return self.scale * x
+
+    @eqx.filter_jit
+    def passed(self, model, x):
+        return self.scale * model(x)
+
+
+# runs: Predictor(Mapped(eqx.nn.Linear(2, 2, key=jax.random.key(0))), 2.0).predict(jnp.ones(2))
