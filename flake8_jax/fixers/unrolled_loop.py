@@ -17,13 +17,15 @@ from flake8_jax.fixers._names import target_names, uses
 from flake8_jax.fixers._source import Declined, FixSource, Refused, fixer
 from flake8_jax.knowledge import load
 from flake8_jax.semantics.domain.values import Array, Const, Static, Tree, UnionValue, Value
-from flake8_jax.semantics.events.events import UnrolledLoop
+from flake8_jax.semantics.events.events import RootMet, UnrolledLoop
 
 _TAKES_COUNTER = (ir.BinOp, ir.UnaryOp, ir.Tuple, ir.Call, ir.Subscript)
 
 
 @fixer("unrolled-loop")
-def fix(event: UnrolledLoop, source: FixSource) -> Fix | None:
+def fix(event: UnrolledLoop | RootMet, source: FixSource) -> Fix | None:
+    if isinstance(event, RootMet):
+        return None  # how much to unroll, if at all, only a measurement tells
     loop = source.parent(event.at)
     if not isinstance(loop, ir.For) or loop.iter is not event.at or not isinstance(event.at, ir.Call):
         return None

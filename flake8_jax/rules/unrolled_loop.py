@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import builtins
+
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Candidate, Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.domain.code import nodes_around
-from flake8_jax.semantics.events.events import UnrolledLoop
+from flake8_jax.rules._units import calls_in, library_name
+from flake8_jax.semantics.domain.code import nodes_around, path_of
+from flake8_jax.semantics.domain.signatures import underlying
+from flake8_jax.semantics.domain.values import Array, Const, FunctionValue, known_elements
+from flake8_jax.semantics.events.events import RootMet, UnrolledLoop
 from flake8_jax.semantics.events.facts import IN_NEST, IN_PREVIEWED_NEST
 
 
 @rule("JAX408", "warning", fixable="sometimes", settle=lambda candidates: _compiled_first(candidates))
-def unrolled_loop(event: UnrolledLoop) -> Report | None:
+def unrolled_loop(event: UnrolledLoop | RootMet) -> Report | None:
     """A Python loop in compiled code runs many times, and JAX compiles a copy of its body for each iteration.
 
     jaxlint reports loops with at least 32 iterations. To change this number, set `unroll-threshold` in the table
@@ -49,6 +54,9 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
       (`velocity = velocity + dt * force(position)`), unless its names say that it goes over layers or parameters.
     - A loop under `jax.grad` that nothing compiles. JAX then runs, and differentiates, each operation of each
       iteration by itself, and `jit` would unroll the loop.
+
+    With `--preview`, the rule also reports the option `unroll` of `jax.lax.scan` and `jax.lax.fori_loop`, as in the last
+    example, if it makes at least 32 copies of the body, or at least 16 of a body that calls functions of the program.
 
     ## Why is this bad?
 
@@ -182,6 +190,23 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
         assert str(jax.make_jaxpr(make_solver(Options()))(jnp.ones(4))).count(" = mul ") == 128
     ```
 
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def decode(cell, state):
+        def step(state, _):
+            return cell(state), None
+
+        return jax.lax.scan(step, state, length=24, unroll=True)[0]  # expect: unrolled-loop
+
+
+    def demonstrate():
+        program = jax.jit(lambda x: decode(jnp.tanh, x)).lower(1.0).compile()
+        assert program.as_text().count(" tanh(") == 24
+    ```
+
     ## Use instead
 
     ```python
@@ -282,7 +307,8 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
     ## Limitations
 
     The rule does not know how large the body of the loop is, so it also reports loops whose copies compile fast. It
-    misses most loops over lists of arrays, and `while` loops that change their counter in several places.
+    misses most loops over lists of arrays, `while` loops that change their counter in several places, and the option
+    `unroll` of a loop of unknown length.
 
     ## Fix safety
 
@@ -307,6 +333,8 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
 
     <https://docs.jax.dev/en/latest/control-flow.html>
     """
+    if isinstance(event, RootMet):
+        return _report_option(event)
     if _is_in_handler(event) or _builds_object(event):
         return None
     if event.eager:
@@ -329,8 +357,60 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
 
 def _compiled_first(candidates: list[Candidate]) -> list[Candidate]:
     """One report for a loop that one path compiles and another one does not."""
-    compiled = {(c.path, c.start) for c in candidates if not c.event.eager}
-    return [c for c in candidates if not c.event.eager or (c.path, c.start) not in compiled]
+    eager = {id(c) for c in candidates if isinstance(c.event, UnrolledLoop) and c.event.eager}
+    compiled = {(c.path, c.start) for c in candidates if id(c) not in eager}
+    return [c for c in candidates if id(c) not in eager or (c.path, c.start) not in compiled]
+
+
+_LEAST, _LEAST_OF_CALLS = 32, 16
+"""So many copies of a body are too many, and of one that calls functions of the program."""
+
+
+def _report_option(event: RootMet) -> Report | None:
+    """A loop of JAX with an option that unrolls it."""
+    option = (
+        next((a.value for a in event.at.args if a.keyword == "unroll"), None) if isinstance(event.at, ir.Call) else None
+    )
+    trips = _trips(event)
+    if option is None or not trips or is_test(event.context):
+        return None
+    unroll = event.options.get("unroll")
+    factor = unroll.value if isinstance(unroll, Const) and type(unroll.value) in (bool, int) else 0
+    copies = trips if factor is True else min(factor, trips)
+    body = underlying(event.operand)
+    is_large = isinstance(body, FunctionValue) and _calls_program(body)
+    if copies < (_LEAST_OF_CALLS if is_large else _LEAST):
+        return None
+    loop = event.name.rpartition(".")[2]
+    problem = f"`unroll` makes {loop} compile {copies} copies of its body, which slows compilation"
+    return Report(option, f"{problem}; leave `unroll` out, or unroll a few iterations", "info", preview=True)
+
+
+def _trips(event: RootMet) -> int:
+    """How often the loop runs its body; 0 if that is not known."""
+    if event.name == "jax.lax.fori_loop":
+        lower, upper = (event.options.get(name) for name in ("lower", "upper"))
+        known = isinstance(lower, Const) and isinstance(upper, Const) and type(upper.value) is type(lower.value) is int
+        return upper.value - lower.value if known else 0
+    if event.name != "jax.lax.scan":
+        return 0
+    length, xs = event.options.get("length"), event.options.get("xs")
+    if isinstance(length, Const) and type(length.value) is int:
+        return length.value
+    parts = (xs, *(known_elements(xs) or ())) if xs is not None else ()
+    return max((part.length or 0 for part in parts if isinstance(part, Array)), default=0)
+
+
+def _calls_program(body: FunctionValue) -> bool:
+    """The body calls something that is neither of a library, nor a method of an array."""
+    scope, own = body.scope, {parameter.name for parameter in body.fn.params}
+    for statement in body.fn.body:
+        for call in calls_in(statement):
+            name = path_of(call.func)
+            if name and not library_name(call.func, scope) and ("." not in name or name.startswith("self.")):
+                if not hasattr(builtins, name) and name not in own:
+                    return True
+    return False
 
 
 def _report_eager(event: UnrolledLoop) -> Report | None:

@@ -4,4 +4,6 @@ from __future__ import annotations
 
 from flake8_jax.runtime_checks.judges import Oracle, raises, unless_it_works
 
-ORACLE = Oracle(unless_it_works(raises("ValueError", message="already jit"), "a vmap that shares a key raises no error"))
+ORACLE = Oracle(
+    unless_it_works(raises("ValueError", message="already jit"), "a vmap that shares a key raises no error")
+)

@@ -458,6 +458,30 @@ def outside(x):
     return total
 
 
+def by_option(cell, x, n):
+    def step(x, _):
+        return cell(x), None
+
+    def small(x, _):
+        return jnp.sin(x) * 2, None
+
+    def add(i, x):
+        return x + jnp.sin(i)
+
+    steps = jnp.arange(1, 32)
+    x, _ = jax.lax.scan(step, x, steps, unroll=True)  # expect: unrolled-loop
+    x, _ = jax.lax.scan(step, x, length=64, unroll=16)  # expect: unrolled-loop
+    x, _ = jax.lax.scan(small, x, (None, jnp.zeros(32)), unroll=True)  # expect: unrolled-loop
+    x = jax.lax.fori_loop(0, 40, add, x, unroll=True)  # expect: unrolled-loop
+    x, _ = jax.lax.scan(small, x, steps, unroll=True)
+    x, _ = jax.lax.scan(step, x, steps, unroll=8)
+    x, _ = jax.lax.scan(step, x, steps, unroll=False)
+    x, _ = jax.lax.scan(step, x, length=12, unroll=True)
+    x, _ = jax.lax.scan(step, x, length=n, unroll=True)
+    return jax.lax.fori_loop(0, 20, add, x, unroll=True)
+
+
 # runs: gathered(jnp.ones(4), jnp.arange(3), jnp.ones(3)), outside(jnp.ones(3))
 # runs: needed_in_turn(jnp.ones(3), jnp.arange(3), [{"kernel": jnp.ones((3, 3))}])
 # runs: over_a_named_length(jnp.ones((4, 4))), over_another_count(jnp.ones(3), jnp.ones(3))
+# runs: by_option(jnp.sin, 1.0, 3)
