@@ -12,7 +12,7 @@ from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._units import calls_in, library_name
 from flake8_jax.semantics.domain.code import nodes_around, path_of
 from flake8_jax.semantics.domain.signatures import underlying
-from flake8_jax.semantics.domain.values import Array, Const, FunctionValue, known_elements
+from flake8_jax.semantics.domain.values import Array, Const, FunctionValue, Value, known_elements
 from flake8_jax.semantics.events.events import RootMet, UnrolledLoop
 from flake8_jax.semantics.events.facts import IN_NEST, IN_PREVIEWED_NEST
 
@@ -389,16 +389,19 @@ def _report_option(event: RootMet) -> Report | None:
 def _trips(event: RootMet) -> int:
     """How often the loop runs its body; 0 if that is not known."""
     if event.name == "jax.lax.fori_loop":
-        lower, upper = (event.options.get(name) for name in ("lower", "upper"))
-        known = isinstance(lower, Const) and isinstance(upper, Const) and type(upper.value) is type(lower.value) is int
-        return upper.value - lower.value if known else 0
+        return _integer(event.options.get("upper")) - _integer(event.options.get("lower"))
     if event.name != "jax.lax.scan":
         return 0
     length, xs = event.options.get("length"), event.options.get("xs")
-    if isinstance(length, Const) and type(length.value) is int:
-        return length.value
+    if length is not None and _integer(length):
+        return _integer(length)
     parts = (xs, *(known_elements(xs) or ())) if xs is not None else ()
     return max((part.length or 0 for part in parts if isinstance(part, Array)), default=0)
+
+
+def _integer(value: Value | None) -> int:
+    """A known integer; 0 for anything else."""
+    return value.value if isinstance(value, Const) and type(value.value) is int else 0
 
 
 def _calls_program(body: FunctionValue) -> bool:
