@@ -13,12 +13,12 @@ from flake8_jax.fixers._announced import LIST_OR_TUPLE, decided
 from flake8_jax.fixers._conditions import Use, use_of_list
 from flake8_jax.fixers._source import FixSource, Refused, fixer
 from flake8_jax.semantics.domain.values import Array, DictValue, HostArray, ListValue, Value
-from flake8_jax.semantics.events.events import TransformCall
+from flake8_jax.semantics.events.events import RootMet, TransformCall
 
 
 @fixer("unhashable-static")
-def fix(event: TransformCall, source: FixSource) -> Fix | None:
-    if event.statics is None:
+def fix(event: TransformCall | RootMet, source: FixSource) -> Fix | None:
+    if isinstance(event, RootMet) or event.statics is None:
         return None
     positions, names = event.statics
     written: list[tuple[int | str, ir.Expr | None, Value]] = [

@@ -110,7 +110,7 @@ def mismatch(event: RootMet) -> str:
             if not open_names and name not in names:
                 has = f"{_function(event.operand)} has no such parameter"
                 return f"`{kind}_argnames` contains `{name}`, but {has}, so jit raises; check the name"
-    both = _named(event, "static", positional) & _named(event, "donate", positional)
+    both = named_parameters(event, "static", positional) & named_parameters(event, "donate", positional)
     return (
         f"`jit` makes `{min(both)}` both static and donated, but JAX donates only traced arguments, so jit raises; "
         "remove one"
@@ -150,7 +150,8 @@ def _constants(value: Value | None) -> list[int | str]:
     return [e.value for e in elements if isinstance(e, Const) and type(e.value) in (int, str)]
 
 
-def _named(event: RootMet, kind: str, positional: list[str]) -> set[str]:
+def named_parameters(event: RootMet, kind: str, positional: list[str]) -> set[str]:
+    """The parameters that the options ``static_…`` or ``donate_…`` name, as far as those are known."""
     given = [*_constants(event.options.get(f"{kind}_argnums")), *_constants(event.options.get(f"{kind}_argnames"))]
     found = {positional[n] for n in given if isinstance(n, int) and -len(positional) <= n < len(positional)}
     return found | {n for n in given if isinstance(n, str)}

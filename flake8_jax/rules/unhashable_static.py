@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from flake8_jax.core import ir
-from flake8_jax.core.registry import TRACED_BY, Report, rule
+from flake8_jax.core.registry import TRACED_BY, Candidate, Report, rule
+from flake8_jax.rules._static_arrays import static_array
 from flake8_jax.rules._tracers import contains_tracer, quote
 from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.domain.hashing import Lack, lack_of_hash
 from flake8_jax.semantics.domain.signatures import parameter_names, underlying
 from flake8_jax.semantics.domain.values import FunctionValue, Instance, TupleValue, Value
-from flake8_jax.semantics.events.events import TransformCall
+from flake8_jax.semantics.events.events import RootMet, TransformCall
 
 
-@rule("JAX403", "error", fixable="sometimes", raises="another error")
-def unhashable_static(event: TransformCall) -> Report | None:
+def report_calls(candidates: list[Candidate]) -> list[Candidate]:
+    """A call that passes an array tells more than the annotation of its parameter."""
+    called = {_function(c.event.operand) for c in candidates if isinstance(c.event, TransformCall)}
+    return [c for c in candidates if not isinstance(c.event, RootMet) or _function(c.event.operand) not in called]
+
+
+@rule("JAX403", "error", fixable="sometimes", raises="another error", settle=report_calls)
+def unhashable_static(event: TransformCall | RootMet) -> Report | None:
     """A static argument of a jitted function gets a list, a dict, an array or another value without a hash.
 
     The finding is a warning if jaxlint knows only from an annotation that the argument has no hash.
@@ -25,6 +32,9 @@ def unhashable_static(event: TransformCall) -> Report | None:
     - With `--preview`, the rule warns if a field is only annotated as an array (`scale: jax.Array`).
     - With `--preview`, the rule warns if the argument is annotated with a base class, and most subclasses of this base
       class have such fields.
+
+    With `--preview`, the rule also warns where `jit` is applied, if a static parameter without a default is annotated as
+    an array, or as a `NamedTuple` or frozen dataclass with a field that is annotated as an array.
 
     ## Why is this bad?
 
@@ -109,6 +119,39 @@ def unhashable_static(event: TransformCall) -> Report | None:
         decay(jnp.ones(2))  # raises: ValueError
     ```
 
+    With `--preview`, jaxlint reports a static parameter that its annotation calls an array:
+
+    ```python
+    from functools import partial
+    from typing import NamedTuple
+
+    import jax
+    import jax.numpy as jnp
+
+
+    class Output(NamedTuple):
+        mean: jax.Array
+        scale: jax.Array
+
+
+    @partial(jax.jit, static_argnames=["output", "kind"])  # expect: unhashable-static
+    def loss(x, output: Output, kind: str):
+        error = (x - output.mean) / output.scale
+        return jnp.abs(error).sum() if kind == "l1" else jnp.square(error).sum()
+
+
+    def evaluate(model, x):
+        return loss(x, model(x), "l1")
+
+
+    def demonstrate():
+        try:
+            hash(Output(mean=jnp.zeros(2), scale=jnp.ones(2)))
+        except TypeError:
+            return
+        raise AssertionError("It has a hash")
+    ```
+
     ## Use instead
 
     ```python
@@ -187,6 +230,27 @@ def unhashable_static(event: TransformCall) -> Report | None:
         return apply(Config(2, [1]), x) + apply(Table([1]), x) + apply(Named("a"), x)
     ```
 
+    jaxlint does not report these parameters either, because a call may pass a value that has a hash:
+
+    ```python
+    from functools import partial
+    from typing import NamedTuple
+
+    import jax
+    import jax.numpy as jnp
+
+
+    class Shape(NamedTuple):
+        rows: int
+        columns: int
+        scale: jax.Array | None = None
+
+
+    @partial(jax.jit, static_argnames=("shape", "mask"))
+    def filled(x, shape: Shape, mask: jax.Array = None):
+        return jnp.full((shape.rows, shape.columns), x)
+    ```
+
     ## Limitations
 
     The rule does not check whether a `__hash__` method of the project works. It also does not check classes whose
@@ -219,7 +283,11 @@ def unhashable_static(event: TransformCall) -> Report | None:
     <https://docs.jax.dev/en/latest/_autosummary/jax.jit.html>
     """
     context = event.context
-    if context.presumed or context.caught or event.statics is None or not event.name.endswith(".jit"):
+    if context.presumed or context.caught:
+        return None
+    if isinstance(event, RootMet):
+        return _report_annotated(event)
+    if event.statics is None or not event.name.endswith(".jit"):
         return None
     positions, names = event.statics
     for i, value in enumerate(event.args):
@@ -232,6 +300,23 @@ def unhashable_static(event: TransformCall) -> Report | None:
         if lack is not None:
             return _report(event, event.keyword_nodes.get(name), f"`{name}`", value, lack)
     return None
+
+
+def _function(operand: Value) -> int:
+    function = underlying(operand)
+    return id(function.fn if isinstance(function, FunctionValue) else function)
+
+
+def _report_annotated(event: RootMet) -> Report | None:
+    """``static_argnames="x"`` for ``def f(x: jax.Array)``."""
+    found = static_array(event)
+    if found is None:
+        return None
+    parameter, field = found
+    name = parameter.name
+    holds = f"the field `{field}` of its annotation is an array" if field else "its annotation is an array"
+    said = f"Static argument `{name}` must be hashable, but {holds}; do not make `{name}` static"
+    return Report(event.at, said, "warning", preview=True)
 
 
 def _parameter(operand: Value, position: int) -> str:
