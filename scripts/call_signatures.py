@@ -75,7 +75,10 @@ def written(parameters):
 
 def parameters(value):
     if not isinstance(value, type):
-        return list(inspect.signature(value).parameters.values())
+        found = list(inspect.signature(value).parameters.values())
+        if found and getattr(value, "_default_context_manager_value", None) is found[0].default:
+            return [found[0].replace(default=found[0].empty)]  # a setting of JAX: the default only says that there is none
+        return found
     if issubclass(value, tuple) and hasattr(value, "_fields"):
         return list(inspect.signature(value.__new__).parameters.values())[1:]
     if not inspect.isfunction(value.__init__):

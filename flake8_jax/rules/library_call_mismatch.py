@@ -491,6 +491,10 @@ def _message(function: str, event: CallMismatch) -> str:
     if problem.kind == "unset":
         layer = quote(event.context, event.at.func, event.name.rpartition(".")[2])
         return f"Neither the constructor of {layer} nor this call gets {names}, so the call raises ValueError; pass it here"
+    if problem.kind == "missing" and problem.names == ("new_val",):
+        option = f"jax.config.jax_{event.name.rpartition('.')[2]}"
+        sets = f"{function} is a context manager that sets an option, so this call without a value raises TypeError"
+        return f"{sets}; pass the new value, or read `{option}`"
     if problem.kind == "missing":
         pronoun = "them" if len(problem.names) > 1 else "it"
         return f"This call does not pass {names}, which {function} requires, so it raises TypeError; pass {pronoun}"

@@ -15,6 +15,21 @@ def sizes(x):
 # raises TypeError: sizes(jnp.ones(2))
 
 
+def device():
+    return jax.default_device()  # expect: library-call-mismatch
+
+
+# raises TypeError: device()
+
+
+def quiet():
+    with jax.debug_nans(), jax.default_device(jax.devices()[0]), jax.numpy_rank_promotion("allow"):
+        return jnp.ones(2)
+
+
+# runs: quiet()
+
+
 def draws(key):
     return jax.random.normal(key, (2,), jnp.float32, 0.0)  # expect: library-call-mismatch
 
