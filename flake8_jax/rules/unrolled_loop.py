@@ -389,7 +389,12 @@ def _report_option(event: RootMet) -> Report | None:
 def _trips(event: RootMet) -> int:
     """How often the loop runs its body; 0 if that is not known."""
     if event.name == "jax.lax.fori_loop":
-        return _integer(event.options.get("upper")) - _integer(event.options.get("lower"))
+        lower = event.options.get("lower")
+        return (
+            _integer(event.options.get("upper")) - lower.value
+            if isinstance(lower, Const) and _integer(lower) == lower.value
+            else 0
+        )
     if event.name != "jax.lax.scan":
         return 0
     length, xs = event.options.get("length"), event.options.get("xs")
