@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from flake8_jax.core.findings import Level
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import Candidate, Report, rule
 from flake8_jax.knowledge.history import Version, show
 from flake8_jax.rules._versions import elsewhere, history_of, instead, needed, subject, unreplaced
 from flake8_jax.semantics.events.events import ApiUse, Span
 
 
-@rule("JAX801", "error", fixable="sometimes")
+def _known_first(candidates: list[Candidate]) -> list[Candidate]:
+    """Of what names say, only what no value says."""
+    known = {(c.path, c.start) for c in candidates if not c.event.guess}
+    return [c for c in candidates if not c.event.guess or (c.path, c.start) not in known]
+
+
+@rule("JAX801", "error", fixable="sometimes", settle=_known_first)
 def removed_api(event: ApiUse) -> Report | None:
     """The code uses a name or an argument that JAX or a library has removed, or omits an argument that is now required.
 
@@ -25,6 +31,10 @@ def removed_api(event: ApiUse) -> Report | None:
     releases lack. This finding is a note. For a project that requires `jax==0.4.25`, the rule reports `jax.tree_map`,
     which JAX 0.6.0 removed, and advises a name that old and new releases have. If no such name exists, the rule reports
     only names that releases of the past year lack in a project that keeps to older releases.
+
+    With `--preview`, the rule also reports methods of `FrozenDict` that Flax parameters no longer have, if only the name
+    says that they are parameters: `state.params.copy(new)`, `variables.unfreeze()` and `rest, params =
+    variables.pop("params")`. This finding is a warning. It reports none if the project makes a `FrozenDict` itself.
 
     ## Why is this bad?
 
@@ -177,8 +187,9 @@ def removed_api(event: ApiUse) -> Report | None:
     when = f"{title} {show(change.removed)} removed" if change.removed else f"{title} no longer has"
     said = f"Since {title} {show(change.removed)}, {needed(event)}" if needed(event) else f"{when} {subject(event)}"
     message = f"{said}{instead(event, change) or unreplaced(event)}"
-    level = "info" if event.postponed else None
-    return Report(Span(event.start, event.end), message, level=level, preview=event.name.startswith(_IN_PREVIEW))
+    level = "info" if event.postponed else "warning" if event.guess else None
+    in_preview = event.guess or event.name.startswith(_IN_PREVIEW)
+    return Report(Span(event.start, event.end), message, level=level, preview=in_preview)
 
 
 _IN_PREVIEW = ("equinox.filter_", "equinox.nn.conv", "equinox.nn.dropout", "equinox.nn.linear", "equinox.nn.mlp")

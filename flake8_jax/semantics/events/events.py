@@ -724,6 +724,7 @@ class ApiUse(msgspec.Struct, frozen=True, eq=False):
     name: the name as the imports spell it; ``NAME(keyword=)`` of an argument, ``NAME()`` of a transform called without its
     function. ``at``: the Attribute, imported name, import statement (of a module that is gone) or Call; start, end: of the
     use itself. lacking: the newest release known to be without it. postponed: in an annotation that Python does not evaluate.
+    guess: only names say what is used.
     """
 
     context: Context
@@ -738,6 +739,7 @@ class ApiUse(msgspec.Struct, frozen=True, eq=False):
     is_import: bool
     keyword: ir.Argument | None
     postponed: bool
+    guess: bool = False
 
 
 class CallMismatch(msgspec.Struct, frozen=True, eq=False):

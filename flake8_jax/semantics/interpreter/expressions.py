@@ -496,7 +496,7 @@ def _lambda(m: Machine, frame: Frame, node: ir.Lambda) -> Value:
 
 def _call(m: Machine, frame: Frame, node: ir.Call) -> Value:
     func = _callee(m, frame, node.func)
-    if m.trackers[ApiUses].variables:
+    if isinstance(node.func, ir.Attribute) and m.trackers[ApiUses].versions is not None:
         track_method(m, frame.scope, node, func)
     value = call_evaluated(m, frame, node, func)
     if type(value) is Unknown:

@@ -23,6 +23,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.knowledge.history import Change, Histories, History, Support, Version
 from flake8_jax.knowledge.requirement import required_in_file
+from flake8_jax.semantics.domain.code import path_of
 from flake8_jax.semantics.domain.values import (
     BuiltinValue,
     Const,
@@ -50,6 +51,7 @@ _INHERITED = {"flax.nnx.Optimizer.update": "ModelAndOptimizer"}
 _NOTHING = Support(None, ())
 _DISTINGUISHES = re.compile(r"\bisinstance\s{0,50}\([^()]{0,500}?\bFrozenDict")
 """A file that looks which of the two it has."""
+_FREEZES = re.compile(r"\b(?:freeze|FrozenDict)\(")
 
 
 @dataclass(frozen=True)
@@ -110,8 +112,21 @@ def track_method(m: Machine, scope: ModuleScope, node: ir.Call, method: Value) -
     while isinstance(owner, Opaque) and canonical_key(owner) not in uses.variables:
         owner = owner.parent
     changed = _CHANGED.get(name)
-    if uses.versions is not None and isinstance(owner, Opaque) and (changed is None or changed(scope, node)):
+    if uses.versions is None or not (changed is None or changed(scope, node)):
+        return
+    if isinstance(owner, Opaque):
         uses.versions.method(m, scope, node, f"flax.linen.Module.init(){name}")
+    elif name in _OF_FROZEN and is_named_variables(node) and uses.versions.uses_variables(scope):
+        uses.versions.method(m, scope, node, f"flax.linen.Module.init(){name}", guess=True)
+
+
+_OF_FROZEN = frozenset({".copy", ".pop", ".unfreeze"})
+_NAMED_VARIABLES = frozenset({"batch_stats", "init_variables", "params", "variables"})
+
+
+def is_named_variables(node: ir.Call) -> bool:
+    """By its name, what the method is called on holds variables of Flax: ``state.params``."""
+    return isinstance(node.func, ir.Attribute) and path_of(node.func.value).rpartition(".")[2] in _NAMED_VARIABLES
 
 
 def _has_arguments(scope: ModuleScope, node: ir.Call) -> bool:
@@ -156,7 +171,7 @@ def span_of(node: Any) -> Span:
 
 class _Use(msgspec.Struct, frozen=True, eq=False):
     """A use of a name with a history, in a part of ``node``. keyword: the argument that it is. postponed: an annotation
-    that nothing evaluates."""
+    that nothing evaluates. guess: only names say what is used."""
 
     node: Any
     raw: str
@@ -164,6 +179,7 @@ class _Use(msgspec.Struct, frozen=True, eq=False):
     is_import: bool = False
     keyword: ir.Argument | None = None
     postponed: bool = False
+    guess: bool = False
 
 
 class Versions:
@@ -312,13 +328,18 @@ class Versions:
         given = isinstance(value, (Unknown, UnionValue)) or (isinstance(value, Const) and value.value is None)
         return given and change is not None and change.removed is None
 
-    def method(self, m: Machine, scope: ModuleScope, node: ir.Call, name: str) -> None:
-        """A method of what a function returned is called."""
+    def method(self, m: Machine, scope: ModuleScope, node: ir.Call, name: str, *, guess: bool = False) -> None:
+        """A method of what a function returned is called. guess: only names say that the function returned it."""
         history = self.histories.of(name)
         if history is not None and history.change(name) is not None and self.is_wanted(scope):
             text = scope.text
             if not _DISTINGUISHES.search(text) and not any("return_frozendict" in s.text for s in self.guards.scopes):
-                self._use(m, scope, _Use(node, name, span_of(node)))
+                self._use(m, scope, _Use(node, name, span_of(node), guess=guess))
+
+    def uses_variables(self, scope: ModuleScope) -> bool:
+        """The file uses Flax, and no file of the project makes a ``FrozenDict``."""
+        imports = any(raw.partition(".")[0] == "flax" for raws in self._bindings(scope).values() for raw in raws)
+        return imports and not any(_FREEZES.search(file.text) for file in self.guards.scopes)
 
     def factory(self, m: Machine, scope: ModuleScope, node: Any, callee: str) -> None:
         """A transform is called without its function: ``@jax.jit(static_argnames="n")``.
@@ -359,7 +380,7 @@ class Versions:
     def _use(self, m: Machine, scope: ModuleScope, use: _Use) -> None:
         """Tell the rules of a use, once a place."""
         raw, span = use.raw, use.span
-        place = (scope.path, span.start, raw)
+        place = (scope.path, span.start, f"{raw}?" if use.guess else raw)
         if place in self._reported:
             return
         self._reported.add(place)
@@ -373,7 +394,7 @@ class Versions:
             return
         event = ApiUse(
             m.path.context(scope), use.node, raw, span.start, span.end, verdict, change, lacking, support,
-            use.is_import, use.keyword, use.postponed,
+            use.is_import, use.keyword, use.postponed, use.guess,
         )  # fmt: skip
         mark = len(m.bus.emissions)
         m.bus.emit(event)
