@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Subscription, rule
+from flake8_jax.rules._elements import first_read, is_brief, read_of_row
 from flake8_jax.rules._facts import host_behaviour, is_test
 from flake8_jax.rules._tracers import is_array_or_number, quote
 from flake8_jax.semantics.domain.values import GRAD, Array, Value, holds_tracer, is_traced_array
-from flake8_jax.semantics.events.events import Iteration, LibraryCall
+from flake8_jax.semantics.events.events import ElementAccess, Iteration, LibraryCall
 
 _FEW = 16
 """So many elements are not worth a thought."""
@@ -23,8 +25,8 @@ _OF_SEVERAL = {"builtins.max": "jnp.maximum", "builtins.min": "jnp.minimum"}
 
 
 @rule("JAX419", "info", only=Subscription(where=frozenset({"eager", "loop", "staged"}), arrays=True))
-def element_by_element(event: LibraryCall | Iteration) -> Report | None:
-    """A builtin function such as `max` or `sum`, or one of `math`, gets a JAX array.
+def element_by_element(event: LibraryCall | Iteration | ElementAccess) -> Report | None:
+    """Python goes through the elements of a JAX array one by one: a builtin function such as `max` or `sum`, or a loop.
 
     The rule reports these calls and loops:
 
@@ -34,8 +36,9 @@ def element_by_element(event: LibraryCall | Iteration) -> Report | None:
       gets an array. This waits for the device, and raises an error once the function is jitted.
 
     The rule also reports a loop or comprehension over a one-dimensional array of integers, such as
-    `[rows[i] for i in permutation]`. The rule is on only with `--preview`, because the code gives the right result and
-    only takes more time.
+    `[rows[i] for i in permutation]`, and loops that bring one element after the other to the host: `int(x[i])`,
+    `x[i].item()` or `if x[i] == 3:` in a loop that changes `i`, and the same of `e` in `for e in x`. The rule is on
+    only with `--preview`, because the code gives the right result and only takes more time.
 
     ## Why is this bad?
 
@@ -44,7 +47,8 @@ def element_by_element(event: LibraryCall | Iteration) -> Report | None:
     `max(x)` took 15 ms, `sum(x)` 27 ms and `sorted(x)` 410 ms, and `jnp.max(x)` took 0.1 ms.
 
     An element that serves as an index of a list is copied to the host first: `[rows[i] for i in permutation]` took
-    29 ms for 1,000 elements, and 0.05 ms with `np.asarray(permutation)`.
+    29 ms for 1,000 elements, and 0.05 ms with `np.asarray(permutation)`. `[int(x[i]) for i in range(1000)]`
+    took more than 100 ms, and 0.1 ms with `x = np.asarray(x)` before it.
 
     ## Example
 
@@ -63,9 +67,18 @@ def element_by_element(event: LibraryCall | Iteration) -> Report | None:
         return [rows[index] for index in permutation]  # expect: element-by-element
 
 
+    def degrees(senders, count):
+        found = [0] * count
+        ordered = jnp.sort(senders)
+        for i in range(len(senders)):
+            found[int(ordered[i])] += 1  # expect: element-by-element
+        return found
+
+
     def demonstrate():
         assert condition(jnp.eye(40)) == 1
         assert sorted(shuffled(jax.random.key(0), list(range(40)))) == list(range(40))
+        assert degrees(jnp.arange(40) % 2, 2) == [20, 20]
     ```
 
     ## Use instead
@@ -83,12 +96,21 @@ def element_by_element(event: LibraryCall | Iteration) -> Report | None:
     def shuffled(key, rows):
         permutation = np.asarray(jax.random.permutation(key, len(rows)))
         return [rows[index] for index in permutation]
+
+
+    def degrees(senders, count):
+        found = [0] * count
+        ordered = np.asarray(jnp.sort(senders))
+        for i in range(len(senders)):
+            found[int(ordered[i])] += 1
+        return found
     ```
 
     ## Not reported
 
-    jaxlint does not report an array that is known to have at most 16 elements, an array of keys, and a loop over the
-    rows of an array or over numbers that are no integers. Of traced arrays, see JAX104 (`traced-iteration`).
+    jaxlint does not report an array that is known to have at most 16 elements, a loop of at most 16 iterations, an array
+    of keys, and a loop that computes with the rows of an array or with numbers that are no integers. Of
+    traced arrays, see JAX104 (`traced-iteration`).
 
     ```python
     import jax
@@ -136,6 +158,8 @@ def element_by_element(event: LibraryCall | Iteration) -> Report | None:
         return _unrolled(event) if isinstance(event, LibraryCall) else None
     if isinstance(event, Iteration):
         return _iterated(event)
+    if isinstance(event, ElementAccess):
+        return _accessed(event)
     if context.loop == 0 and not context.loop_ids and context.inner is not None:
         found = _compared(event) or _converted(event)
         if found is not None:
@@ -199,13 +223,36 @@ def _is_untraced(value: Value) -> bool:
 def _iterated(event: Iteration) -> Report | None:
     """``for index in permutation``."""
     value = event.value
-    if event.how not in ("for", "comprehension") or not _is_long(value) or not isinstance(value, Array):
-        return None
-    if value.dtype != "int" or value.ndim != 1:
+    if event.how not in _LOOPING or not _is_long(value) or not isinstance(value, Array):
         return None
     subject = quote(event.context, event.at, "the array")
+    if not _is_short(event) and (read := read_of_row(event.context.scope, event.at)) is not None:
+        return _report_read(event, read, subject)
+    if event.how == "zip" or value.dtype != "int" or value.ndim != 1:
+        return None
     problem = f"Python makes a JAX array of each element of {subject}, which is slow"
     return Report(event.at, f"{problem}; convert the whole array with np.asarray first", preview=True)
+
+
+_LOOPING = frozenset({"for", "comprehension", "zip", "enumerate"})
+
+
+def _accessed(event: ElementAccess) -> Report | None:
+    """``int(x[i])``, ``if x[i] == 3`` in a loop that binds ``i``."""
+    is_long = _is_long(event.base) and not _is_short(event) and not is_brief(event.loop, _FEW)
+    read = first_read(event.context.scope, event.at, event.loop) if is_long else None
+    return None if read is None else _report_read(event, read, quote(event.context, event.at.value, "the array"))
+
+
+def _is_short(event: Iteration | ElementAccess) -> bool:
+    """The loop has few iterations."""
+    return 0 < event.context.iterations <= _FEW
+
+
+def _report_read(event: Iteration | ElementAccess, read: ir.Node, subject: str) -> Report:
+    what = quote(event.context, read, "the code")
+    problem = f"{what} brings one element of the JAX array {subject} to the host in each iteration, which is slow"
+    return Report(read, f"{problem}; convert the whole array with np.asarray before the loop", preview=True)
 
 
 def _is_long(value: Value) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Candidate, Report, Subscription, rule
+from flake8_jax.rules._elements import tests_element
 from flake8_jax.rules._facts import LOG, PRINT, effect, host_behaviour
 from flake8_jax.rules._host_use import (
     Use,
@@ -454,6 +455,8 @@ def sync_in_loop(
         return None
     if isinstance(event, LibraryCall) and event.name in _CHOOSING:
         return _chosen(event)
+    if isinstance(event, TruthTest) and tests_element(context.scope, event.at):
+        return None  # see JAX419
     if ends_loop(context.scope, event.at):
         return _ended(event)
     if isinstance(event, TruthTest):

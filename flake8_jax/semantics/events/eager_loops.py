@@ -92,3 +92,13 @@ class EagerStep(msgspec.Struct, frozen=True, eq=False):
     unless: str = ""
     called: Site | None = None
     presumed: bool = False
+
+
+class ElementAccess(msgspec.Struct, frozen=True, eq=False):
+    """An eager loop of a function indexes an array of the device by a number that differs between its iterations. The loop
+    does not bind the array. loop: its IR."""
+
+    context: Context
+    at: ir.Subscript
+    base: Value
+    loop: ir.For | ir.While | ir.Comprehension

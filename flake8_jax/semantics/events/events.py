@@ -27,6 +27,7 @@ from flake8_jax.semantics.domain.varying import Variation
 from flake8_jax.semantics.events.context import Context as Context
 from flake8_jax.semantics.events.eager_loops import CopyKind as CopyKind
 from flake8_jax.semantics.events.eager_loops import EagerStep as EagerStep
+from flake8_jax.semantics.events.eager_loops import ElementAccess as ElementAccess
 from flake8_jax.semantics.events.eager_loops import LoopCopy as LoopCopy
 from flake8_jax.semantics.events.eager_loops import MaskedIndex as MaskedIndex
 from flake8_jax.semantics.events.eager_loops import Repetition as Repetition
@@ -828,7 +829,7 @@ Event = Union[
     CachedCall, GlobalRead, StaleRead, LateBinding, Fork, OverwrittenBuffer, SignatureMismatch, RuleIncomplete, MissingSync,
     TransformCall, JittedMethod, Setting, Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant,
     ApiUse, CallMismatch, ArrayDefault, RelativePath, SequenceOperation, StraySubmodule, FrozenStore, UndonatedStep, LoopCopy,
-    MissingMember, EagerStep, LostResult, PlainContainer, AugmentedVariable, FileRead, ListIndex,
+    MissingMember, EagerStep, LostResult, PlainContainer, AugmentedVariable, FileRead, ListIndex, ElementAccess,
 ]  # fmt: skip
 
 

@@ -15,12 +15,14 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.code import names_read, path_of
 from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.sizes import is_large
 from flake8_jax.semantics.domain.values import (
     CONCRETE,
     GRAD,
+    MAYBE,
     NONE,
     Array,
     AtValue,
@@ -48,6 +50,7 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.events import (
     ARITHMETIC,
     Discarded,
+    ElementAccess,
     Formatting,
     Indexing,
     IndexMode,
@@ -369,8 +372,29 @@ def _emit_index(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index
         _emit_list_index(m, frame, node, base, index)
     if mode == "load":
         _emit_host_indexing(m, frame, node, base, index)
+        _emit_element(m, frame, node, base, index)
     if mode == "load" and m.trackers[EagerSteps].wanted:
         track_element(m, frame, node, base, index)
+
+
+def _emit_element(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value) -> None:
+    """``x[i]`` of an array that the loop around goes through by a number of Python."""
+    if not m.path.loops or m.path.mode.staged or type(base) is not Array or not m.bus.wants(ElementAccess):
+        return
+    if base.level > MAYBE or base.declared or base.dtype == "key" or base.ndim == 0:
+        return
+    loop, root = m.path.loops[-1], path_of(node.value).partition(".")[0]
+    is_around = loop.scope is frame.scope and loop.node.start <= node.start and node.end <= loop.node.end
+    if not root or not is_around or not isinstance(loop.node, _LOOPS):
+        return
+    bound = bound_in(loop)
+    if not bound & names_read(node.index) or any(path.partition(".")[0] == root for path in bound):
+        return
+    if all(type(part) in (Static, Const) for _, part in _index_pairs(node.index, index)):
+        m.bus.emit(ElementAccess(m.path.context(frame.scope), node, base, loop.node))
+
+
+_LOOPS = (ir.For, ir.While, ir.Comprehension)
 
 
 def _emit_list_index(m: Machine, frame: Frame, node: ir.Subscript, base: Array, index: ListValue) -> None:

@@ -101,3 +101,51 @@ def unrolled(x, y):
 
 
 # runs: traced(jnp.ones(40)), unrolled(jnp.ones(40), jnp.ones(40))
+
+
+def edges_of(n):
+    senders, receivers = jnp.arange(n) % 7, jnp.arange(n) % 5
+    found = {}
+    for i in range(n):
+        a, b = int(senders[i]), receivers[i].item()  # expect: element-by-element
+        found[a, b] = found.get((a, b), 0) + int(senders[i] > 3)
+    for a, b in zip(senders, receivers):
+        a = int(a)  # expect: element-by-element
+        if a > 3 and b == 3:  # expect: element-by-element
+            found[a, a] = 0
+    return found
+
+
+# runs: edges_of(40)
+
+
+def searched(n):
+    x, y = jnp.sin(jnp.arange(n)), jnp.ones((n, n))
+    first = 0
+    while first < n and not x[first] > 0.5:  # expect: element-by-element
+        first += 1
+    chosen = []
+    for i, value in enumerate(x):
+        if value > 0.5:  # expect: element-by-element
+            chosen.append(i)
+    large = {i: float(x[i]) for i in range(n) if y[i, 0] > 0}  # expect: element-by-element, element-by-element
+    one = [float(part) for part in jnp.cos(x)]  # expect: element-by-element
+    return first, chosen, large, one
+
+
+# runs: searched(40)
+
+
+def host_first(n):
+    x = jnp.sin(jnp.arange(n))
+    host = np.asarray(x)
+    few = [float(x[i]) for i in range(3)]
+    rows = [float(x[i].sum()) for i in range(n)]
+    for i in range(n):
+        x = x.at[i].set(0.0)
+        few.append(float(x[i]))
+    same = [float(x[0]) + i for i in range(n)]
+    return [float(host[i]) for i in range(n)], [float(value) for value in host.tolist()], few, rows, same
+
+
+# runs: host_first(20)
