@@ -102,43 +102,42 @@ def sync_in_loop(
     In each iteration, jaxlint reports only the first read after the last compiled call, because later reads find their
     values ready. The findings are notes: of 12 findings in public repositories, 4 were worth a change.
 
-    With `--preview`, the rule also reports sixteen kinds of reads; of 16 findings with `--preview` in public repositories,
-    6 were worth a change:
+    With `--preview`, the rule also reports other ways to read a result. Of 16 such findings in public repositories, 6 were
+    worth a change:
 
-    - With `--preview`, the rule reports reads of the results of functions whose code jaxlint does not see.
-    - With `--preview`, the rule reports calls of `jax.device_get` on a scalar or on a dict of scalars.
-    - With `--preview`, the rule reports a progress bar, `wandb.log` or `run.log` that gets results in each iteration
+    - A call of `jax.device_get` on a scalar or on a dict of scalars.
+    - A progress bar, `wandb.log`, `run.log` or `add_scalar` of TensorBoard that gets results in each iteration
       (`pbar.set_postfix(metrics)` in the third example), and a `print` of a dict of results.
-    - With `--preview`, the rule reports an evaluation loop over data (`for x in batches`, but not over a `range`) that
-      adds up or collects one number of each iteration (`losses.append(loss.item())`). Its iterations need no results of
-      one another.
-    - With `--preview`, the rule reports a read in a training loop whose step differentiates through `scan` or another
-      loop of JAX.
-    - With `--preview`, the rule reports a loop that indexes a NumPy array by a JAX array (`rows[index]` in the second
-      example), which copies the index to the host each time.
-    - With `--preview`, the rule reports a loop that stores results of a jitted function in a NumPy array
-      (`xs[k + 1] = step(xs[k])`, `losses[i] = loss`). It reports the first such line of a
-      function.
-    - With `--preview`, the rule reports an `if` that tests a JAX array (`if jnp.isnan(loss): raise ValueError` in the
-      fourth example), because Python waits for the value of the test. It does not report an `if` inside another `if` of
-      the loop.
-    - With `--preview`, the rule reports a test of a JAX array that ends the loop (`if jnp.abs(g).max() < 1e-3: break`
-      in the fifth example, `while float(error) > 1e-3`).
-    - With `--preview`, the rule reports `max` and `min` of two values if one is a JAX array (`worst = max(worst, loss)`),
-      because Python waits for the value of the comparison. `jnp.maximum` does not wait.
-    - With `--preview`, the rule reports a read of the result of a function that jaxlint does not know, if the name of the
-      function says that it makes a training step (`train_step_fn(state, batch)`, `agent.update(batch)`).
-    - With `--preview`, the rule reports a read in a function or method whose own name says so (`train_batch` in the sixth
-      example), even if jaxlint sees no loop that calls it.
-    - With `--preview`, the rule reports a read in a comprehension (`[float(evaluate(w, x)) for x in batches]`), and
+    - An `if` that tests a JAX array (`if jnp.isnan(loss): raise ValueError` in the fourth example), because Python waits
+      for the value of the test. An `if` inside another `if` of the loop is not reported.
+    - A test of a JAX array that ends the loop (`if jnp.abs(g).max() < 1e-3: break` in the fifth example,
+      `while float(error) > 1e-3`).
+    - A call of `max` or `min` with a JAX array (`worst = max(worst, loss)`), because Python waits for the value of the
+      comparison. `jnp.maximum` does not wait.
+    - An index of a NumPy array that is a JAX array (`rows[index]` in the second example), which is copied to the host
+      each time.
+    - An element of a NumPy array that gets the result of a jitted function (`xs[k + 1] = step(xs[k])`,
+      `losses[i] = loss`). Only the first such line of a function is reported.
+    - A read in a comprehension (`[float(evaluate(w, x)) for x in batches]`), and
       `{name: float(value) for name, value in metrics.items()}` in a loop or a training step.
-    - With `--preview`, the rule reports the first read of a loop that only the code of its function shows: the loop calls a
-      jitted function or a step by its name, and formats the result (`f"{loss:.3f}"`), converts it, or compares it
-      (`if loss < best: best = loss`). Or it reads the number of the step from the result
-      (`if state.step % 100 == 0`), which Python could count without a wait. It does not report a
-      loop over epochs or with up to 100 iterations.
-    - With `--preview`, the rule reports the method `add_scalar` of TensorBoard.
-    - With `--preview`, the rule reports a read in a loop that evaluates at times (`if step % 1000 == 0: evaluate(w)`).
+
+    With `--preview`, the rule also reports reads in these loops:
+
+    - A loop over data (`for x in batches`, but not over a `range`) that evaluates a model, and adds up or collects one
+      number of each iteration (`losses.append(loss.item())`). Its iterations need no results of one another.
+    - A training loop whose step differentiates through `scan` or another loop of JAX.
+    - A loop that evaluates at times (`if step % 1000 == 0: evaluate(w)`).
+
+    With `--preview`, the rule also reports reads in code that jaxlint sees only in part:
+
+    - The result comes from a function whose code jaxlint does not see, or whose name says that it makes a training step
+      (`train_step_fn(state, batch)`, `agent.update(batch)`).
+    - The function or method that reads has such a name itself (`train_batch` in the sixth example). jaxlint does not need to
+      see a loop that calls it.
+    - The loop calls a jitted function or a step by its name, and formats the result (`f"{loss:.3f}"`), converts it, or
+      compares it (`if loss < best: best = loss`), or reads the number of the step from it (`if state.step % 100 == 0`),
+      which Python could count without a wait. Only the first read of a loop is reported, and none in a loop over epochs or
+      with up to 100 iterations.
 
     ## Why is this bad?
 
