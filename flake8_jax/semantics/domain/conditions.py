@@ -109,6 +109,14 @@ def labelled(joined: Value, contents: list[Any], labels: Labels, depth: int = MA
     return _labelled_static(joined, contents, labels) if type(joined) is Static else joined
 
 
+def still_labelled(joined: UnionValue, contents: list[Any]) -> UnionValue:
+    """The join of branches of which nothing is known, such as the iterations of a loop, with the conditions that its
+    members had before: those that hold wherever a member comes from."""
+    if any(type(c) is UnionValue and c.conditions is not None for c in contents):
+        return _labelled_union(joined, contents, [frozenset()] * len(contents))
+    return joined
+
+
 def _labelled_tuple(joined: TupleValue, contents: list[Any], labels: Labels, depth: int) -> TupleValue:
     if any(len(c.elts) != len(joined.elts) for c in contents):
         return joined

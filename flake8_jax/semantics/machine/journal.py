@@ -15,9 +15,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from flake8_jax.semantics.domain import joining
-from flake8_jax.semantics.domain.conditions import Labels, either_key, labelled
+from flake8_jax.semantics.domain.conditions import Labels, either_key, labelled, still_labelled
 from flake8_jax.semantics.domain.stack import Flow, Watched, Writes
-from flake8_jax.semantics.domain.values import MISSING, Condition, Unknown, Value
+from flake8_jax.semantics.domain.values import MISSING, Condition, UnionValue, Unknown, Value
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.machine.tracker import Trackers
@@ -162,6 +162,8 @@ class Journal:
             joined = joining.join(joined, other)
         if labels is not None:
             joined = labelled(joined, contents, labels)
+        elif type(joined) is UnionValue:
+            joined = still_labelled(joined, contents)
         self.trackers.joined(contents, joined)
         self.write(slots, slot, joined)
 
