@@ -185,9 +185,13 @@ def _misnamed(event: Setting) -> Report | None:
 
 
 def _is_of_little_use(event: Setting) -> bool:
-    """It sets what is in force, JAX may start again before it, or a test calls code that sets it for some arguments only."""
-    tested = event.conditional and not event.direct and event.context.scope.is_test
-    return tested or _asks_first(event) or _is_in_other_cell(event)
+    """It sets what is in force, JAX may start again before it, or a call sets it for some arguments or settings only."""
+    return _is_conditional_call(event) or _asks_first(event) or _is_in_other_cell(event)
+
+
+def _is_conditional_call(event: Setting) -> bool:
+    """A test in the called code decides whether it sets anything."""
+    return event.conditional and not event.direct
 
 
 def _is_in_other_cell(event: Setting) -> bool:
@@ -234,4 +238,5 @@ _OF_DEVICES = re.compile(r"PLATFORM|NUM_CPU_DEVICES|CUDA_VISIBLE|BACKEND")
 def _subject(event: Setting) -> str:
     if event.kind == "call" and event.direct:
         return f"`{event.name}` here"
-    return f"Setting `{event.name}` here" if event.direct else f"This call, which sets `{event.name}`,"
+    sets = "may set" if _is_conditional_call(event) else "sets"
+    return f"Setting `{event.name}` here" if event.direct else f"This call, which {sets} `{event.name}`,"

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 def _call(m: Machine, tv: TransformedValue, at: Call) -> Value:
     """Call ``jax.jit(f, donate_argnums=…)`` and the like."""
-    track_called(m, tv)
+    track_called(m, tv, at.frame.scope, at.node)
     track_called_by_maker(m, tv)
     if m.path.mode.staged or m.path.mode.presumed or not isinstance(at.node, ir.Call):
         return call_transformed(m, tv, at)

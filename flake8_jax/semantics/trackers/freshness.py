@@ -26,7 +26,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.domain.code import blocks, bound_paths, names_read, nodes_around, path_of, paths_read
 from flake8_jax.semantics.domain.joining import members_of
-from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.stack import Link, LoopState
 from flake8_jax.semantics.domain.values import (
     BoundMethod,
@@ -208,6 +208,12 @@ def loop_fact(loop: Any) -> str:
     return f"loop {id(loop)} proves nothing"
 
 
+def traced_again_fact(loop: Any) -> str:
+    """The fact that a call in a loop, by its IR, need not trace its function again: the loop is no evidence, or the call may
+    get the compiled form of the function."""
+    return f"loop {id(loop)} does not show that the call traces"
+
+
 def staged_loop_fact(loop: Any) -> str:
     """The fact that some transform runs a loop, by its IR."""
     return f"loop {id(loop)} runs in a transform"
@@ -219,6 +225,7 @@ def track_staged_loop(m: Machine, node: Any) -> None:
         return
     if m.path.mode.ambient:
         m.bus.record_everywhere(loop_fact(node))
+        m.bus.record_everywhere(traced_again_fact(node))
     if m.path.mode.ambient or (m.path.mode.differentiated and not m.path.mode.presumed):
         m.bus.record_everywhere(staged_loop_fact(node))
 
@@ -480,7 +487,7 @@ def emit_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
         presumed = _is_presumed(m, node, loop, maps=traced.maps, mutates=mutates)
         found = Repetition(
             m.path.context(frame.scope), node, traced.how, made.name, made.operand, loop.node, depth >= m.path.loop_base,
-            "", loop_fact(loop.node), _called_in(m, loop), traced.works, made.site, traced.draws, presumed,
+            "", traced_again_fact(loop.node), _called_in(m, loop), traced.works, made.site, traced.draws, presumed,
         )  # fmt: skip
         if not presumed:
             m.bus.emit(found)
@@ -667,8 +674,11 @@ def _looked_up(m: Machine, function: FunctionValue, name: str) -> Value | None:
     return found if isinstance(found, Value) else None
 
 
-def track_called(m: Machine, made: TransformedValue) -> None:
-    """What a ``jit`` in a loop returned is called."""
+def track_called(m: Machine, made: TransformedValue, scope: ModuleScope, node: Any) -> None:
+    """What a ``jit`` returned is called: in a loop, or what was made there."""
+    if made.name in COMPILING and _is_called_by_name(m, node):
+        for around in m.path.loops[m.path.loop_base :]:  # the program has a compiled form of what runs here
+            m.bus.record_fact(traced_again_fact(around.node), scope, node.start)
     loop = made.loop
     if loop is None or loop not in m.path.loops:
         return
@@ -684,6 +694,13 @@ def track_called(m: Machine, made: TransformedValue) -> None:
         return  # a function that trains for many steps does this once before
     elif made.maker is None or made in m.trackers[Freshness].steady or _counts_for(m, made.maker):
         m.bus.record_fact(CALLED_AT_ONCE, where.scope, where.start)
+
+
+def _is_called_by_name(m: Machine, node: Any) -> bool:
+    """The running code itself calls a function that was made elsewhere."""
+    mode = m.path.mode
+    called = isinstance(node, ir.Call) and isinstance(node.func, (ir.Name, ir.Attribute))
+    return called and not (mode.staged or mode.ambient or mode.differentiated)
 
 
 def _counts_for(m: Machine, maker: Link) -> bool:
