@@ -5,6 +5,7 @@ Vocabulary
 rows        NumPy arrays of the host: each becomes an operand of its own, so each is copied by itself.
 column      what ``zip(*batch)`` makes of one field of all samples: ``images, labels = zip(*batch)``.
 scalars     results of the device, one number each: losses of all steps.
+copies      elements of a list that are all one array: ``[x] * n``.
 
 Limitations: lists that other functions fill with something unknown.
 """
@@ -17,11 +18,11 @@ from typing import Any
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report
-from flake8_jax.rules._tracers import quote
+from flake8_jax.rules._tracers import contains_tracer, quote
 from flake8_jax.rules._wording import callee, spelled
-from flake8_jax.semantics.domain.code import all_statements, bound_paths, called_name, nodes_around, path_of
+from flake8_jax.semantics.domain.code import all_statements, bound_paths, called_name, names_read, nodes_around, path_of
 from flake8_jax.semantics.domain.dispatching import dispatched_in
-from flake8_jax.semantics.domain.values import Array, HostArray, ListValue, Opaque, UnionValue, Value
+from flake8_jax.semantics.domain.values import Array, HostArray, ListValue, Opaque, Tree, UnionValue, Value
 from flake8_jax.semantics.events.events import Context, LibraryCall
 
 _JOINING = {
@@ -32,11 +33,14 @@ _JOINING = {
     "jax.numpy.dstack": "np.dstack",
 }
 _STACKING = "jax.numpy.stack"
+_CONVERTING = frozenset({"jax.numpy.array", "jax.numpy.asarray"})
 _MAKING = frozenset({"array", "asarray"})
 _READING = frozenset(
     f"numpy.{name}" for name in ("mean", "average", "median", "std", "var", "sum", "max", "min", "stack", "concatenate")
 ) | {"statistics.mean", "statistics.fmean", "statistics.stdev"}
 _PLOTTING = "matplotlib."
+_FEW_COPIES = 8
+"""So many copies are not worth a change."""
 _GATHERING = re.compile(r"(?i)collat|sampl|buffer|memory|replay|transition")
 """In the names of functions and variables that have to do with many samples."""
 
@@ -79,6 +83,37 @@ def report_rows(event: LibraryCall) -> Report | None:
     else:
         return None
     return Report(event.at, f"{problem}, as one operand each; use jnp.asarray({instead}(…))", preview=True)
+
+
+def report_copies(event: LibraryCall) -> Report | None:
+    """``jnp.array([x] * n)``, ``jnp.stack([x for _ in range(n)])``. Traced code gets an operand for each copy, too."""
+    context, node, value = event.context, event.nodes[0], event.args[0]
+    if event.name not in _JOINING.keys() | _CONVERTING or not isinstance(value, ListValue) or node is None:
+        return None
+    known = value.known()
+    repeated = _repeated(node)
+    element = known[0] if known else value.slots.get("*")
+    is_array = _is_array(element) or (isinstance(element, Tree) and contains_tracer(element))
+    if repeated is None or not is_array or (known is not None and len(known) <= _FEW_COPIES):
+        return None
+    is_scalar = isinstance(element, Array) and element.ndim == 0
+    instead = "jnp.full" if is_scalar else "jnp.broadcast_to" if event.name in _CONVERTING | {_STACKING} else "jnp.tile"
+    function, subject = spelled(context, event.at, event.name), quote(context, repeated, "one array")
+    problem = f"`{function}` joins copies of {subject} with one operand for each, which takes long to compile if there are many"
+    return Report(event.at, f"{problem}; use {instead}", preview=True)
+
+
+def _repeated(node: ir.Expr) -> ir.Expr | None:
+    """``x`` of ``[x] * n`` and of ``[x for _ in range(n)]``."""
+    if isinstance(node, ir.BinOp) and node.op == "*":
+        lists = [
+            side for side in (node.left, node.right) if isinstance(side, (ir.List, ir.Tuple)) and len(side.elts) == 1
+        ]
+        return lists[0].elts[0] if lists and not isinstance(lists[0].elts[0], ir.Starred) else None
+    if isinstance(node, ir.Comprehension) and isinstance(node.element, (ir.Name, ir.Attribute)):
+        targets = set().union(*[names_read(generator.target) for generator in node.generators])
+        return node.element if targets.isdisjoint(names_read(node.element)) else None
+    return None
 
 
 def report_scalars(event: LibraryCall) -> Report | None:

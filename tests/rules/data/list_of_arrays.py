@@ -39,6 +39,27 @@ def traced(xs):
 # runs: others([jnp.ones(2)] * 3, [1]), traced([jnp.ones(2)] * 3)
 
 
+@jax.jit
+def copies_in_compiled_code(x, y):
+    a = jnp.array([x / 3] * 100)  # expect: list-of-arrays
+    b = jnp.vstack([jnp.sin(y) for _ in range(20)]), jnp.concatenate(30 * [y])  # expect: list-of-arrays
+    few, other = jnp.stack([y] * 3), jnp.stack([y, x + y] * 20)
+    numbers = jnp.array([1.0] * 100), jnp.array([y.shape[0]] * 100), [y] * 100
+    return a, b, few, other, numbers, jnp.stack([y * i for i in range(20)])
+
+
+# runs: copies_in_compiled_code(jnp.float32(1), jnp.ones(2))
+
+
+def copies(x: jax.Array, n: int, y):
+    z = jnp.exp(x)
+    given = jnp.stack([x] * n), jnp.stack([y] * n)
+    return given, jnp.stack([z] * n), jnp.hstack([z] * n)  # expect: list-of-arrays
+
+
+# runs: copies(jnp.ones(2), 3, 1.0)
+
+
 def mapped(rows):
     made = [jnp.ones(3) for _ in rows]
     return list(map(jnp.array, [made, made])), jax.tree.map(jnp.asarray, made)
