@@ -62,7 +62,14 @@ from flake8_jax.semantics.trackers.eagerness import (
     may_be_library,
     may_be_staged,
 )
-from flake8_jax.semantics.trackers.freshness import Freshness, bound_in, hands_on, loop_fact, staged_loop_fact
+from flake8_jax.semantics.trackers.freshness import (
+    Freshness,
+    bound_in,
+    compiled_call_fact,
+    hands_on,
+    loop_fact,
+    staged_loop_fact,
+)
 from flake8_jax.semantics.trackers.host_results import sent_result
 from flake8_jax.semantics.trackers.unjitted import Unjitted
 from flake8_jax.semantics.trackers.unrolling import STEP, gathers
@@ -397,7 +404,7 @@ class EagerSteps(Tracker):
         """Tell of one call of a model or an optimizer: where it stands, if that is in a function that the loop calls."""
         kind = _NAMED.get(work.kind, work.kind)
         site = Site(work.scope, work.node.start, work.node.end)
-        optimizes, unless = kind == "optimizer", loop_fact(loop.node) if preview else ""
+        optimizes, unless = kind == "optimizer", loop_fact(loop.node) if preview else compiled_call_fact(place)
         inside = work.scope is scope and place.start <= work.node.start < place.end
         if inside or work.kind.startswith("layer"):
             context = self.m.path.context(scope)

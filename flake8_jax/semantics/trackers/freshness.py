@@ -214,6 +214,11 @@ def traced_again_fact(loop: Any) -> str:
     return f"loop {id(loop)} does not show that the call traces"
 
 
+def compiled_call_fact(call: Any) -> str:
+    """The fact that a call in a loop, by its IR, gets a compiled function on some path."""
+    return f"call {id(call)} gets a compiled function"
+
+
 def staged_loop_fact(loop: Any) -> str:
     """The fact that some transform runs a loop, by its IR."""
     return f"loop {id(loop)} runs in a transform"
@@ -677,7 +682,9 @@ def _looked_up(m: Machine, function: FunctionValue, name: str) -> Value | None:
 def track_called(m: Machine, made: TransformedValue, scope: ModuleScope, node: Any) -> None:
     """What a ``jit`` returned is called: in a loop, or what was made there."""
     if made.name in COMPILING and _is_called_by_name(m, node):
-        for around in m.path.loops[m.path.loop_base :]:  # the program has a compiled form of what runs here
+        if len(m.path.loops) > m.path.loop_base:  # the program has a compiled form of what runs here
+            m.bus.record_everywhere(compiled_call_fact(node))
+        for around in m.path.loops[m.path.loop_base :]:
             m.bus.record_fact(traced_again_fact(around.node), scope, node.start)
     loop = made.loop
     if loop is None or loop not in m.path.loops:
