@@ -44,7 +44,9 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
 
     Functions of `jax.numpy` and `jax.lax` and methods of JAX arrays change nothing in place, unlike NumPy's `x.sort()`
     or PyTorch's `x.clamp_()`. A statement that drops their result does nothing. Likewise, `fast = jax.jit(f)` does not
-    change `f`: code that then calls `f` instead of `fast` runs without jit.
+    change `f`: code that then calls `f` instead of `fast` runs without jit. Functions such as `jax.debug_nans(True)` and
+    `jax.disable_jit()` return a context manager, which has no effect until a `with` statement enters it. To change an
+    option of JAX for the whole program, call `jax.config.update`.
 
     ## Example
 
@@ -70,10 +72,18 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
         return relu(x)
 
 
+    def draw(seed):
+        jax.threefry_partitionable(False)  # expect: discarded-result
+        return jax.random.normal(jax.random.key(seed), (4,))
+
+
     def demonstrate():
         w = jnp.array([5.0, -5.0])
         assert jnp.array_equal(project(w), w)
         measure(w)
+        with jax.threefry_partitionable(False):
+            wanted = jax.random.normal(jax.random.key(0), (4,))
+        assert not jnp.array_equal(draw(0), wanted)
     ```
 
     ## Use instead
@@ -86,6 +96,11 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
     @jax.jit
     def project(w):
         return jnp.sort(jnp.clip(w, -1.0, 1.0))
+
+
+    def draw(seed):
+        with jax.threefry_partitionable(False):
+            return jax.random.normal(jax.random.key(seed), (4,))
     ```
 
     ## Not reported
@@ -150,7 +165,9 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
         return None
     if isinstance(event, RootMet):
         return _unused_jit(event)
-    return _of_method(event) if isinstance(event, MethodCall) else _of_operation(event)
+    if isinstance(event, MethodCall):
+        return _of_method(event)
+    return _of_manager(event) if event.manager else _of_operation(event)
 
 
 def _of_method(event: MethodCall) -> Report | None:
@@ -163,6 +180,25 @@ def _of_method(event: MethodCall) -> Report | None:
         f"Nothing uses the result of .{event.method}(), which does not modify {array}; assign it or remove this line"
     )
     return Report(event.at, message, "info" if _looks(event.method, event.context) else None)
+
+
+def _of_manager(event: Discarded) -> Report | None:
+    """``jax.debug_nans(True)``."""
+    if not event.call_name.startswith(_LAZY) or event.call_name in _SETTERS:
+        return None
+    subject = quote(event.context, event.at, event.call_name)
+    is_option = event.call_name.count(".") == 1 and event.call_name.startswith("jax.")
+    other = ", or set the option with jax.config.update" if is_option and event.call_name not in _NO_OPTIONS else ""
+    message = f"{subject} has no effect, because it only creates a context manager and nothing enters it; use `with`{other}"
+    return Report(event.at, message, "info" if is_test(event.context) else None)
+
+
+_LAZY = ("jax.", "flax.", "haiku.")
+"""Libraries whose context managers do nothing before the code enters them (run on JAX 0.4.28 and 0.10.2, Flax 0.12.8 and Haiku
+0.0.17). ``chex.fake_jit()`` replaces ``jax.jit`` at once."""
+_SETTERS = frozenset({"jax.set_mesh", "jax.sharding.set_mesh"})
+"""They change the mesh even if no code enters them."""
+_NO_OPTIONS = frozenset({"jax.named_scope", "jax.ensure_compile_time_eval"})
 
 
 def _of_operation(event: Discarded) -> Report | None:

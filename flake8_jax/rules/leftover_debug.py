@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import quote
+from flake8_jax.semantics.domain.code import nodes_around
 from flake8_jax.semantics.domain.values import Const
 from flake8_jax.semantics.events.events import Setting
 from flake8_jax.semantics.events.facts import OFF, is_on
@@ -137,6 +139,8 @@ def leftover_debug(event: Setting) -> Report | None:
     context = event.context
     if event.late or event.conditional or context.presumed or is_test(context) or _is_temporary(event):
         return None
+    if event.kind == "context" and _is_discarded(event):
+        return None
     if event.kind == "call":
         if event.name != "jax.debug.breakpoint":
             return None
@@ -166,6 +170,12 @@ def _slow_allocator(event: Setting) -> Report | None:
         "unless you look for the cause of an out-of-memory error"
     )
     return Report(event.at, message, preview=True, also_in_preview=True)
+
+
+def _is_discarded(event: Setting) -> bool:
+    """No code enters the context manager, so that it changes nothing: this is a finding of ``discarded-result``."""
+    around = nodes_around(event.context.scope.tree.body, event.at.start, event.at.end)
+    return any(isinstance(node, ir.ExprStmt) and node.value is event.at for node in around)
 
 
 def _is_temporary(event: Setting) -> bool:

@@ -352,13 +352,15 @@ class Discarded(msgspec.Struct, frozen=True, eq=False):
     - ``call_name``: what computed the result. For a library function, this is its canonical name; for a method of a built-in
       value, the method with a dot in front (``.sort``); for an update of an array, ``.at.set`` or a similar text; for
       arithmetic, ``arithmetic``.
-    - ``pure``: the library function that is called has no effect besides its result."""
+    - ``pure``: the library function that is called has no effect besides its result.
+    - ``manager``: the result is a context manager of a library, which the code does not enter."""
 
     context: Context
     at: ir.Node
     value: Value
     call_name: str
     pure: bool
+    manager: bool = False
 
 
 class Computation(msgspec.Struct, frozen=True, eq=False):

@@ -115,7 +115,7 @@ def _decorated(
         return Unknown("decorated", host_test=True)
     if isinstance(applied, (Unknown, Const, Static, ExternalInstance)):
         _track_disguise(m, frame, decorator, function)
-        function.altered = not _is_context(m, applied)
+        function.altered = not is_context(m, applied)
         function.replaced = isinstance(applied, Unknown) and _is_computed(frame, decorator)
         return (
             Unknown("decorated", host_test=True) if m.trackers[Runs].lost > lost else _or_overloads(frame, node, value)
@@ -196,9 +196,9 @@ def _is_computed(frame: Frame, decorator: ir.Expr) -> bool:
     return isinstance(decorator, ir.Name) and frame.fn is not None and decorator.id in frame.fn.local_names
 
 
-def _is_context(m: Machine, applied: Value) -> bool:
-    """A context manager: used as a decorator, it leaves the function as it is."""
-    fact = m.program.knowledge.function(applied.cls) if isinstance(applied, ExternalInstance) else None
+def is_context(m: Machine, value: Value) -> bool:
+    """A context manager of a library: used as a decorator, it leaves the function as it is."""
+    fact = m.program.knowledge.function(value.cls) if isinstance(value, ExternalInstance) else None
     return fact is not None and fact.returns == "context"
 
 

@@ -70,7 +70,7 @@ from flake8_jax.semantics.interpreter.conditions import (
     track_rare,
 )
 from flake8_jax.semantics.interpreter.containers import item_of
-from flake8_jax.semantics.interpreter.definitions import make_function
+from flake8_jax.semantics.interpreter.definitions import is_context, make_function
 from flake8_jax.semantics.interpreter.iteration import iterated
 from flake8_jax.semantics.interpreter.operations import (
     _late_global,
@@ -548,9 +548,8 @@ def evaluate_statement(m: Machine, frame: Frame, node: ir.ExprStmt) -> None:
         value = evaluate(m, frame, node.value)
         name = ARITHMETIC if isinstance(node.value, ir.BinOp) and frame.fn is not None else ""
     if name and not frame.attempts and (m.bus.discards_wanted is None or name in m.bus.discards_wanted):
-        m.bus.emit(
-            Discarded(m.path.context(frame.scope), node.value, value, name, name == ARITHMETIC or _is_pure(m, name))
-        )
+        is_pure, is_manager = name == ARITHMETIC or _is_pure(m, name), is_context(m, value)
+        m.bus.emit(Discarded(m.path.context(frame.scope), node.value, value, name, is_pure, is_manager))
 
 
 def _is_shown(scope: ModuleScope, node: ir.ExprStmt) -> bool:

@@ -1,5 +1,7 @@
 """Calls whose result is dropped."""
 
+import contextlib
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -33,7 +35,15 @@ def eager(n):
     return x
 
 
-# runs: drops(jnp.ones(2)), Net([1.0]).project(), eager(3)
+def configures(x):
+    jax.disable_jit()  # expect: discarded-result
+    jax.debug_nans(True)  # expect: discarded-result
+    jax.default_matmul_precision("float32")  # expect: discarded-result
+    jax.named_scope("double")  # expect: discarded-result
+    return x * 2
+
+
+# runs: drops(jnp.ones(2)), Net([1.0]).project(), eager(3), configures(jnp.ones(2))
 
 
 # --- never flagged -------------------------------------------------------------
@@ -48,6 +58,14 @@ class Pipeline:
 
     def sort(self):
         self.steps.append(0.0)
+
+
+@jax.default_matmul_precision("float32")
+def enters(x):
+    with jax.debug_nans(False), contextlib.ExitStack() as stack:
+        stack.enter_context(jax.disable_jit())
+        jax.log_compiles(False).__enter__()
+        return x * 2
 
 
 def effects(x):

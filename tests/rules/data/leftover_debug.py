@@ -105,5 +105,14 @@ def prints(x):
     return x
 
 
+def discarded(x):
+    jax.disable_jit()  # expect: discarded-result
+    return step(x)
+
+
+if __name__ == "__main__":
+    discarded(jnp.ones(3))
+
+
 # runs: asked_for(), without(jnp.ones(3)), for_a_while(jnp.ones(3)), test_step(), prints(jnp.ones(3))
 # runs: operations(step, jnp.ones(3))
