@@ -69,7 +69,9 @@ def tests_element(scope: ModuleScope, test: ir.Node) -> bool:
         return True
     roots = {path.partition(".")[0] for path in bound}
     compared = [node for node in (test.left, *test.comparators) if isinstance(node, ir.Subscript)]
-    return any(path_of(one.value).partition(".")[0] not in {*roots, ""} and bound & names_read(one.index) for one in compared)
+    return any(
+        path_of(one.value).partition(".")[0] not in {*roots, ""} and bound & names_read(one.index) for one in compared
+    )
 
 
 def _row(target: ir.Expr, iterable: ir.Expr, array: ir.Node) -> str:

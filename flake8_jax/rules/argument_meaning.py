@@ -8,6 +8,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.knowledge.meanings import Meaning, load_meanings
+from flake8_jax.rules._crossed_fields import crossed_fields
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._wording import spelled as spelled_function
@@ -16,10 +17,11 @@ from flake8_jax.semantics.domain.dtypes import dtype_class
 from flake8_jax.semantics.domain.host_tests import written_as
 from flake8_jax.semantics.domain.values import Const, UnionValue, Value
 from flake8_jax.semantics.events.events import LibraryCall
+from flake8_jax.semantics.events.files import FileRead
 
 
 @rule("JAX807", "warning", only=Subscription(names=frozenset(load_meanings())))
-def argument_meaning(event: LibraryCall) -> Report | None:
+def argument_meaning(event: LibraryCall | FileRead) -> Report | list[Report] | None:
     """A function of Flax, optax, Haiku or Equinox takes an argument for something else than its author did.
 
     The rule is on only with `--preview`, because too few public repositories have such code to judge the rule.
@@ -42,6 +44,9 @@ def argument_meaning(event: LibraryCall) -> Report | None:
     - `alpha` of `optax.cosine_decay_schedule` is a fraction of the initial learning rate.
     - The `dtype` of a Flax layer is the dtype of what it computes, not of its input. `nn.Embed` with an integer dtype
       truncates the embeddings to whole numbers, and their gradient is 0.
+    - A layer gets one field of the module for another: `nn.Conv(…, param_dtype=self.dtype)`, although the module has a
+      field `param_dtype`, which it never reads. With a `dtype` of low precision, the optimizer then also stores and
+      updates the weights in low precision.
     - `eqx.apply_updates(model, params)` adds the parameters to those of the model.
     - `opt_update(0, grads, state)` of adam in `jax.example_libraries` gets the same step each time.
 
@@ -109,6 +114,26 @@ def argument_meaning(event: LibraryCall) -> Report | None:
     def demonstrate():
         vectors, _ = Tokens().init_with_output(jax.random.key(0), jnp.arange(100))
         assert vectors.dtype == jnp.int32
+    ```
+
+    ```python
+    import flax.linen as nn
+    import jax
+    import jax.numpy as jnp
+
+
+    class Down(nn.Module):
+        dtype: jnp.dtype = jnp.float32
+        param_dtype: jnp.dtype = jnp.float32
+
+        @nn.compact
+        def __call__(self, x):
+            return nn.Dense(8, dtype=self.dtype, param_dtype=self.dtype)(x)  # expect: argument-meaning
+
+
+    def demonstrate():
+        variables = Down(dtype=jnp.bfloat16).init(jax.random.key(0), jnp.ones((1, 4)))
+        assert jax.tree.leaves(variables)[0].dtype == jnp.bfloat16  # and not float32
     ```
 
     ## Use instead
@@ -185,6 +210,8 @@ def argument_meaning(event: LibraryCall) -> Report | None:
 
     <https://optax.readthedocs.io/en/latest/api/optimizer_schedules.html>
     """
+    if isinstance(event, FileRead):
+        return crossed_fields(event)
     if is_test(event.context):
         return None
     for meaning in load_meanings().get(event.name, ()):

@@ -111,3 +111,44 @@ def loss(logits, labels):
 
 
 # runs: loss(jnp.ones(3), jnp.ones(3))
+
+
+class Crossed(nn.Module):
+    dtype: jnp.dtype = jnp.float32
+    param_dtype: jnp.dtype = jnp.float32
+    bias_init: nn.initializers.Initializer = nn.initializers.zeros
+    kernel_init: nn.initializers.Initializer = nn.initializers.lecun_normal()
+
+    @nn.compact
+    def __call__(self, x):
+        x = nn.Dense(4, dtype=self.dtype, param_dtype=self.dtype)(x)  # expect: argument-meaning
+        return nn.Dense(4, kernel_init=self.kernel_init, bias_init=self.bias_init)(x)
+
+
+class Read(nn.Module):
+    dtype: jnp.dtype = jnp.float32
+    param_dtype: jnp.dtype = jnp.float32
+
+    @nn.compact
+    def __call__(self, x):
+        x = nn.Dense(4, dtype=self.dtype, param_dtype=self.dtype)(x)
+        return nn.Dense(4, dtype=self.dtype, param_dtype=self.param_dtype)(x)
+
+
+class Single(nn.Module):
+    dtype: jnp.dtype = jnp.float32
+
+    @nn.compact
+    def __call__(self, x):
+        return nn.Dense(4, dtype=self.dtype, param_dtype=self.dtype)(x)
+
+
+class Heir(Read):
+    param_dtype: jnp.dtype = jnp.bfloat16
+
+    @nn.compact
+    def __call__(self, x):
+        return nn.Dense(4, param_dtype=self.dtype)(x)
+
+
+# runs: Crossed().init(jax.random.key(0), jnp.ones((1, 3)))
