@@ -26,7 +26,8 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
     - With `--preview`, the rule reports an index by a boolean mask outside compiled code (`x[mask]`), because JAX
       compiles the operation again for each number of selected elements.
     - With `--preview`, the rule reports a list that an inner loop fills, such as the rewards of an episode in the third
-      example. Because the data decide when the inner loop ends, the list may have another length in each iteration.
+      example. Because the data decide when the inner loop ends, the list may have another length in each iteration. The
+      same is true of a list that the loop empties when the data say so, as in the fourth example.
 
     ## Why is this bad?
 
@@ -124,6 +125,43 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
         assert mean_return._cache_size() == 6
     ```
 
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def update(weights, rewards):
+        return weights + jnp.cumsum(rewards[::-1]).mean()
+
+
+    def train(env, weights, steps):
+        rewards = []
+        for _ in range(steps):
+            reward, done = env.step()
+            rewards.append(reward)
+            if done:
+                weights = update(weights, jnp.array(rewards))  # expect: varying-shape-in-loop
+                rewards = []
+        return weights
+
+
+    class Growing:
+        left = length = 1
+
+        def step(self):
+            self.left -= 1
+            if self.left:
+                return 1.0, False
+            self.length = self.left = self.length + 1
+            return 0.0, True
+
+
+    def demonstrate():
+        train(Growing(), jnp.zeros(2), 21)
+        assert update._cache_size() == 6
+    ```
+
     ## Use instead
 
     ```python
@@ -208,6 +246,46 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
             size = -(-end // bucket) * bucket
             out.append(spread(jnp.pad(x[:end], (0, size - end), mode="edge")))
         return out
+    ```
+
+    jaxlint does not report a list that gets the same number of elements each time, because the test counts them:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def update(weights, rewards):
+        return weights + jnp.cumsum(rewards[::-1]).mean()
+
+
+    def train(env, weights, steps, horizon=100):
+        rewards, batch = [], []
+        for step in range(steps):
+            reward, value = env.step()
+            rewards.append(reward)
+            batch.append(value)
+            done = (step + 1) % horizon == 0
+            if done:
+                weights = update(weights, jnp.array(rewards))
+                rewards = []
+            if len(batch) == 32:
+                weights = update(weights, jnp.array(batch))
+                batch.clear()
+        return weights
+
+
+    def padded(env, weights, steps, longest):
+        rewards = []
+        for _ in range(steps):
+            reward, done = env.step()
+            rewards.append(reward)
+            if done:
+                rewards += [0.0] * (longest - len(rewards))
+                weights = update(weights, jnp.array(rewards))
+                rewards = []
+        return weights
     ```
 
     ## Limitations

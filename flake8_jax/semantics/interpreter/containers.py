@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from flake8_jax.core import ir
 from flake8_jax.semantics.domain import boundary, joining
 from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.scopes import Frame
@@ -63,7 +64,7 @@ from flake8_jax.semantics.trackers.key_collections import members_taken
 from flake8_jax.semantics.trackers.keys import pick_element
 from flake8_jax.semantics.trackers.plain_containers import check_appended
 from flake8_jax.semantics.trackers.recipes import pass_tangent
-from flake8_jax.semantics.trackers.variation import track_appended, track_filled_up, track_shortened
+from flake8_jax.semantics.trackers.variation import track_appended, track_emptied, track_filled_up, track_shortened
 
 
 def item_of(m: Machine, base: Value, index: Value) -> Value:
@@ -443,6 +444,8 @@ def _list_append(m: Machine, call: Call, base: ListValue) -> Value:
     append(m, base, call.args.values[0])
     if m.path.loops:
         track_filled_up(m, base, call.node)
+        if isinstance(call.node, ir.Call) and isinstance(call.node.func, ir.Attribute):
+            track_emptied(m, call.frame, base, call.node.func.value)
     return NONE
 
 

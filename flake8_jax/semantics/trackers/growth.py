@@ -361,8 +361,8 @@ def _emit_listed(m: Machine, at: Call, values: ListValue) -> None:
     """An array is made of a list: tell the rules if the list is longer in every iteration."""
     variation = shape_of(m, values)
     site = _site(m, at.frame, at.node, "listed")
-    if variation is None or variation.ragged or site is None or 0 < variation.loop.trip_count < FEW:
-        return
+    if variation is None or variation.ragged or variation.open or site is None or 0 < variation.loop.trip_count < FEW:
+        return  # a list that is begun again, such as that of an episode, does not grow
     if not is_surely_eager(m, variation.loop):
         return
     m.bus.emit(LoopCopy(m.path.context(at.frame.scope), at.node, "listed", variation.loop.node, at.frame.scope))

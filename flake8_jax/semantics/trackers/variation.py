@@ -29,6 +29,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain import joining, varying
 from flake8_jax.semantics.domain.code import path_of
+from flake8_jax.semantics.domain.emptied import emptied_lists
 from flake8_jax.semantics.domain.values import (
     Array,
     Const,
@@ -247,6 +248,22 @@ def track_filled_up(m: Machine, value: ListValue, node: Any) -> None:
         m.journal.keep_alive.append(value)
         for loop in m.path.loops[:-1]:
             loop.shortened.add(id(value))
+
+
+def track_emptied(m: Machine, frame: Frame, value: ListValue, base: ir.Expr) -> None:
+    """A list gets an element that a loop around it empties when the data say so: it may have another length each time."""
+    if m.path.mode.staged or shape_of(m, value) is not None:
+        return
+    for loop in reversed(frame.loops):
+        node = loop.node
+        if loop.unrolled or not isinstance(node, (ir.For, ir.While)) or loop.scope is not frame.scope:
+            return
+        emptied = loop.records.get(Variations)
+        if emptied is None:
+            emptied = loop.records[Variations] = emptied_lists(node, frame.scope.text)
+        if frame.scope.text[base.start : base.end] in emptied:
+            vary(m, value, Variation(loop, of_shape=True, open=True))
+            return
 
 
 def _measures(node: Any, path: str) -> bool:
