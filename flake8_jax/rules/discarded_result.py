@@ -189,7 +189,9 @@ def _of_manager(event: Discarded) -> Report | None:
     subject = quote(event.context, event.at, event.call_name)
     is_option = event.call_name.count(".") == 1 and event.call_name.startswith("jax.")
     other = ", or set the option with jax.config.update" if is_option and event.call_name not in _NO_OPTIONS else ""
-    message = f"{subject} has no effect, because it only creates a context manager and nothing enters it; use `with`{other}"
+    message = (
+        f"{subject} has no effect, because it only creates a context manager and nothing enters it; use `with`{other}"
+    )
     return Report(event.at, message, "info" if is_test(event.context) else None)
 
 

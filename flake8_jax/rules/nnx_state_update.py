@@ -15,15 +15,15 @@ from flake8_jax.semantics.domain.code import all_statements, last_name, path_of
 from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.values import ClassValue, Instance
 from flake8_jax.semantics.events.files import FileRead
-from flake8_jax.semantics.events.refused import AugmentedVariable
+from flake8_jax.semantics.events.refused import AugmentedVariable, StaticAttribute
 
 
 @rule("JAX522", "error", raises="another error")
-def nnx_state_update(event: AugmentedVariable | FileRead) -> Report | list[Report] | None:
+def nnx_state_update(event: AugmentedVariable | StaticAttribute | FileRead) -> Report | list[Report] | None:
     """A method changes state of `flax.nnx` in a way that Flax refuses, or that compiles again at each call.
 
     The rule is on only with `--preview`, because few public repositories with such code have been read so far. It
-    reports an operator on a variable as an error, and a plain number as a warning.
+    reports an operator on a variable and a module in a static attribute as errors, and a plain number as a warning.
 
     ## Why is this bad?
 
@@ -34,6 +34,10 @@ def nnx_state_update(event: AugmentedVariable | FileRead) -> Report | list[Repor
     An attribute that is a plain number belongs to the static structure of an `nnx` object. If a method changes it under
     `nnx.jit`, the next call finds another structure and compiles again. If the new value is an array, Flax 0.12 raises
     `ValueError`, at once or in the next call of the jitted function. Keep the number in an `nnx.Variable`.
+
+    The first value of an attribute decides whether it is static. If the constructor first writes `self.head = None`, then
+    Flax 0.12 raises `ValueError` when a module, a variable or an array follows. Write `self.head = nnx.data(None)`, or
+    assign None only if nothing else follows.
 
     ## Example
 
@@ -84,7 +88,31 @@ def nnx_state_update(event: AugmentedVariable | FileRead) -> Report | list[Repor
         assert sizes == [2, 4, 6]
     ```
 
+    ```python
+    from flax import nnx
+
+
+    class Network(nnx.Module):
+        def __init__(self, width, has_head, rngs):
+            self.head = None
+            if has_head:
+                self.head = nnx.Linear(width, 1, rngs=rngs)  # expect: nnx-state-update
+
+
+    def demonstrate():
+        Network(2, True, nnx.Rngs(0))  # raises: ValueError
+    ```
+
     ## Use instead
+
+    ```python
+    from flax import nnx
+
+
+    class Network(nnx.Module):
+        def __init__(self, width, has_head, rngs):
+            self.head = nnx.data(nnx.Linear(width, 1, rngs=rngs) if has_head else None)
+    ```
 
     ```python
     import jax.numpy as jnp
@@ -107,10 +135,26 @@ def nnx_state_update(event: AugmentedVariable | FileRead) -> Report | list[Repor
 
     ## Not reported
 
-    jaxlint does not report a number that only code outside of `nnx.jit` changes.
+    jaxlint does not report a number that only code outside of `nnx.jit` changes. It does not report None after a
+    module, or an attribute that the class declares.
 
     ```python
     from flax import nnx
+
+
+    class Network(nnx.Module):
+        body: nnx.Data[nnx.Linear | None]
+
+        def __init__(self, width, has_head, rngs):
+            self.body = None
+            self.body = nnx.Linear(width, width, rngs=rngs)
+            if has_head:
+                self.head = nnx.Linear(width, 1, rngs=rngs)
+            else:
+                self.head = None
+            self.tail = nnx.Linear(width, 1, rngs=rngs)
+            self.tail = None
+            self.tail = nnx.Linear(width, 2, rngs=rngs)
 
 
     class Trainer(nnx.Module):
@@ -133,8 +177,8 @@ def nnx_state_update(event: AugmentedVariable | FileRead) -> Report | list[Repor
 
     ## How it is verified
 
-    `jaxlint verify` runs the program that you name and confirms the finding if Flax raises `NotImplementedError` at the
-    line of the finding.
+    `jaxlint verify` runs the program that you name and confirms the finding if Flax raises `NotImplementedError` or
+    `ValueError` at the line of the finding.
 
     ## Since
 
@@ -152,12 +196,26 @@ def nnx_state_update(event: AugmentedVariable | FileRead) -> Report | list[Repor
         return list(_plain_numbers(event))
     if event.context.caught:
         return None
+    if isinstance(event, StaticAttribute):
+        return _of_static(event)
     target = " ".join(text_of(event.at.target, event.context.scope).split())
     return Report(
         event.at,
         f"`{target} {event.at.op}=` raises NotImplementedError since Flax 0.12, because `{target}` is a variable of nnx; "
         f"write {target}[...] {event.at.op}=",
         None if event.exact and not event.context.presumed else "warning",
+        preview=True,
+    )
+
+
+def _of_static(event: StaticAttribute) -> Report | None:
+    """``self.head = None; self.head = nnx.Linear(…)``."""
+    if event.context.presumed:
+        return None
+    return Report(
+        event.at,
+        f"`{event.name}` is static in the nnx module `{event.owner}`, because its first value is {event.first}, so Flax 0.12 "
+        f"raises ValueError here; start with nnx.data({event.first})",
         preview=True,
     )
 

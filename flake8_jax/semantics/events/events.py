@@ -41,6 +41,7 @@ from flake8_jax.semantics.events.refused import (
     PlainContainer,
     RelativePath,
     SequenceOperation,
+    StaticAttribute,
     StraySubmodule,
 )
 
@@ -832,6 +833,7 @@ Event = Union[
     TransformCall, JittedMethod, Setting, Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant,
     ApiUse, CallMismatch, ArrayDefault, RelativePath, SequenceOperation, StraySubmodule, FrozenStore, UndonatedStep, LoopCopy,
     MissingMember, EagerStep, LostResult, PlainContainer, AugmentedVariable, FileRead, ListIndex, ElementAccess,
+    StaticAttribute,
 ]  # fmt: skip
 
 

@@ -100,6 +100,17 @@ class PlainContainer(msgspec.Struct, frozen=True, eq=False):
     name: str
 
 
+class StaticAttribute(msgspec.Struct, frozen=True, eq=False):
+    """The constructor of a ``flax.nnx`` module assigns a module, a variable or an array to an attribute that is static, because
+    its first value was a constant such as None. owner: the class. name: of the attribute. first: its first value, as text."""
+
+    context: Context
+    at: ir.Node
+    owner: str
+    name: str
+    first: str
+
+
 class AugmentedVariable(msgspec.Struct, frozen=True, eq=False):
     """An operator such as ``+=`` changes a variable of ``flax.nnx`` in place. ``at``: the statement. exact: it
     surely is one."""

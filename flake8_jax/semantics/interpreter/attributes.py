@@ -82,7 +82,7 @@ from flake8_jax.semantics.trackers.frozen import check_store
 from flake8_jax.semantics.trackers.globals import emit_global, is_code, track_rebinding
 from flake8_jax.semantics.trackers.host_buffers import track_kept_result
 from flake8_jax.semantics.trackers.loaders import is_loader, vary_part
-from flake8_jax.semantics.trackers.plain_containers import check_kept_container
+from flake8_jax.semantics.trackers.plain_containers import check_kept_container, check_static_attribute
 from flake8_jax.semantics.trackers.presumption import ARRAY_ATTRIBUTES, Presuming
 from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.staleness import track_attribute, track_rebound_attribute
@@ -616,6 +616,7 @@ def store_attribute(m: Machine, change: Change, source: ir.Expr | None = None) -
     track_kept(m, value)
     check_store(m, change)
     check_kept_container(m, change, source)
+    check_static_attribute(m, change, source)
     if m.path.mode.staged:
         emit_attribute(m, change, source)
     else:

@@ -1,8 +1,10 @@
-"""State of ``flax.nnx`` that Flax refuses: modules and arrays in a list, a tuple or a dict of Python, and variables that an
-operator changes in place.
+"""State of ``flax.nnx`` that Flax refuses: modules and arrays in a list, a tuple or a dict of Python, or in an attribute that
+was None first, and variables that an operator changes in place.
 
 Since Flax 0.12, an attribute that is a plain container is static: the constructor, or the assignment, raises ValueError if it
 holds a module, a variable or an array (run on Flax 0.12.2 and 0.12.8). ``nnx.List``, ``nnx.Dict`` and ``nnx.data`` hold them.
+The first assignment decides whether an attribute is static: after ``self.head = None``, the assignment of a module raises
+ValueError (run on Flax 0.12.8). After a module, None and another module may follow.
 ``variable += 1`` raises NotImplementedError since Flax 0.12.0; before, it changed the value of the variable.
 
 Limitations: what a helper function appends; items of dicts; variables that layers of the library make.
@@ -20,6 +22,7 @@ from flake8_jax.semantics.domain.code import last_name
 from flake8_jax.semantics.domain.values import (
     Array,
     ClassValue,
+    Const,
     DictValue,
     ExternalInstance,
     Instance,
@@ -29,7 +32,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
     contents_of,
 )
-from flake8_jax.semantics.events.refused import AugmentedVariable, ContainerKind, PlainContainer
+from flake8_jax.semantics.events.refused import AugmentedVariable, ContainerKind, PlainContainer, StaticAttribute
 from flake8_jax.semantics.trackers.versions import ApiUses
 
 if TYPE_CHECKING:
@@ -66,6 +69,50 @@ def check_kept_container(m: Machine, change: Change, source: ir.Expr | None) -> 
                 is_tuple = isinstance(value, TupleValue) or (isinstance(value, ListValue) and value.is_tuple)
                 kind: ContainerKind = "dict" if isinstance(value, DictValue) else "tuple" if is_tuple else "list"
                 _emit(m, change.frame, change.node, target.cls, kind, change.name)
+
+
+def check_static_attribute(m: Machine, change: Change, source: ir.Expr | None) -> None:
+    """``self.head = nnx.Linear(…)`` in the constructor, after ``self.head = None``."""
+    target, function = change.target, change.frame.fn
+    if not isinstance(target, Instance) or function is None or not isinstance(target.slots.get(change.name), Const):
+        return
+    if isinstance(source, ir.Call) and last_name(source.func) in ("data", "static"):
+        return
+    is_constructor = function.name == "__init__" and change.frame.self_value is target
+    if is_constructor and m.bus.wants(StaticAttribute) and _is_lone_data(m, change.value):
+        first = _first_assigned(function, change.name)
+        others = [owner for owner in mro_of(target.cls) if not _contains(owner.node, function)]
+        if not isinstance(first, ir.Constant) or any(_may_assign(owner, change.name) for owner in others):
+            return
+        if _is_refused(m, change.frame, target.cls, change.name):
+            context = m.path.context(change.frame.scope, caught=m.path.tries() or change.frame.attempts > 0)
+            text = change.frame.scope.text[first.start : first.end]
+            m.bus.emit(StaticAttribute(context, change.node, target.cls.node.name, change.name, text))
+
+
+def _is_lone_data(m: Machine, value: Value | None) -> bool:
+    return isinstance(value, (Array, ExternalInstance, Instance)) and _holds_data(m, value, Room(_VISITS))
+
+
+def _first_assigned(function: ir.Function, name: str) -> ir.Expr | None:
+    """The first value that the function assigns to an attribute of that name."""
+    nodes = (node for statement in function.body for node in walk(statement))
+    found = (n for n in nodes if isinstance(n, ir.Assign) and any(_is_attribute(t, name) for t in n.targets))
+    first = min(found, key=lambda node: node.start, default=None)
+    return first.value if first is not None else None
+
+
+def _is_attribute(target: ir.Expr, name: str) -> bool:
+    return isinstance(target, ir.Attribute) and target.attr == name
+
+
+def _contains(cls: ir.ClassDef, function: ir.Function) -> bool:
+    return any(isinstance(statement, ir.FunctionDef) and statement.function is function for statement in cls.body)
+
+
+def _may_assign(cls: ClassValue, name: str) -> bool:
+    """The constructor of another class may have made the attribute one that holds data."""
+    return f".{name}" in cls.scope.text[cls.node.start : cls.node.end]
 
 
 def check_appended(m: Machine, call: Call, base: ListValue) -> None:

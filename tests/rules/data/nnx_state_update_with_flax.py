@@ -89,3 +89,53 @@ def train(model, optimizer: nnx.Optimizer, schedule, grads):
 def predict(graphdef, state, x):
     scale = nnx.merge(graphdef, state)
     return scale(x)
+
+
+class Late(nnx.Module):
+    def __init__(self, width, rngs):
+        self.extra = None
+        self.bias = 0.0
+        self.table = None
+        if width > 1:
+            self.extra = nnx.Linear(width, 1, rngs=rngs)  # expect: nnx-state-update
+            self.bias = nnx.Param(jnp.ones(width))  # expect: nnx-state-update
+            self.table = jnp.arange(width)  # expect: nnx-state-update
+
+
+class Declared(nnx.Module):
+    def __init__(self, width, rngs):
+        self.first = nnx.data(None)
+        self.first = nnx.Linear(width, 1, rngs=rngs)
+        self.second = None
+        self.second = nnx.data(nnx.Linear(width, 1, rngs=rngs))
+        self.third = nnx.Param(jnp.ones(width))
+        self.third = None
+        self.third = nnx.Param(jnp.ones(width))
+        self.width = None
+        self.width = width
+        if width > 1:
+            self.fourth = None
+        else:
+            self.fourth = nnx.Linear(width, 1, rngs=rngs)
+
+
+class Plain(nnx.Module, pytree=False):
+    def __init__(self, width, rngs):
+        self.extra = None
+        self.extra = nnx.Linear(width, 1, rngs=rngs)
+
+
+class Base(nnx.Module):
+    def __init__(self, width, rngs):
+        self.extra = nnx.Linear(width, 1, rngs=rngs)
+
+
+class Derived(Base):
+    def __init__(self, width, rngs):
+        super().__init__(width, rngs)
+        self.extra = None
+        self.extra = nnx.Linear(width, 2, rngs=rngs)
+
+
+# runs: Declared(2, nnx.Rngs(0)), Declared(1, nnx.Rngs(0)), Plain(2, nnx.Rngs(0)), Derived(2, nnx.Rngs(0))
+# runs: Late(2, nnx.Rngs(0))
