@@ -26,6 +26,7 @@ from flake8_jax.semantics.events.instabilities import (
     SOFTMAX,
     SOFTPLUS,
     SUM_OF_LOGS,
+    SUM_OF_SQUARES,
     TANH,
     VAR,
     XLOGX,
@@ -33,7 +34,9 @@ from flake8_jax.semantics.events.instabilities import (
 )
 from flake8_jax.semantics.events.presumed_instabilities import presumed_instability
 
-_PREVIEW = frozenset({SUM_OF_LOGS, VAR, REL_ENTR, XLOGX, SIGMOID, TANH, CLIPPED_INSIDE, LOG1MEXP, LOG_COSH, LOG_2COSH})
+_PREVIEW = frozenset(
+    {SUM_OF_LOGS, SUM_OF_SQUARES, VAR, REL_ENTR, XLOGX, SIGMOID, TANH, CLIPPED_INSIDE, LOG1MEXP, LOG_COSH, LOG_2COSH}
+)
 """Forms that too few repositories have to judge them."""
 
 _SLIGHT = frozenset({EXPM1, LOG1P, CLIPPED})
@@ -72,7 +75,7 @@ def unstable_expression(event: Computation) -> Report | None:
 
     With `--preview`, the rule also reports these formulas, which few public repositories contain:
 
-    - With `--preview`, the rule reports `log(prod(x))`, `exp(x) / (1 + exp(x))`, `mean(x**2) - mean(x)**2`,
+    - With `--preview`, the rule reports `log(prod(x))`, `log(prod(x)**2)`, `exp(x) / (1 + exp(x))`, `mean(x**2) - mean(x)**2`,
       `log(1 - exp(x))`, `log(cosh(x))`, `x * (log(x) - log(y))` and `x * (log(x) - y)`. For some values, they
       overflow, lose digits or are NaN.
     - With `--preview`, the rule reports `1 / (1 + exp(-x))` in code that the project differentiates, because the

@@ -61,6 +61,7 @@ XLOGX = "jax.scipy.special.xlogy(x, x)"
 VAR = "jnp.var"
 LOG_MINUS_SIGMOID = "jax.nn.log_sigmoid(-x)"
 SUM_OF_LOGS = "jnp.sum(jnp.log(x))"
+SUM_OF_SQUARES = "2 * jnp.sum(jnp.log(jnp.abs(x)))"
 LOG_SECH2 = "2 * (jnp.log(2.0) - x - jax.nn.softplus(-2 * x))"
 MEAN_OF_EXP = "jax.scipy.special.logsumexp(x) - jnp.log(n)"
 LOG1MEXP = "jnp.log(-jnp.expm1(x))"
@@ -202,6 +203,17 @@ def _of_product_of_all(event: Computation, product: Recipe) -> Finding | None:
     if not isinstance(factors, (Array, Tree, Unknown)) or getattr(factors, "dtype", "") in ("int", "bool"):
         return None
     return Finding("computes log(prod(x)), which is infinite if the product underflows or overflows", SUM_OF_LOGS)
+
+
+def _of_squared_product(event: Computation, square: Recipe) -> Finding | None:
+    """``log(prod(x) ** 2)``, as the logarithm of a determinant is written for the diagonal of a Cholesky factor."""
+    if square.name == "**" and number(square.operands[1]) != 2.0:
+        return None
+    product = made_by(event, square.operands[0], "prod")
+    if product is None or _of_product_of_all(event, product) is None:
+        return None
+    problem = "computes log(prod(x)**2), which is infinite if the product underflows or overflows"
+    return Finding(problem, SUM_OF_SQUARES)
 
 
 def _of_cosh(event: Computation, cosh: Recipe, better: str = LOG_COSH) -> Finding | None:
@@ -547,6 +559,6 @@ _OF_ONE = {"log": _of_logarithm, "log1p": _of_log1p, "arccos": _of_angle, "arcsi
 _OF_TWO = {"-": _of_difference, "*": _of_product, "/": _of_quotient}
 _OF_OPERATION = {
     "sum": _of_sum, "mean": _of_sum, "+": _of_one_plus, "-": _of_one_minus, "prod": _of_product_of_all, "cosh": _of_cosh,
-    "*": _of_twice_cosh,
+    "*": _of_twice_cosh, "**": _of_squared_product, "square": _of_squared_product,
 }  # fmt: skip
 """Logarithms, by what gave their operand."""

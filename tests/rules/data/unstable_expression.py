@@ -57,7 +57,12 @@ def complement_by_lax(x):
 @jax.jit
 def determinant(x):
     a = jnp.log(jnp.prod(x))  # expect: unstable-expression
-    return a + jnp.log(jnp.sin(x).prod(axis=-1))
+    b = jnp.log(jnp.prod(jnp.sin(x)) ** 2)  # expect: unstable-expression
+    return a + b + jnp.log(jnp.sin(x).prod(axis=-1)) + jnp.log(jnp.prod(x) ** 0.5)
+
+
+def squared_determinant(factor):
+    return jnp.log(jnp.square(jnp.prod(jnp.diag(factor))))  # expect: unstable-expression
 
 
 def tanh_of_exponentials(x):
