@@ -18,7 +18,7 @@ from flake8_jax.rules._meetings import Meetings
 from flake8_jax.rules._merging import apart_from, first_of_each, reported_row
 from flake8_jax.rules._tracers import LONGEST_QUOTE, quote
 from flake8_jax.rules._wording import callee
-from flake8_jax.semantics.domain.code import bound_paths, nodes_around, path_of
+from flake8_jax.semantics.domain.code import bound_paths, last_name, nodes_around, path_of
 from flake8_jax.semantics.domain.values import External, Site, canonical_key
 from flake8_jax.semantics.events.events import Context, FileRead, Intent, KeyUse
 from flake8_jax.semantics.events.facts import STARTING
@@ -217,7 +217,20 @@ def _takes(event: KeyUse) -> str:
     """How the function called at the finding has a key that the call does not spell."""
     if event.captured:
         return "captures"
-    return "holds" if not takes_key(event) and _holder(event) is not None else "uses"
+    return "holds" if not takes_key(event) and not _default(event) and _holder(event) is not None else "uses"
+
+
+def _default(event: KeyUse) -> str:
+    """The parameter of the called function of which the default is the key; empty if the key is none."""
+    site, name = event.last, path_of(event.inner_key) if event.inner_key is not None else None
+    if site is None or not isinstance(event.at, ir.Call):
+        return ""
+    around = [n for n in nodes_around(site.scope.tree.body, site.start, site.end) if isinstance(n, ir.FunctionDef)]
+    function = around[-1].function if around else None
+    if function is None or function.name != last_name(event.at.func):
+        return ""
+    given = {argument.keyword for argument in event.at.args}
+    return next((p.name for p in function.params if p.name == name and p.default is not None and name not in given), "")
 
 
 def _holder(event: KeyUse) -> ir.Name | None:
@@ -300,6 +313,9 @@ def own_keys(event: KeyUse) -> str:
     func = event.at.func if isinstance(event.at, ir.Call) else None
     if event.captured and isinstance(func, ir.Name):
         return f"make the key a parameter of `{func.id}`"
+    default = _default(event)
+    if default:
+        return f"pass `{default}` to each call"
     made = _holder(event)
     return f"make `{made.id}` with a new key" if made is not None else "give each call its own key"
 

@@ -357,3 +357,21 @@ def test_what_a_deep_scan_carries_is_not_certain(tmp_path: Path, capsys: pytest.
     """The split key comes back in the carry; that it was drawn from, too, is true of any iteration."""
     found = findings(tmp_path, capsys, DEEP)
     assert [(one["code"], one["severity"]) for one in found] == [("JAX301", "error"), ("JAX302", "info")]
+
+
+def test_a_key_that_is_a_default_is_to_be_passed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = """
+import jax
+
+
+class Model:
+    def train(self, rows, key=jax.random.key(0)):
+        return rows + jax.random.normal(key, rows.shape)
+
+
+model = Model()
+first = model.train(jax.numpy.ones((8, 2)))
+second = model.train(jax.numpy.ones((8, 2)))
+"""
+    messages = [found["message"] for found in findings(tmp_path, capsys, program) if found["code"] == "JAX301"]
+    assert messages and all("holds" not in message and "pass `key` to each call" in message for message in messages)
