@@ -418,6 +418,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when the file would change")
     check = parser.parse_args().check
     jax.config.update("jax_disable_most_optimizations", True)  # what is compiled runs once
+    jax.config.update("jax_traceback_filtering", "off")  # errors are only counted
     made = text()
     changed = not TARGET.exists() or TARGET.read_text(encoding="utf-8") != made
     if changed and not check:

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from support.jax_guard import Guard
-from support.jax_programs import on_jax, programs_of
+from support.jax_programs import compiled, on_jax, programs_of
 
-__all__ = ["on_jax"]
+__all__ = ["compiled", "on_jax"]
 pytest_plugins = ["support.groups"] if importlib.util.find_spec("xdist") else []
 
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -25,7 +25,7 @@ def observed(name: str, files: dict[str, str]) -> Program:
 
 
 @pytest.mark.jax
-def test_safe_fixes_in_every_context(tmp_path: Path) -> None:
+def test_safe_fixes_in_every_context(tmp_path: Path, compiled: dict[str, str]) -> None:
     """A fixed sample; ``benchmarks/fix_contexts.py`` draws thousands."""
     fixes: dict[str, tuple[Made, dict[str, str]]] = {}
     for made in drawn(SAFE[::2], len(SAFE[::2]), seed=2):
@@ -41,6 +41,7 @@ def test_safe_fixes_in_every_context(tmp_path: Path) -> None:
         ],
         tmp_path,
         XLA_FLAGS=EIGHT_DEVICES,
+        **compiled,
     )
     trouble = []
     for name, (made, after) in fixes.items():
@@ -51,7 +52,7 @@ def test_safe_fixes_in_every_context(tmp_path: Path) -> None:
 
 
 @pytest.mark.jax
-def test_unsafe_fixes_change_what_they_announce(tmp_path: Path) -> None:
+def test_unsafe_fixes_change_what_they_announce(tmp_path: Path, compiled: dict[str, str]) -> None:
     """A fixed sample; ``benchmarks/fix_contexts.py --unsafe`` draws thousands."""
     fixes: dict[str, tuple[Made, dict[str, str], May]] = {}
     sites = (*UNSAFE[::2], *SAFE[::6])  # what is safe for some callers is unsafe for others
@@ -69,6 +70,7 @@ def test_unsafe_fixes_change_what_they_announce(tmp_path: Path) -> None:
         ],
         tmp_path,
         XLA_FLAGS=EIGHT_DEVICES,
+        **compiled,
     )
     trouble = []
     for name, (made, after, may) in fixes.items():

@@ -96,8 +96,13 @@ def run_all(programs: Iterable[Program], folder: Path, python: str = sys.executa
     index, results = folder / "index.json", folder / "results.jsonl"
     left = {program.name: program for program in programs}
     found: dict[str, Any] = {}
-    # XLA spends most of its time on code that runs once.
-    fixed = {"JAX_PLATFORMS": "cpu", "JAX_DISABLE_MOST_OPTIMIZATIONS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    # XLA spends most of its time on code that runs once, and JAX looks up the file of every frame of an error.
+    fixed = {
+        "JAX_PLATFORMS": "cpu",
+        "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
+        "JAX_TRACEBACK_FILTERING": "off",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     while left:
         index.write_text(json.dumps([program.job() for program in left.values()]), encoding="utf-8")
         results.write_text("", encoding="utf-8")
@@ -120,18 +125,16 @@ def run_all(programs: Iterable[Program], folder: Path, python: str = sys.executa
 class Runner:
     """Runs what the tests of a session ask for: batches side by side, or under xdist what this worker needs."""
 
-    def __init__(self, selected: Iterable[Program], folders: pytest.TempPathFactory, cache: Path) -> None:
+    def __init__(
+        self, selected: Iterable[Program], folders: pytest.TempPathFactory, settings: Mapping[str, str]
+    ) -> None:
         self._batches: dict[str, dict[str, Program]] = {}
         programs = {(program.script, program.name): program for program in selected}.values()
         self._few = len(programs) <= FEW and "PYTEST_XDIST_WORKER" not in os.environ
         for program in programs:
             self._batches.setdefault(self._batch(program), {})[program.name] = program
         self._folders = folders
-        self._settings = {
-            "JAX_COMPILATION_CACHE_DIR": str(cache),
-            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
-            "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
-        }
+        self._settings = settings
         self._pool = ThreadPoolExecutor(1 if "PYTEST_XDIST_WORKER" in os.environ else os.cpu_count())
         self._running: dict[str, Future[dict[str, Any]]] = {}
 
@@ -150,8 +153,19 @@ class Runner:
 
 
 @pytest.fixture(scope="session")
-def on_jax(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Runner:
-    """``on_jax(program)``: the result of a program that is a parameter of a selected test."""
+def compiled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Settings with which JAX finds what XLA compiled for it before, also in an earlier session."""
     cache = getattr(request.config, "cache", None)
-    compiled = tmp_path_factory.mktemp("compiled") if cache is None else cache.mkdir("jax")
+    return {
+        "JAX_COMPILATION_CACHE_DIR": str(tmp_path_factory.mktemp("compiled") if cache is None else cache.mkdir("jax")),
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+    }
+
+
+@pytest.fixture(scope="session")
+def on_jax(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, compiled: dict[str, str]
+) -> Runner:
+    """``on_jax(program)``: the result of a program that is a parameter of a selected test."""
     return Runner((p for item in request.session.items for p in programs_of(item)), tmp_path_factory, compiled)
