@@ -14,6 +14,8 @@ import argparse
 import functools
 import importlib
 import inspect
+import itertools
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -39,6 +41,15 @@ FILLED = """
 
 [filled]
 """
+REFUSED = """
+# Further parameters of functions of jax.numpy that take no list and no tuple, beside the leading arrays of the lines above.
+
+[refused]
+"""
+CONVERTED = ("jax.numpy.atleast_1d", "jax.numpy.atleast_2d", "jax.numpy.atleast_3d", "jax.numpy.trim_zeros")
+"""Releases of JAX up to 0.9 took lists here, with a warning."""
+MESSAGE = re.compile(r"requires ndarray or scalar arguments, got <class '(?:list|tuple)'>")
+"""What ``check_arraylike`` of JAX says. Unlike other errors, it does not depend on what the list holds."""
 FLAG = (True, False)
 MASK = VECTOR > 0.4
 OPTIONS: dict[str, tuple[Any, ...]] = {
@@ -239,6 +250,44 @@ class Pair:
             return True  # it takes no such call at all
         return all(self._takes_empty_along(axis) for axis in (0, -1))
 
+    def refused(self, leading: set[str]) -> list[str]:
+        """The parameters, except the ``leading`` ones, for which the equivalent takes no list and no tuple at all."""
+        by_position = [name for index, (name, _) in enumerate(self.given) if self._refuses_at(index)]
+        given = {name.lstrip("*") for name, _ in self.given}
+        parameters = signature_parameters(self.equivalent) or ()
+        named = [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and p.name not in given]
+        by_name = [name for name in named if self._refuses_named(name)]
+        return [name for name in dict.fromkeys([*by_position, *by_name]) if name not in leading]
+
+    def _refuses_at(self, index: int) -> bool:
+        return self._refuses(self.positional[index], lambda new: (self.replaced(index, new), {}))
+
+    def _refuses_named(self, name: str) -> bool:
+        def given(value: Any) -> tuple[list[Any], dict[str, Any]]:
+            return self.positional, {name: value}
+
+        def takes(value: Any) -> bool:
+            return is_taken(lambda: self.equivalent(*self.positional, **{name: value}))
+
+        taken = [value for value in OPTIONS.get(name, ()) if takes(value)]
+        return bool(taken) and all(self._refuses(value, given) for value in taken)
+
+    def _refuses(self, value: Any, given: Callable[[Any], tuple[list[Any], dict[str, Any]]]) -> bool:
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number, np.ndarray)):
+            return False
+        listed = value.tolist() if isinstance(value, (np.number, np.ndarray)) else value
+        lists = (listed, list(value)) if isinstance(listed, list) else ([listed], [listed] * 3)
+        for made in (*lists, *map(tuple, lists)):
+            positional, keywords = given(made)
+            try:
+                self.equivalent(*positional, **keywords)
+            except Exception as error:  # of any kind: this asks for one
+                if not isinstance(error, TypeError) or not MESSAGE.search(str(error)):
+                    return False
+            else:
+                return False
+        return True
+
     def _takes_empty_along(self, axis: int) -> bool:
         emptied = jax.tree.map(lambda value: _emptied(value, axis), self.positional)
         return not runs(self.host, emptied, {}) or is_taken(lambda: self.equivalent(*emptied))
@@ -336,6 +385,12 @@ def line_of(pair: Pair) -> str:
     return written(both, keywords)
 
 
+def leading_arrays(line: str) -> set[str]:
+    """The parameters with which a line begins, as long as they are arrays."""
+    arrays = itertools.takewhile(lambda part: part.endswith(": array") and part[0] != "*", line.split(", "))
+    return {part.partition(":")[0] for part in arrays}
+
+
 def written(both: list[tuple[str, str, bool]], keywords: list[tuple[str, str]]) -> str:
     """Parameters in the order of a Python signature: what has no name comes before ``/``."""
     last_unnamed = max((index for index, (name, _, named) in enumerate(both) if not named), default=-1)
@@ -397,7 +452,7 @@ def pair_of(name: str, equivalent_name: str) -> Pair | None:
 def text() -> str:
     import scipy
 
-    lines, filled, unknown = [], [], []
+    lines, filled, refused, unknown = [], [], [], []
     for name, equivalent in equivalents():
         pair = pair_of(name, equivalent)
         if name in BY_HAND:
@@ -408,9 +463,13 @@ def text() -> str:
             lines.append(f'"{name}" = "{line_of(pair)}"')
         if pair is not None and not pair.equivalent_takes_empty():
             filled.append(f'"{name}" = ""')
+        if pair is not None and equivalent.startswith("jax.numpy.") and equivalent not in CONVERTED:
+            if names := pair.refused(leading_arrays(BY_HAND.get(name) or line_of(pair))):
+                refused.append(f'"{equivalent}" = "{", ".join(names)}"')
     print(f"no sample runs: {' '.join(unknown)}", file=sys.stderr)
     head = HEADER.format(jax=jax.__version__, numpy=np.__version__, scipy=scipy.__version__)
-    return head + "\n".join(lines) + "\n" + FILLED + "\n".join(filled) + "\n"
+    sections = ("\n".join(lines), FILLED + "\n".join(filled), REFUSED + "\n".join(sorted(set(refused))))
+    return head + "\n".join(sections) + "\n"
 
 
 def main() -> int:

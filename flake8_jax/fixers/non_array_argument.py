@@ -61,6 +61,8 @@ def _converted(event: LibraryCall, source: FixSource) -> Fix | None:
     node, imports = operand.node, Imports(source, event.at)
     if isinstance(operand.value, TupleValue) and not isinstance(node, (ir.Tuple, ir.List)):
         return None  # several results of a function: one of them was meant
+    if operand.counts:
+        return None
     elements = elements_of(operand.value)
     if cannot_be_one_array(elements):
         return None

@@ -35,7 +35,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import LibraryCall, RootMet, TransformCall
 from flake8_jax.semantics.events.refused import ListIndex, SequenceOperation, StagedResult
-from flake8_jax.semantics.events.sequence_operands import elements_of, sequence_operand
+from flake8_jax.semantics.events.sequence_operands import elements_of, sequence_operand, shape_operand
 
 _MODULES = ("haiku.", "flax.linen.", "flax.nnx.", "equinox.")
 """Libraries of modules: objects that compute when they are called."""
@@ -67,8 +67,8 @@ def non_array_argument(
     - The code passes a function or a module and forgets to call it: `jnp.tanh(network)` instead of
       `jnp.tanh(network(x))`.
     - A function of `jax.random` gets a number or a shape in place of a key.
-    - A function such as `jnp.sum` gets a list. Unlike NumPy, most functions of `jax.numpy` do not convert lists;
-      `jnp.asarray` does.
+    - A function such as `jnp.sum` or `jnp.unique` gets a list, or a list is given for an option such as `repeats` of
+      `jnp.repeat`. Unlike NumPy, most functions of `jax.numpy` do not convert lists; `jnp.asarray` does.
     - An operator gets a list and an array of JAX: `[1, 2] + x`.
 
     With `--preview`, the rule also reports such a value in the result of a function that JAX traces, for example in
@@ -76,6 +76,8 @@ def non_array_argument(
 
     With `--preview`, the rule also reports a list as the index of an array of JAX, as in `x[[0, 2]]`. NumPy takes such a
     list, and JAX raises `TypeError`.
+
+    With `--preview`, the rule also reports a shape in place of an array, as in `jnp.repeat(x, y.shape[:-1])`.
 
     With `--preview`, the rule also reports a seed of `jax.random.key` that is None, or a parameter whose default is None
     and that the function uses only as the seed.
@@ -469,18 +471,27 @@ def _indexed(event: ListIndex) -> Report:
 
 def _not_converted(event: LibraryCall) -> Report | None:
     """A list is given to a function of ``jax.numpy``, which converts none."""
-    found = sequence_operand(event)
+    found, short = sequence_operand(event), event.name.removeprefix("jax.numpy.")
     if found is None:
-        return None
-    short = event.name.removeprefix("jax.numpy.")
+        return _of_shape(event, short)
     subject = quote(event.context, found.node, "the argument")
     # What a call gives in a tuple are results of their own, as of `init, apply = …`.
     results = isinstance(found.value, TupleValue) and isinstance(found.node, ir.Call)
     is_written_out = isinstance(found.node, (ir.List, ir.Tuple)) or _holds_numbers(found.value)
-    one_array = "convert it with jnp.asarray" if is_written_out else "make it one array first, such as with jnp.stack"
+    conversion = "np.asarray" if found.counts else "jnp.asarray"
+    one_array = f"convert it with {conversion}" if is_written_out else "make it one array first, such as with jnp.stack"
     remedy = "take the result that you mean out of it" if results else one_array
     where = passed_in(event.context, found.node)
     return Report(found.node, f"{subject} is {found.kind}{where}, but jnp.{short}() takes only arrays; {remedy}")
+
+
+def _of_shape(event: LibraryCall, short: str) -> Report | None:
+    """``jnp.repeat(x, y.shape[:-1])``."""
+    node = shape_operand(event)
+    if node is None:
+        return None
+    problem = f"{quote(event.context, node)} is a tuple, but jnp.{short}() takes only arrays"
+    return Report(node, f"{problem}; take the number that you mean out of it, or convert it with np.asarray", preview=True)
 
 
 def _holds_numbers(value: Value) -> bool:

@@ -17,6 +17,7 @@ kind       what follows a parameter's colon::
     ?             not known
 
 filled     functions that take arrays without elements, but whose equivalents raise on them (section ``[filled]``).
+refused    of a function of ``jax.numpy``, further parameters that take no list and no tuple (section ``[refused]``).
 
 ``scripts/numpy_equivalents.py`` writes ``numpy.toml``. Limitations: options that only fail together.
 """
@@ -65,17 +66,25 @@ class EquivalentSignature:
 
 def equivalent_signature(name: str) -> EquivalentSignature | None:
     """What the equivalent of a NumPy or SciPy function takes; None where the script did not try it. ``name``: canonical."""
-    equivalents, filled = _tables()
+    equivalents, filled, _ = _tables()
     line = equivalents.get(name)
     return None if line is None else _parse(line, name not in filled)
 
 
+def refused_sequences(name: str) -> tuple[str, ...]:
+    """Parameters of a function of ``jax.numpy`` that take no list and no tuple, beside the arrays with which the line of the
+    NumPy function begins. That of ``*args`` has its star."""
+    names = _tables()[2].get(name)
+    return () if names is None else tuple(names.split(", "))
+
+
 @cache
-def _tables() -> tuple[dict[str, str], dict[str, str]]:
-    """The lines of the section ``[equivalents]``, and those of ``[filled]``, by function."""
+def _tables() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    """The lines of the sections ``[equivalents]``, ``[filled]`` and ``[refused]``, by function."""
     text = resources.files(__package__).joinpath("numpy.toml").read_text(encoding="utf-8")
-    equivalents, _, filled = text.partition("\n[filled]\n")
-    return dict(_ENTRY.findall(equivalents)), dict(_ENTRY.findall(filled))
+    equivalents, _, rest = text.partition("\n[filled]\n")
+    filled, _, refused = rest.partition("\n[refused]\n")
+    return dict(_ENTRY.findall(equivalents)), dict(_ENTRY.findall(filled)), dict(_ENTRY.findall(refused))
 
 
 @cache

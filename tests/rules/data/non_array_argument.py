@@ -243,6 +243,50 @@ def stretched(x):
 # raises TypeError: stretched(jnp.ones(2))
 
 
+def tiled(x):
+    return jnp.repeat(x, (3,), axis=0)  # expect: non-array-argument
+
+
+# raises TypeError: tiled(jnp.ones(2))
+
+
+def weighted(x):
+    return jnp.average(x, weights=[1.0, 2.0])  # expect: non-array-argument
+
+
+# raises TypeError: weighted(jnp.ones(2))
+
+
+def levels(x):
+    return jnp.sum(x, where=x > 0), jnp.unique([1, 2, 2])  # expect: non-array-argument
+
+
+# raises TypeError: levels(jnp.ones(2))
+
+
+def grid(x):
+    return jnp.meshgrid(x, [1.0, 2.0])  # expect: non-array-argument
+
+
+# raises TypeError: grid(jnp.ones(2))
+
+
+def of_a_shape(x):
+    rows = jnp.ones((2, 3))
+    return jnp.repeat(x, rows.shape[:-1])  # expect: non-array-argument
+
+
+# raises TypeError: of_a_shape(jnp.ones(2))
+
+
+def taken_as_they_are(x):
+    shape = jnp.tile(x, (2, 1)), jnp.full([2], 1.0), jnp.split(x, [1]), jnp.repeat(x, x.shape[0]), jnp.sum(x, (0,))
+    return shape, jnp.unique(jnp.asarray([1, 2])), jnp.select([x > 0], [x], 0.0), jnp.histogram(x, bins=4)
+
+
+# runs: taken_as_they_are(jnp.ones(2))
+
+
 def stretched_on_the_host(x, factors):
     shape = (1, 2) + x.shape
     return np.ones(2) * (1.0, 2.0) + np.asarray(x) * [1.0, 2.0], x * jnp.asarray(factors), shape
