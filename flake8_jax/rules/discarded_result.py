@@ -40,6 +40,9 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
     for a reduction such as `x.max()`, and for a statement outside functions, because the author may have looked at the
     value in a notebook or debugger.
 
+    With `--preview`, the rule also reports statements such as `jax.device_put(x, device)` and `jax.jit(step)`: they return a
+    new array or function, and leave `x` and `step` as they are.
+
     ## Why is this bad?
 
     Functions of `jax.numpy` and `jax.lax` and methods of JAX arrays change nothing in place, unlike NumPy's `x.sort()`
@@ -206,6 +209,8 @@ _NO_OPTIONS = frozenset({"jax.named_scope", "jax.ensure_compile_time_eval"})
 def _of_operation(event: Discarded) -> Report | None:
     """``jnp.clip(x, 0, 1)``, ``x - y``."""
     context, name = event.context, event.call_name.rpartition(".")[2]
+    if event.call_name in _PLACING | _TRANSFORMING:
+        return _without_effect(event)
     if not _is_pure(event) or name in _CHECKING or _is_shown(event):
         return None
     subject = quote(context, event.at, event.call_name)
@@ -216,6 +221,28 @@ def _of_operation(event: Discarded) -> Report | None:
     keep = "assert that it is true" if name in _TESTING or isinstance(event.at, ir.Compare) else "assign it"
     message = f"{subject} returns a result and changes nothing, but nothing uses the result; {keep} or remove this line"
     return Report(event.at, message, "info" if is_test(context) or _looks(name, context) else None)
+
+
+_PLACING = frozenset(
+    {"jax.device_put", "jax.device_put_replicated", "jax.device_put_sharded", "jax.lax.with_sharding_constraint"}
+)
+_TRANSFORMING = frozenset({"jax.jit", "jax.pmap", "jax.vmap", "jax.grad", "jax.value_and_grad", "jax.checkpoint"})
+
+
+def _without_effect(event: Discarded) -> Report | None:
+    """``jax.device_put(x, device)``, ``jax.jit(step)``: what was given stays as it is."""
+    call = event.at
+    if not isinstance(call, ir.Call) or not call.args or call.args[0].star or is_test(event.context):
+        return None
+    if any(argument.keyword == "donate" for argument in call.args) or _is_shown(event) or _is_timed(event):
+        return None
+    given = call.args[0].value
+    if not isinstance(given, (ir.Name, ir.Attribute)):
+        return None
+    made = "a new function" if event.call_name in _TRANSFORMING else "a new array"
+    subject, first = quote(event.context, call, event.call_name), quote(event.context, given, "its argument")
+    problem = f"{subject} returns {made} and does not change {first}, but nothing uses the result"
+    return Report(call, f"{problem}; assign it or remove this line", preview=True)
 
 
 def _is_pure(event: Discarded) -> bool:

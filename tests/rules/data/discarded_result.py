@@ -105,3 +105,31 @@ def unknown(x):
 
 
 # runs: effects(jnp.ones(2)), host(jnp.ones(2)), raises(jnp.ones(2)), unknown(np.ones(2))
+
+
+def placed(x, device):
+    jax.device_put(x, device)  # expect: discarded-result
+    y = jax.device_put(x, device)
+    return x, y
+
+
+# runs: placed(jnp.ones(2), jax.devices()[0])
+
+
+def compiled(x):
+    def step(x):
+        return 2 * x
+
+    jax.jit(step)  # expect: discarded-result
+    fast = jax.jit(step)
+    return step(x), fast(x)
+
+
+# runs: compiled(jnp.ones(2))
+
+
+def given_away(x, device):
+    return jax.device_put(x, device), jax.device_put(3.0)
+
+
+# runs: given_away(jnp.ones(2), jax.devices()[0])
