@@ -184,7 +184,7 @@ def plain_transform_of_module(event: LibraryCall | SharedDraw) -> Report | None:
     ## How it is verified
 
     `jaxlint verify` runs the program that you name. It confirms the finding about `hk.transform` if the call raises
-    `ValueError`. It cannot confirm a finding about `vmap`.
+    `ValueError`. It confirms a finding about `vmap` if the line runs, because the code already shows the mistake.
 
     ## Since
 

@@ -55,8 +55,8 @@ def unrolled_loop(event: UnrolledLoop | RootMet) -> Report | None:
     - A loop under `jax.grad` that nothing compiles. JAX then runs, and differentiates, each operation of each
       iteration by itself, and `jit` would unroll the loop.
 
-    With `--preview`, the rule also reports the option `unroll` of `jax.lax.scan` and `jax.lax.fori_loop`, as in the last
-    example, if it makes at least 32 copies of the body, or at least 16 of a body that calls functions of the program.
+    With `--preview`, the rule also reports the option `unroll` of `jax.lax.scan` and `jax.lax.fori_loop`, such as
+    `unroll=True`, if it makes at least 32 copies of the body, or at least 16 of a body that calls functions of the program.
 
     ## Why is this bad?
 
@@ -190,23 +190,6 @@ def unrolled_loop(event: UnrolledLoop | RootMet) -> Report | None:
         assert str(jax.make_jaxpr(make_solver(Options()))(jnp.ones(4))).count(" = mul ") == 128
     ```
 
-    ```python
-    import jax
-    import jax.numpy as jnp
-
-
-    def decode(cell, state):
-        def step(state, _):
-            return cell(state), None
-
-        return jax.lax.scan(step, state, length=24, unroll=True)[0]  # expect: unrolled-loop
-
-
-    def demonstrate():
-        program = jax.jit(lambda x: decode(jnp.tanh, x)).lower(1.0).compile()
-        assert program.as_text().count(" tanh(") == 24
-    ```
-
     ## Use instead
 
     ```python
@@ -320,6 +303,7 @@ def unrolled_loop(event: UnrolledLoop | RootMet) -> Report | None:
 
     `jaxlint verify` runs the program that you name and confirms the finding if one trace runs the body of the loop (of
     nested loops: the body of the innermost loop) at least 32 times. This number does not depend on `unroll-threshold`.
+    It cannot confirm a finding about the option `unroll`.
 
     ## Since
 
