@@ -17,6 +17,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.classes import find_in_class
+from flake8_jax.semantics.domain.code import path_of
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import NORMAL, RAISE, RETURN, Flow, Tried, Watched
 from flake8_jax.semantics.domain.values import (
@@ -320,9 +321,13 @@ def _catches_all(m: Machine, frame: Frame, kind: ir.Expr | None) -> bool:
 
 
 def _raises_again(handler: ir.ExceptHandler) -> bool:
-    """The handler ends with a bare ``raise``."""
+    """The handler ends with ``raise``, with ``raise e`` of the error itself or with ``sys.exit(1)``: the program fails."""
     last = handler.body[-1] if handler.body else None
-    return isinstance(last, ir.Raise) and last.exc is None
+    if isinstance(last, ir.ExprStmt):
+        return isinstance(last.value, ir.Call) and path_of(last.value.func) == "sys.exit" and bool(last.value.args)
+    if not isinstance(last, ir.Raise):
+        return False
+    return last.exc is None or (isinstance(last.exc, ir.Name) and last.exc.id == handler.name)
 
 
 def _raises_another(handler: ir.ExceptHandler) -> bool:
