@@ -445,12 +445,16 @@ _ELSEWHERE_METHODS = {
     "bool": "{x}.astype(bool)",
     "clamp": "{x}.clip(…)",
     "cpu": "np.asarray({x}) for a NumPy array",
+    "ctypes": "np.asarray({x}).ctypes",
     "cuda": "jax.device_put",
     "detach": "jax.lax.stop_gradient({x})",
     "dim": "{x}.ndim",
     "double": "{x}.astype(jnp.float64)",
+    "dump": "jnp.save(…, {x})",
+    "dumps": "np.asarray({x}).dumps()",
     "expand": "jnp.broadcast_to({x}, …)",
     "fill": "jnp.full_like({x}, …)",
+    "flags": "np.asarray({x}).flags",
     "float": "{x}.astype(jnp.float32)",
     "half": "{x}.astype(jnp.float16)",
     "int": "{x}.astype(int)",
@@ -460,10 +464,13 @@ _ELSEWHERE_METHODS = {
     "numpy": "np.asarray({x})",
     "permute": "{x}.transpose(…)",
     "set": "{x}.at[…].set(…)",
+    "strides": "np.asarray({x}).strides",
     "to": "jax.device_put, or {x}.astype(…) for a dtype",
+    "tofile": "np.asarray({x}).tofile(…)",
+    "tostring": "{x}.tobytes()",
     "unsqueeze": "jnp.expand_dims({x}, axis=…)",
 }
-"""What JAX has for methods of the arrays of other libraries."""
+"""What JAX has for methods of the arrays of other libraries, those of NumPy among them (the whole list, on JAX 0.10.2)."""
 
 
 def _uncallable(event: CallMismatch) -> str:

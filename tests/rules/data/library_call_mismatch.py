@@ -124,6 +124,27 @@ def of_torch(x):
 # raises AttributeError: of_torch(jnp.ones(2))
 
 
+def hashed(x):
+    return hash(jnp.sin(x).round(8).tostring())  # expect: library-call-mismatch
+
+
+# raises AttributeError: hashed(jnp.ones(2))
+
+
+def stepped(x):
+    return jnp.sin(x).strides  # expect: library-call-mismatch
+
+
+# raises AttributeError: stepped(jnp.ones(2))
+
+
+def as_bytes(x):
+    return hash(jnp.sin(x).round(8).tobytes()), np.asarray(x).strides
+
+
+# runs: as_bytes(jnp.ones(2))
+
+
 def size_of(x):
     y = jnp.sin(x)
     return y.size(0)  # expect: library-call-mismatch
