@@ -491,7 +491,9 @@ def _of_shape(event: LibraryCall, short: str) -> Report | None:
     if node is None:
         return None
     problem = f"{quote(event.context, node)} is a tuple, but jnp.{short}() takes only arrays"
-    return Report(node, f"{problem}; take the number that you mean out of it, or convert it with np.asarray", preview=True)
+    return Report(
+        node, f"{problem}; take the number that you mean out of it, or convert it with np.asarray", preview=True
+    )
 
 
 def _holds_numbers(value: Value) -> bool:

@@ -109,6 +109,8 @@ def track_method(m: Machine, scope: ModuleScope, node: ir.Call, method: Value) -
         owner, name = method.parent, method.step
     else:
         return
+    if name not in _OF_FROZEN:
+        return
     while isinstance(owner, Opaque) and canonical_key(owner) not in uses.variables:
         owner = owner.parent
     changed = _CHANGED.get(name)
@@ -116,15 +118,16 @@ def track_method(m: Machine, scope: ModuleScope, node: ir.Call, method: Value) -
         return
     if isinstance(owner, Opaque):
         uses.versions.method(m, scope, node, f"flax.linen.Module.init(){name}")
-    elif name in _OF_FROZEN and is_named_variables(node) and uses.versions.uses_variables(scope):
+    elif _is_named_variables(node) and uses.versions.uses_variables(scope):
         uses.versions.method(m, scope, node, f"flax.linen.Module.init(){name}", guess=True)
 
 
-_OF_FROZEN = frozenset({".copy", ".pop", ".unfreeze"})
+_OF_FROZEN = frozenset({".copy", ".pop", ".pretty_repr", ".unfreeze"})
+"""Methods that a ``FrozenDict`` has, and a dict has not or has otherwise."""
 _NAMED_VARIABLES = frozenset({"batch_stats", "init_variables", "params", "variables"})
 
 
-def is_named_variables(node: ir.Call) -> bool:
+def _is_named_variables(node: ir.Call) -> bool:
     """By its name, what the method is called on holds variables of Flax: ``state.params``."""
     return isinstance(node.func, ir.Attribute) and path_of(node.func.value).rpartition(".")[2] in _NAMED_VARIABLES
 
