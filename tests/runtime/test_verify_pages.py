@@ -8,6 +8,7 @@ import pytest
 from support.jax_programs import Program
 from support.pages import Example, parse_page
 
+from flake8_jax.cli.verify import words_of
 from flake8_jax.rules import all_rules
 from flake8_jax.runtime_checks.observations import Spot
 from flake8_jax.runtime_checks.oracles import all_oracles
@@ -58,6 +59,14 @@ SHOWN_OTHERWISE = {
     "sync-in-loop": "on a CPU, the arrays of its small examples are ready before they are read",
 }
 """Rules whose page demonstrates the defect in another way than by running every labelled line."""
+JUDGED_BY_NAMES = {"unhashable-static"}
+"""Rules that a run confirms by the names in the statement, too."""
+
+
+def _asked(rule: str, path: Path, row: int) -> Asked:
+    spot = Spot(str(path), row, row)
+    words = words_of(path.read_text(encoding="utf-8"), spot) if rule in JUDGED_BY_NAMES else frozenset()
+    return Asked(rule, spot, words=words)
 
 
 @pytest.mark.jax
@@ -77,7 +86,7 @@ def test_examples_of_the_manual_are_confirmed(mode: str, tmp_path: Path) -> None
         labels = [label for label in example.labels if label.rule == rule]
         labels = sorted(labels, key=lambda label: (label.file, label.row))
         labels = labels[:1] if mode == "nans" else labels  # JAX stops at the first NaN
-        asked += [Asked(rule, Spot(str(folder / label.file), label.row, label.row)) for label in labels]
+        asked += [_asked(rule, folder / label.file, label.row) for label in labels]
     (tmp_path / "driver.py").write_text(DRIVER)
     workload = Workload(("python", str(tmp_path / "driver.py")), (str(tmp_path),), str(tmp_path), target="cpu",
                         limits=Limits(240, enough=240 if mode == "keys" else None))  # fmt: skip
