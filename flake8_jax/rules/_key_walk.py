@@ -24,7 +24,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._units import Unit, imports_jax, library_name, own_expressions, text_of, units_of
-from flake8_jax.semantics.domain.code import all_statements, bound_paths, last_name, path_of
+from flake8_jax.semantics.domain.code import all_statements, bound_paths, last_name, path_of, paths_read
 from flake8_jax.semantics.domain.equal_draws import mentions_equal_draws
 from flake8_jax.semantics.domain.key_words import NAMED, keeps_key
 from flake8_jax.semantics.domain.scopes import ModuleScope
@@ -417,6 +417,8 @@ def _is_meant(unit: Unit, key: str, first: Use, second: Use) -> bool:
     one, other = text_of(first.at.func, scope), text_of(second.at.func, scope)
     if any(_COPY.search(name.lower()) for name in (one, other, *bound[0], *bound[1])):
         return True
+    if _are_subtracted(unit, bound[0], bound[1]):
+        return True
     if unit.function is None and first.callee == second.callee and not _are_near(unit, first, second):
         return True
     if _shuffle_alike(first, second):
@@ -426,6 +428,17 @@ def _is_meant(unit: Unit, key: str, first: Use, second: Use) -> bool:
         return unit.function is None or (one == other and alone[0] == alone[1])
     shown = {path_of(argument.value) for argument in second.at.args}
     return "init" in second.callee and first.kind == "draw" and bool(shown & bound[0])
+
+
+def _are_subtracted(unit: Unit, one: set[str], other: set[str]) -> bool:
+    """The code takes the difference of both results, in which the noise of one key cancels: common random numbers."""
+    for statement in unit.statements:
+        for node in own_expressions(statement):
+            if isinstance(node, ir.BinOp) and node.op == "-":
+                left, right = paths_read(node.left), paths_read(node.right)
+                if (left & one and right & other) or (left & other and right & one):
+                    return True
+    return False
 
 
 def _are_near(unit: Unit, first: Use, second: Use) -> bool:

@@ -147,6 +147,18 @@ def conditional(params, rng, flag):
 """,
 }
 SPARED = {
+    "common random numbers: the difference of both results": """
+def slope(key, evaluate, theta, eps):
+    up = evaluate(theta + eps, key)
+    down = evaluate(theta - eps, key)
+    return (up - down) / (2 * eps)
+
+
+def gain(env, policy, plain, key):
+    improved = env.rollout(policy, key)
+    baseline = env.rollout(plain, key)
+    return improved.mean() - baseline.mean()
+""",
     "keys of a store and of a registry": """
 def refresh(store, key, build):
     store.delete(key)

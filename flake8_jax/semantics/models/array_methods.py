@@ -171,6 +171,7 @@ _GIVEN: dict[str, Callable[[Value], Value]] = {
     "item": lambda base: Static(""),
     "tolist": listed,
     "block_until_ready": lambda base: base,
+    "is_ready": lambda base: Static("bool"),
 }
 """Methods whose results hang on nothing else."""
 

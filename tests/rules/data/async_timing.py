@@ -554,3 +554,15 @@ def read_in_a_block(x, verbose):
 begin = time.perf_counter()
 result = chain(jnp.ones((3, 3)))
 duration = time.perf_counter() - begin  # expect: async-timing
+
+
+def polled(x):
+    chain(x).block_until_ready()
+    start = time.perf_counter()
+    y = chain(x)
+    while not y.is_ready():
+        time.sleep(0.001)
+    return time.perf_counter() - start
+
+
+# runs: polled(jnp.ones((3, 3)))
