@@ -24,6 +24,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._units import Unit, imports_jax, library_name, own_expressions, text_of, units_of
+from flake8_jax.semantics.domain.boundary import NOT_TRAINING
 from flake8_jax.semantics.domain.code import all_statements, bound_paths, last_name, path_of, paths_read
 from flake8_jax.semantics.domain.equal_draws import mentions_equal_draws
 from flake8_jax.semantics.domain.key_words import NAMED, keeps_key
@@ -65,6 +66,7 @@ _WITHOUT_KEYS = frozenset({
     "time", "torch", "tqdm", "typing", "wandb",
 })  # fmt: skip
 """Libraries whose functions draw from no key, or whose functions the tables describe."""
+_APPLYING = frozenset({"apply", "apply_fn"})
 _NEAR = 12
 _DEPTH = 3
 
@@ -280,13 +282,14 @@ def _uses_in(walker: _Walk, call: ir.Call) -> Iterator[tuple[str, Use]]:
         return
     is_init = "init" in callee
     for number, argument in enumerate(call.args):
-        if callee in ("apply", "apply_fn") and argument.keyword is None:
+        if callee in _APPLYING and argument.keyword is None:
             continue  # a network of Haiku may need no key here
         values = [argument.value]
         if isinstance(argument.value, ir.Dict):
             values = argument.value.values
         for value in values:
-            key = _key_path(value)
+            key = _keys_of_collections(call, argument) if argument.keyword == "rngs" else ""
+            key = key or _key_path(value)
             if (
                 not key
                 or key in walker.others
@@ -297,6 +300,20 @@ def _uses_in(walker: _Walk, call: ir.Call) -> Iterator[tuple[str, Use]]:
             if kind == "known" and not _consumes(walker, call, number, argument.keyword):
                 continue
             yield key, Use(call, callee, "given" if kind == "known" else kind)
+
+
+def _keys_of_collections(call: ir.Call, argument: ir.Argument) -> str:
+    """``rngs`` of ``net.apply(variables, x, rngs=rngs)``: a dict that each call gets, if the call may draw from its keys."""
+    is_off = any(_is_off(other) for other in call.args)
+    return path_of(argument.value) if last_name(call.func) in _APPLYING and not is_off else ""
+
+
+def _is_off(argument: ir.Argument) -> bool:
+    """``train=False``, ``deterministic=True``; of an argument without a name, any ``False``."""
+    value = argument.value
+    if not isinstance(value, ir.Constant) or not isinstance(value.value, bool):
+        return False
+    return value.value is NOT_TRAINING.get(argument.keyword) if argument.keyword else not value.value
 
 
 def _key_path(value: ir.Expr) -> str:
@@ -573,7 +590,8 @@ def _report(unit: Unit, key: str, first: Use, second: Use) -> Report:
     elif "init" in first.callee and "init" in second.callee:
         message = f"{said}, so layers of equal names and shapes may start with equal parameters; split it first"
     else:
-        message = f"{said}, so `{second.callee}` may draw the same numbers; split it first"
+        advice = "split its keys" if key.endswith("rngs") else "split it"
+        message = f"{said}, so `{second.callee}` may draw the same numbers; {advice} first"
     return Report(second.at, message, "info", preview=True)
 
 

@@ -66,6 +66,9 @@ def key_reuse(event: KeyUse | LibraryCall | FileRead) -> Report | list[Report] |
     key for this call and never uses it (`rng, sub = jax.random.split(rng)`, then `act(obs, rng)`). Of the places within eight
     lines of a function or cell, it reports the first.
 
+    With `--preview`, the rule also reports a dict of keys that two calls of `apply` of Flax get (`rngs=rngs`), because
+    one module then draws the same dropout mask twice.
+
     If code uses one key several times, the rule reports the second use. With `--preview`, it also reports further uses that
     are more than eight lines apart.
 
