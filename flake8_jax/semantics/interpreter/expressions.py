@@ -44,6 +44,7 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Unknown,
     Value,
+    contents_of,
     holds_tracer,
     known_elements,
 )
@@ -278,7 +279,9 @@ def _formatted(m: Machine, frame: Frame, node: ir.FormattedValue) -> Value:
 
 def _held(value: Value) -> tuple[Value, ...]:
     """The values that a string shows in which this one stands."""
-    shows = isinstance(value, (Array, Tree, Static)) or dispatched_in(value)
+    parts = contents_of(value) if isinstance(value, (TupleValue, ListValue, DictValue)) else None
+    traced = any(holds_tracer(part, GRAD) for part in parts or ())
+    shows = traced or isinstance(value, (Array, Tree, Static)) or dispatched_in(value)
     return (value, *getattr(value, "holds", ())) if shows else ()
 
 

@@ -41,6 +41,18 @@ def logged(x):
 # runs: logged(jnp.ones(2))
 
 
+@jax.jit
+def containers(x):
+    pair, parts = jnp.linalg.slogdet(x), {"x": x, "size": 2}
+    print(f"{pair}")  # expect: print-in-staged
+    print("parts", f"{parts!r}")  # expect: print-in-staged
+    print(f"{(x.shape, x.dtype)}")
+    return x
+
+
+# runs: containers(jnp.ones((2, 2)))
+
+
 # --- never flagged -------------------------------------------------------------
 
 
