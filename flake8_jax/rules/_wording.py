@@ -111,10 +111,9 @@ def static_remedy(node: ir.Node | ir.Expr | None) -> str:
     return "static, as a static field or argument" if isinstance(node, ir.Attribute) else "a static argument"
 
 
-def as_parameter(context: Context) -> str:
+def as_parameter(inner: ir.Function | None) -> str:
     """What to do with a value that traced code reads from around itself. The flagged expression may pass it on already, so the
     function that needs a parameter is named."""
-    inner = context.inner
     if inner is None:
         return "pass it as an argument"
     named = f"`{inner.name}`" if inner.name.isidentifier() and not inner.is_lambda else "the lambda"

@@ -144,7 +144,7 @@ def stale_global(event: GlobalRead) -> Report | None:
     problem = f"JAX reads the global `{event.name}` at trace time only{COMPILED_BY}, but other code changes it later"
     return Report(
         event.at,
-        f"{problem}; {as_parameter(event.context)}",
+        f"{problem}; {as_parameter(event.context.inner)}",
         None if is_key else level_in_notebook(event.context),
         unless=CHANGED_HERE,
         given=event.fact,

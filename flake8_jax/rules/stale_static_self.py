@@ -82,7 +82,9 @@ def stale_static_self(event: StaleRead) -> Report | None:
     ## Not reported
 
     jaxlint does not report a function that the code jits again after the change (`self.predict = jax.jit(…)`), because
-    JAX then reads the new value. It does not report an attribute that the code sets only before the first call.
+    JAX then reads the new value. It does not report an attribute that the code sets only before the first call. JAX
+    also traces a function again if a call passes another static argument or an array of another shape. And an
+    attribute that the function itself changes, such as `self.traces += 1`, counts how often JAX traces it.
 
     ```python
     import jax
@@ -110,10 +112,35 @@ def stale_static_self(event: StaleRead) -> Report | None:
         return before, model.predict(x)
     ```
 
+    ```python
+    from functools import partial
+
+    import jax
+    import jax.numpy as jnp
+
+
+    class Window:
+        def __init__(self):
+            self.width = 3
+            self.traces = 0
+
+        @partial(jax.jit, static_argnums=(0, 1))
+        def first(self, width, x):
+            self.traces += 1
+            return x[: self.width]
+
+
+    def main():
+        window = Window()
+        before = window.first(3, jnp.ones(10))
+        window.width = 4
+        window.traces = 0
+        return before, window.first(4, jnp.ones(10))
+    ```
+
     ## Limitations
 
-    The rule misses changes that code outside the project makes. It does not report a call with arguments of other
-    shapes, because JAX traces the function again. It also misses a Flax module that compiled code captures
+    The rule misses changes that code outside the project makes. It also misses a Flax module that compiled code captures
     while an optimizer updates the module.
 
     ## Fix safety
@@ -144,7 +171,7 @@ def stale_static_self(event: StaleRead) -> Report | None:
     problem = f"jit compiles `{event.name}` into a constant, so calls do not see the change in {where}"
     return Report(
         event.at,
-        f"{problem}; {as_parameter(event.context)}",
+        f"{problem}; {as_parameter(event.function)}",
         preview=True,
         unless=event.unless,
         uses=(Step(written.scope.path, written.start, row, "use", "", f"this rebinds `{event.name}`"),),

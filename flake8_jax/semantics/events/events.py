@@ -475,12 +475,13 @@ class GlobalRead(msgspec.Struct, frozen=True, eq=False):
 
 class StaleRead(msgspec.Struct, frozen=True, eq=False):
     """A compiled function reads a variable that is a constant to it, and that was rebound after JAX traced the function:
-    an attribute, or a variable of an enclosing function (see ``staleness``). name: as spelled at ``at``. written: where it
-    is rebound. unless: the fact that takes a report back."""
+    an attribute, or a variable of an enclosing function (see ``staleness``). name: as spelled at ``at``. function: around
+    ``at``. written: where it is rebound. unless: the fact that takes a report back."""
 
     context: Context
     at: ir.Node
     name: str
+    function: ir.Function | None
     written: Site
     unless: str
 

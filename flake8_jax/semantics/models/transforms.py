@@ -342,7 +342,7 @@ def _run_inside(m: Machine, tv: TransformedValue, at: Call) -> Value:
     if isinstance(tv.operand, PartialValue):
         track_held(m, tv.operand, tv.site)
     replica, reports = enter_replica(m, tv, maps=mapped_axis is not None), len(m.bus.emissions)
-    around = begin_compiled(m, tv)
+    around = begin_compiled(m, tv, crossed)
     result = stage(m, tv.operand, at.to(crossed), enter(m, fact, tv.name, mapped_axis, tv.options))
     end_compiled(m, around)
     if replica is not None:

@@ -12,8 +12,11 @@ stale       the wrapper has read the cell, the cell was rebound, and the same ex
             JAX does not run that expression again.
 awaited     a method rebinds a cell of its object that a compiled method has read: the next call of the method is stale.
 
-Limitations: a call with other shapes or static arguments, which JAX traces again; writes that nothing in the project makes;
-Flax modules that compiled code captures.
+form        what is known of the arguments of a call that decides whether JAX traces again: static values, dtypes, shapes. A
+            call of another form than the one before the write reads the new value.
+
+Limitations: a call with other shapes or static arguments that jaxlint does not know, which JAX traces again; writes that
+nothing in the project makes; Flax modules that compiled code captures.
 """
 
 from __future__ import annotations
@@ -22,6 +25,8 @@ import re
 from typing import Any, NamedTuple
 
 from flake8_jax.core import ir
+from flake8_jax.core.testing import is_test_function
+from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.conditions import normal_condition
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.values import (
@@ -56,12 +61,16 @@ CONTENTS = "contents"
 
 MAX_ACTIONS = 400
 """A run that reads and writes more cells than this is not done again for them."""
+MAX_READINGS = 100
+"""So many readings of one cell are told apart."""
 
 _DATA = frozenset(
     {Const, Static, Unknown, Array, HostArray, Tree, TupleValue, ListValue, DictValue, Instance, ExternalInstance, UnionValue}
 )  # fmt: skip
 _DESCRIBED = re.compile(r"\.(?:apply_fn|tx|shape|dtype|ndim|size)\b")
 """Parts of a training state, or of an array, that stay the same when another one takes its place."""
+_AUGMENTED = re.compile(r"\s*(?:[-+*/%&|^@]|//|\*\*|<<|>>)=")
+"""What follows a variable that an operator changes in place."""
 _MUTABLE = (ListValue, DictValue, Instance, ExternalInstance)
 _CONSTRUCTORS = frozenset({"__init__", "__post_init__", "__new__", "setup", "__enter__", "__exit__"})
 
@@ -70,11 +79,16 @@ WrapperKey = tuple[Any, ...]
 """The code that makes a wrapper, and the objects that the wrapper holds."""
 
 
+Form = tuple[tuple[Any, tuple[Any, ...]], ...]
+"""What is known of the arguments of a call, by position or name; None for a part that is not known."""
+
+
 class Reading(NamedTuple):
-    """A wrapper has read a cell at a node. written: the node that has rebound the cell since then, 0 if none has. Nodes are
-    identities."""
+    """A wrapper has read a cell at a node, in a call of that form. written: the node that has rebound the cell since then, 0
+    if none has. Nodes are identities."""
 
     wrapper: WrapperKey
+    form: Form
     node: int
     written: int
 
@@ -89,9 +103,10 @@ class Action(NamedTuple):
     slot: Any
     node: int
     wrapper: WrapperKey | None
+    form: Form
 
-    def key(self) -> tuple[int, Any, int, WrapperKey | None]:
-        return id(self.slots), self.slot, self.node, self.wrapper
+    def key(self) -> tuple[int, Any, int, WrapperKey | None, Form]:
+        return id(self.slots), self.slot, self.node, self.wrapper, self.form
 
 
 class Record(NamedTuple):
@@ -103,18 +118,20 @@ class Record(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """Where a cell is read or written. name: of the cell, as the code there spells it."""
+    """Where a cell is read or written. name: of the cell, as the code there spells it. function: the one around."""
 
     scope: ModuleScope
     node: Any
     name: str
+    function: ir.Function | None
 
 
 class Staleness(Tracker):
     """cells: the readings of each cell on the running path, by the identity of its slots. spots: nodes by identity.
     log: all actions of the entry. first: where the log names some slots first. making: the wrappers that were made, in order.
-    made: how many there were with each. running: the outermost wrapper that runs. wrappers: what ``jit`` made of them.
-    read_by: the cells that a wrapper has read. awaited: readings whose next call is stale, with the wrapper's holder."""
+    made: how many there were with each. running: the outermost wrapper that runs, in a call of the ``form``.
+    wrappers: what ``jit`` made of them. read_by: the cells that a wrapper has read. awaited: readings whose next call is
+    stale, with the wrapper's holder."""
 
     def __init__(self, m: Machine) -> None:
         self.m = m
@@ -125,6 +142,7 @@ class Staleness(Tracker):
         self.made: dict[WrapperKey, int] = {}
         self.making: list[WrapperKey] = []
         self.running: WrapperKey | None = None
+        self.form: Form = ()
         self.wrappers: dict[WrapperKey, TransformedValue] = {}
         self.read_by: dict[WrapperKey, set[Any]] = {}
         self.awaited: list[tuple[Instance, TransformedValue, Spot]] = []
@@ -167,7 +185,7 @@ class Staleness(Tracker):
         record: list[tuple[int, Action]] = []
         for action in map(actions.__getitem__, kept):
             if action.wrapper is not None and action.wrapper == self.running:
-                record.append((index.get(id(action.slots), -1), action._replace(wrapper=AROUND)))
+                record.append((index.get(id(action.slots), -1), action._replace(wrapper=AROUND, form=())))
             elif id(action.slots) in index or self.first[id(action.slots)] < begin:
                 if action.wrapper is None or self.made.get(action.wrapper, 0) <= wrappers:
                     record.append((index.get(id(action.slots), -1), action))
@@ -183,9 +201,9 @@ class Staleness(Tracker):
             if action.wrapper is None:
                 self.write(slots, action.slot, action.node, replay.inputs[number] if number >= 0 else None)
             elif action.wrapper != AROUND:
-                self.read(slots, action.slot, action.node, action.wrapper)
+                self.read(action._replace(slots=slots))
             elif self.running is not None:
-                self.read(slots, action.slot, action.node, self.running)
+                self.read(action._replace(slots=slots, wrapper=self.running, form=self.form))
         path.stack = stack
 
     def replayed(self, record: Any, replay: Replay, result: Value) -> None:
@@ -201,18 +219,22 @@ class Staleness(Tracker):
 
     # --- cells ---------------------------------------------------------------------------------------------
 
-    def read(self, slots: dict[Any, Any], slot: Any, node: int, wrapper: WrapperKey) -> None:
+    def read(self, action: Action) -> None:
         """A wrapper reads a cell."""
-        self.track(Action(slots, slot, node, wrapper))
+        slots, slot, node, wrapper, form = action
+        if wrapper is None:
+            return
+        self.track(action)
         key = (id(slots), slot)
         known = self.cells.get(key, frozenset())
-        stale = [r for r in known if r.wrapper == wrapper and r.node == node and r.written]
+        before = [r for r in known if r.wrapper == wrapper and r.node == node and not _differ(r.form, form)]
+        stale = [r for r in before if r.written]
         if stale:
             self.emit(node, min(stale, key=self._order).written)
-        elif Reading(wrapper, node, 0) not in known:
+        elif not any(r.form == form for r in before) and len(known) < MAX_READINGS:
             self.m.journal.keep_alive.append(slots)
             self.read_by.setdefault(wrapper, set()).add(key)
-            self.m.journal.write(self.cells, key, known | {Reading(wrapper, node, 0)})
+            self.m.journal.write(self.cells, key, known | {Reading(wrapper, form, node, 0)})
 
     def make(self, wrapper: WrapperKey) -> None:
         """Code makes a wrapper: JAX knows nothing of this one."""
@@ -233,7 +255,7 @@ class Staleness(Tracker):
 
     def write(self, slots: dict[Any, Any], slot: Any, node: int, owner: Value | None = None) -> None:
         """A cell, maybe of the object ``owner``, is rebound."""
-        self.track(Action(slots, slot, node, None))
+        self.track(Action(slots, slot, node, None, ()))
         key = (id(slots), slot)
         known = self.cells.get(key)
         if not known or all(r.written for r in known):
@@ -263,11 +285,12 @@ class Staleness(Tracker):
         """Tell the rules of a stale reading. unless: what withdraws the report."""
         spot, writing = self.spots[node], self.spots[written]
         context = self.m.path.context(spot.scope)
-        self.m.bus.emit(StaleRead(context, spot.node, spot.name, site_of(writing.scope, writing.node), unless))
+        written_at = site_of(writing.scope, writing.node)
+        self.m.bus.emit(StaleRead(context, spot.node, spot.name, spot.function, written_at, unless))
 
 
-def begin_compiled(m: Machine, tv: TransformedValue) -> WrapperKey | None:
-    """What ``tv`` wraps is about to run: the wrapper that ran before, for ``end_compiled``."""
+def begin_compiled(m: Machine, tv: TransformedValue, args: Arguments) -> WrapperKey | None:
+    """What ``tv`` wraps is about to run with ``args``: the wrapper that ran before, for ``end_compiled``."""
     staleness = m.trackers[Staleness]
     saved = staleness.running
     if (
@@ -277,7 +300,7 @@ def begin_compiled(m: Machine, tv: TransformedValue) -> WrapperKey | None:
         and m.bus.wants(StaleRead)
     ):
         m.journal.keep_alive.append(tv)
-        staleness.running = _wrapper(tv)
+        staleness.running, staleness.form = _wrapper(tv), _form(args)
         staleness.wrappers[staleness.running] = tv
     return saved
 
@@ -285,6 +308,34 @@ def begin_compiled(m: Machine, tv: TransformedValue) -> WrapperKey | None:
 def end_compiled(m: Machine, saved: WrapperKey | None) -> None:
     """It has run."""
     m.trackers[Staleness].running = saved
+
+
+def _form(args: Arguments) -> Form:
+    """What is known of the arguments that a compiled function gets."""
+    given = [*enumerate(args.values), *args.kwargs.items()]
+    return tuple([(name, described) for name, value in given if (described := _described(value))])
+
+
+def _described(value: Value) -> tuple[Any, ...]:
+    """A static value, the dtype and shape of an array, or nothing."""
+    if isinstance(value, Const):
+        return ("constant", type(value.value), value.value)
+    if isinstance(value, Array):
+        return ("array", value.dtype or None, value.ndim, value.length)
+    return ()
+
+
+def _differ(one: Form, other: Form) -> bool:
+    """A part that is known of both is another one, so JAX traces both calls."""
+    known = dict(one)
+    return any(
+        name in known
+        and (
+            len(known[name]) != len(parts)
+            or any(None not in (a, b) and a != b for a, b in zip(known[name], parts, strict=True))
+        )
+        for name, parts in other
+    )
 
 
 def _wrapper(tv: TransformedValue) -> WrapperKey:
@@ -350,12 +401,19 @@ def _is_called(frame: Frame, node: Any) -> bool:
 
 def _track(m: Machine, frame: Frame, node: Any, slots: dict[Any, Any], slot: str, value: Value) -> None:
     staleness = m.trackers[Staleness]
-    if staleness.running is None or _DESCRIBED.match(frame.scope.text, node.end):
+    text = frame.scope.text
+    if staleness.running is None or _DESCRIBED.match(text, node.end) or _is_changed(text, node):
         return
-    staleness.spots[id(node)] = Spot(frame.scope, node, frame.scope.text[node.start : node.end])
-    staleness.read(slots, slot, id(node), staleness.running)
+    staleness.spots[id(node)] = Spot(frame.scope, node, text[node.start : node.end], frame.fn)
+    staleness.read(Action(slots, slot, id(node), staleness.running, staleness.form))
     if isinstance(value, (ListValue, DictValue)):
-        staleness.read(value.slots, CONTENTS, id(node), staleness.running)
+        staleness.read(Action(value.slots, CONTENTS, id(node), staleness.running, staleness.form))
+
+
+def _is_changed(text: str, node: Any) -> bool:
+    """``self.traces += 1``: compiled code counts how often JAX traces it, so it is meant to run then."""
+    spelled = f"{text[node.start : node.end]} = "
+    return bool(_AUGMENTED.match(text, node.end)) or text.endswith(spelled, 0, node.start)
 
 
 # --- writes --------------------------------------------------------------------------------------------
@@ -405,12 +463,14 @@ def _may_write(m: Machine, frame: Frame, node: Any) -> bool:
         return False  # the first iteration sets things up
     if any(key[0] == "is" and truth for key, truth in map(normal_condition, m.path.conditions)):
         return False  # what is None yet is made
+    if fn is not None and is_test_function(fn):
+        return False  # it checks what JAX keeps
     return fn is None or not (fn.is_generator or fn.name in ("__enter__", "__exit__"))
 
 
 def _write(m: Machine, frame: Frame, node: Any, slots: dict[Any, Any], slot: str, owner: Value | None = None) -> None:
     staleness = m.trackers[Staleness]
-    staleness.spots[id(node)] = Spot(frame.scope, node, frame.scope.text[node.start : node.end])
+    staleness.spots[id(node)] = Spot(frame.scope, node, frame.scope.text[node.start : node.end], frame.fn)
     staleness.write(slots, slot, id(node), owner)
 
 

@@ -264,3 +264,53 @@ class Trainer:
         for x in data:
             gradient = self.predict(self.state.params, x)
             self.state = self.state.apply_gradients(grads=gradient)
+
+
+class Window:
+    def __init__(self):
+        self.width = 3
+        self.traces = 0
+
+    @partial(jax.jit, static_argnums=(0, 1))
+    def first(self, width, x):
+        self.traces = self.traces + 1
+        return x[: self.width]
+
+    @partial(jax.jit, static_argnums=0)
+    def sum(self, x):
+        return x.sum() + self.width
+
+    @partial(jax.jit, static_argnums=0, static_argnames="axis")
+    def mean(self, x, *, axis):
+        return x.mean(axis) + self.width  # expect: stale-static-self
+
+
+def traced_again_for_another_width():
+    window = Window()
+    before = window.first(3, jnp.ones(10))
+    window.width = 4
+    window.traces = 0
+    return before, window.first(4, jnp.ones(10))
+
+
+def traced_again_for_another_shape_or_dtype():
+    window = Window()
+    before = window.sum(jnp.ones(10))
+    window.width = 4
+    between = window.sum(jnp.ones(11))
+    window.width = 5
+    return before, between, window.sum(jnp.ones(12)), window.sum(jnp.ones((3, 4)))
+
+
+def not_traced_again(x):
+    window = Window()
+    before = window.mean(jnp.ones(10), axis=0)
+    window.width = 4
+    return before, window.mean(x, axis=0)
+
+
+def test_jax_keeps_the_old_width():
+    window = Window()
+    before = window.sum(jnp.ones(10))
+    window.width = 4
+    assert window.sum(jnp.ones(10)) == before
