@@ -108,8 +108,9 @@ def lossy_flatten(event: FileRead) -> list[Report]:
 
     ## Not reported
 
-    jaxlint does not report an attribute that no method reads, or that the constructor computes from other attributes. It
-    reports nothing if `tree_unflatten` makes the object without the constructor, or sets attributes afterwards.
+    jaxlint does not report an attribute that no method reads, one that only matters for output, such as `verbose` or
+    `name`, or one that the constructor computes from other attributes. It reports nothing if `tree_unflatten` makes the
+    object without the constructor, or sets attributes afterwards.
 
     ```python
     import jax
@@ -196,7 +197,7 @@ def _of_class(context: Context, cls: ir.ClassDef) -> Iterator[Report]:
     stored = _stored(init)
     left = {p.name for p in parameters if p.name not in passed and p.default is not None}
     read = {name for one in methods.values() if one.name not in _SILENT for name in _attributes(one)}
-    lost = [name for name, own in stored.items() if own in left and name in read]
+    lost = [name for name, own in stored.items() if own in left and name in read - _OF_OUTPUT]
     if lost:
         yield _report_lost(context, cls, rebuilt, flatten, lost)
     for name, attribute in passed.items():
@@ -221,6 +222,8 @@ def _report_lost(
     return Report(at, message, preview=True)
 
 
+_OF_OUTPUT = frozenset({"verbose", "debug", "quiet", "silent", "logger", "name", "label", "description"})
+"""Attributes for what a program prints: a value that is lost changes no result."""
 _SILENT = frozenset({"__init__", "__repr__", "__str__", "__eq__", "tree_flatten", "tree_unflatten"})
 
 

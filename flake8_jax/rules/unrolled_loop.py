@@ -10,6 +10,7 @@ from flake8_jax.core.registry import Candidate, Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._units import calls_in, library_name
+from flake8_jax.rules._wording import callee
 from flake8_jax.semantics.domain.code import nodes_around, path_of
 from flake8_jax.semantics.domain.signatures import underlying
 from flake8_jax.semantics.domain.values import Array, Const, FunctionValue, Value, known_elements
@@ -352,12 +353,11 @@ _LEAST, _LEAST_OF_CALLS = 32, 16
 
 def _report_option(event: RootMet) -> Report | None:
     """A loop of JAX with an option that unrolls it."""
-    option = (
-        next((a.value for a in event.at.args if a.keyword == "unroll"), None) if isinstance(event.at, ir.Call) else None
-    )
     trips = _trips(event)
-    if option is None or not trips or is_test(event.context):
+    if not trips or not isinstance(event.at, ir.Call) or is_test(event.context):
         return None
+    if "cost_analysis" in event.context.scope.text:
+        return None  # XLA counts the operations of a loop once, so that code unrolls it to count all of them
     unroll = event.options.get("unroll")
     factor = unroll.value if isinstance(unroll, Const) and type(unroll.value) in (bool, int) else 0
     copies = trips if factor is True else min(factor, trips)
@@ -365,9 +365,12 @@ def _report_option(event: RootMet) -> Report | None:
     is_large = isinstance(body, FunctionValue) and _calls_program(body)
     if copies < (_LEAST_OF_CALLS if is_large else _LEAST):
         return None
-    loop = event.name.rpartition(".")[2]
-    problem = f"`unroll` makes {loop} compile {copies} copies of its body, which slows compilation"
-    return Report(option, f"{problem}; leave `unroll` out, or unroll a few iterations", "info", preview=True)
+    option = next((a.value for a in event.at.args if a.keyword == "unroll"), event.at)
+    problem = f"`unroll` makes {event.name.rpartition('.')[2]} compile {copies} copies of its body"
+    if option is event.at:
+        problem = f"{callee(event.context, event.at)} is unrolled into {copies} copies of its body"
+    advice = "leave `unroll` out, or unroll a few iterations"
+    return Report(option, f"{problem}, which slows compilation; {advice}", "info", preview=True)
 
 
 def _trips(event: RootMet) -> int:

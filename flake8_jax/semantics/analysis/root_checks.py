@@ -9,6 +9,7 @@ derivative rule a function that the program sets for a ``custom_vjp`` or ``custo
 from __future__ import annotations
 
 import functools
+import re
 from typing import Any
 
 from flake8_jax.core import ir
@@ -16,15 +17,20 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.analysis.entries import run_guarded
 from flake8_jax.semantics.analysis.receivers import carries_arrays
 from flake8_jax.semantics.domain.classes import find_in_class, is_stub
+from flake8_jax.semantics.domain.code import last_name
 from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.signatures import opened, static_parameters
 from flake8_jax.semantics.domain.values import (
     ClassValue,
+    DictValue,
     ExternalInstance,
     FunctionValue,
     Instance,
+    ListValue,
     TransformedValue,
+    TupleValue,
     Value,
+    known_elements,
 )
 from flake8_jax.semantics.events.events import JittedMethod
 from flake8_jax.semantics.interpreter.classes import generic_instance
@@ -70,7 +76,7 @@ def _check_filtered_method(m: Machine, tv: TransformedValue, node: Any, scope: M
     owner, fn = method
     made = generic_instance(m, owner)
     held = made.slots if isinstance(made, Instance) else {}
-    model = next((name for name in _attributes_read(owner, fn) if _is_model(m, held.get(name))), "")
+    model = next((name for name in _attributes_called(owner, fn) if _is_model(m, held.get(name))), "")
     if model:
         m.bus.emit(JittedMethod(m.path.context(scope), node, owner.node.name, fn.name, model=model))
 
@@ -88,37 +94,59 @@ def _plain_method(m: Machine, tv: TransformedValue) -> tuple[ClassValue, ir.Func
     return (owner, fn) if _is_receiver(fn.params[0].name) and not is_stub(fn) else None
 
 
-def _attributes_read(cls: ClassValue, fn: ir.Function) -> list[str]:
-    """The attributes of ``self`` that a method reads, by itself or by way of other methods of the object, in order."""
+def _attributes_called(cls: ClassValue, fn: ir.Function) -> list[str]:
+    """The attributes of ``self`` that a method calls, or maps, by itself or by way of other methods of the object, in order."""
     found: list[str] = []
     todo, seen = [fn], {id(fn)}
     for one in todo:
         receiver = one.params[0].name if one.params else ""
-        parts = (node for statement in one.body for node in walk(statement))
-        read = [
-            n for n in parts if isinstance(n, ir.Attribute) and isinstance(n.value, ir.Name) and n.value.id == receiver
-        ]
-        for node in sorted(read, key=lambda node: node.start):
-            method = find_in_class(cls, node.attr)
-            called = opened(method[1]).function if method is not None else None
-            if method is None:
-                found.append(node.attr)
-            elif isinstance(called, FunctionValue) and id(called.fn) not in seen:
-                seen.add(id(called.fn))
-                todo.append(called.fn)
+        calls = [part for statement in one.body for part in walk(statement) if isinstance(part, ir.Call)]
+        for call in sorted(calls, key=lambda call: call.start):
+            mapped = call.args[0].value if call.args and last_name(call.func) in _MAPPING else None
+            for node in (call.func, mapped):
+                name = _attribute_behind(node, receiver)
+                method = find_in_class(cls, name) if name else None
+                called = opened(method[1]).function if method is not None else None
+                if name and method is None:
+                    found.append(name)
+                elif isinstance(called, FunctionValue) and id(called.fn) not in seen:
+                    seen.add(id(called.fn))
+                    todo.append(called.fn)
     return found
 
 
-def _is_model(m: Machine, value: Value | None, depth: int = 3) -> bool:
-    """A layer of Equinox, or an object that is a pytree with arrays or layers in it."""
+_MAPPING = frozenset(
+    {"vmap", "filter_vmap", "pmap", "filter_pmap", "checkpoint", "filter_checkpoint", "remat", "partial"}
+)
+"""The last names of functions whose result calls their first argument."""
+
+
+def _attribute_behind(node: ir.Expr | None, receiver: str) -> str:
+    """``model`` of ``self.model``, ``self.model.decoder`` and ``self.model["q"]``; empty for anything else."""
+    while isinstance(node, (ir.Attribute, ir.Subscript)):
+        if isinstance(node, ir.Attribute) and isinstance(node.value, ir.Name) and node.value.id == receiver:
+            return node.attr
+        node = node.value
+    return ""
+
+
+_WITH_ARRAYS = re.compile(r"equinox\.nn\.(?:Linear|Conv\w*|MLP|\w+Norm|Embedding|\w+Cell|MultiheadAttention|PReLU)")
+"""Layers of Equinox that have parameters, whatever their options."""
+
+
+def _is_model(m: Machine, value: Value | None, depth: int = 4) -> bool:
+    """A layer of Equinox with parameters, or an object that is a pytree with arrays or such layers in it."""
     if isinstance(value, ExternalInstance):
-        fact = m.program.knowledge.class_(value.cls)
-        return fact is not None and fact.pytree and value.cls.startswith("equinox.")
-    if not isinstance(value, Instance) or "pytree" not in value.cls.traits or depth == 0:
-        return False
-    made = generic_instance(m, value.cls)
-    parts = made.slots.values() if isinstance(made, Instance) else ()
-    return carries_arrays(m, value.cls) or any(_is_model(m, part, depth - 1) for part in parts)
+        return _WITH_ARRAYS.fullmatch(value.cls) is not None
+    parts = known_elements(value) if isinstance(value, (ListValue, TupleValue)) else None
+    if isinstance(value, DictValue):
+        parts = tuple(part for _, part in value.items())
+    if isinstance(value, Instance) and "pytree" in value.cls.traits and depth > 0:
+        if carries_arrays(m, value.cls):
+            return True
+        made = generic_instance(m, value.cls)
+        parts = tuple(made.slots.values()) if isinstance(made, Instance) else ()
+    return depth > 0 and any(_is_model(m, part, depth - 1) for part in parts or ())
 
 
 def _is_receiver(name: str) -> bool:

@@ -90,6 +90,55 @@ class Mapped(eqx.Module):
         return self.layer(x)
 
 
+class Deep(eqx.Module):
+    layers: list
+
+    def __init__(self, key):
+        self.layers = [eqx.nn.Linear(2, 2, key=key)]
+
+    def __call__(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+class Critics:
+    def __init__(self, key):
+        keys = jax.random.split(key, 3)
+        self.nets = {"target": Deep(keys[0])}
+        self.deep = Deep(keys[1])
+        self.pool = eqx.nn.MaxPool1d(2)
+        self.mlp = eqx.nn.MLP(2, 2, 4, 1, key=keys[2])
+        self.params, self.static = eqx.partition(self.deep, eqx.is_array)
+
+    @eqx.filter_jit  # expect: jit-on-method
+    def target(self, x):
+        return self.nets["target"](x)
+
+    @eqx.filter_jit  # expect: jit-on-method
+    def batch(self, xs):
+        return jax.vmap(self.deep)(xs)
+
+    @eqx.filter_jit
+    def pooled(self, x):
+        return self.pool(x)
+
+    @eqx.filter_jit
+    def width(self, x):
+        return x * self.mlp.width_size
+
+    @eqx.filter_jit
+    def shape(self, x):
+        return x + eqx.filter_eval_shape(self.mlp, x).shape[0]
+
+    @eqx.filter_jit
+    def combined(self, params, x):
+        return eqx.combine(params, self.static)(x)
+
+
+# runs: Critics(jax.random.key(0)).target(jnp.ones(2)), Critics(jax.random.key(0)).width(jnp.ones(2))
+
+
 class Predictor:
     def __init__(self, model: Mapped, scale):
         self.model = model

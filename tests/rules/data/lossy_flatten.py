@@ -65,13 +65,16 @@ class Swapped:
 
 @register_pytree_node_class
 class Named:
-    def __init__(self, low, high, name="", cache=None):
+    def __init__(self, low, high, name="", cache=None, verbose=False):
         self.low = low
         self.high = high
         self.name = name
+        self.verbose = verbose
         self.cache = {} if cache is None else cache
 
     def width(self):
+        if self.verbose:
+            print(self.low, self.high)
         return self.high - self.low + len(self.cache)
 
     def __repr__(self):

@@ -473,6 +473,8 @@ def by_option(cell, x, n):
     x, _ = jax.lax.scan(step, x, length=64, unroll=16)  # expect: unrolled-loop
     x, _ = jax.lax.scan(small, x, (None, jnp.zeros(32)), unroll=True)  # expect: unrolled-loop
     x = jax.lax.fori_loop(0, 40, add, x, unroll=True)  # expect: unrolled-loop
+    x, _ = jax.lax.scan(small, x, None, 64, False, 32)  # expect: unrolled-loop
+    x, _ = jax.lax.scan(small, x, length=64, **{"unroll": 32})  # expect: unrolled-loop
     x, _ = jax.lax.scan(small, x, steps, unroll=True)
     x, _ = jax.lax.scan(step, x, steps, unroll=8)
     x, _ = jax.lax.scan(step, x, steps, unroll=False)
