@@ -136,8 +136,9 @@ def lossy_flatten(event: FileRead) -> list[Report]:
 
     ## Limitations
 
-    The rule reads classes with the decorator `register_pytree_node_class` that define the constructor and both methods
-    themselves. It misses classes that `register_pytree_node` registers.
+    The rule reads classes that `register_pytree_node_class` or `register_pytree_with_keys_class` registers, and that define
+    both methods and the constructor, or the fields of a data class, themselves. It misses classes that
+    `register_pytree_node` registers.
 
     ## Fix safety
 
@@ -162,8 +163,11 @@ def lossy_flatten(event: FileRead) -> list[Report]:
     scope = event.context.scope
     if "register_pytree" not in scope.text:
         return []
-    classes = (node for statement in scope.tree.body for node in walk(statement) if isinstance(node, ir.ClassDef))
-    return [report for cls in classes if _is_registered(cls, scope) for report in _of_class(event.context, cls)]
+    nodes = [node for statement in scope.tree.body for node in walk(statement)]
+    called = {name for node in nodes if isinstance(node, ir.Call) for name in _names_registered(node, scope)}
+    classes = [node for node in nodes if isinstance(node, ir.ClassDef)]
+    registered = [cls for cls in classes if cls.name in called or _is_registered(cls, scope)]
+    return [report for cls in registered for report in _of_class(event.context, cls)]
 
 
 @dataclass(frozen=True)
@@ -176,28 +180,61 @@ class _Rebuilt:
     named: dict[str, str | None] = field(default_factory=dict)
 
 
+_REGISTERING = ("register_pytree_node_class", "register_pytree_with_keys_class")
+
+
 def _is_registered(cls: ir.ClassDef, scope: ModuleScope) -> bool:
     """A decorator registers the class by its methods."""
-    return any(library_name(node, scope).endswith(".register_pytree_node_class") for node in cls.decorators)
+    return any(library_name(node, scope).endswith(_REGISTERING) for node in cls.decorators)
+
+
+def _names_registered(call: ir.Call, scope: ModuleScope) -> Iterator[str]:
+    """``Line`` of ``register_pytree_node_class(Line)``"""
+    if call.args and isinstance(call.args[0].value, ir.Name) and library_name(call.func, scope).endswith(_REGISTERING):
+        yield call.args[0].value.id
+
+
+@dataclass(frozen=True)
+class _Constructor:
+    """What makes the objects. positional: parameters that may be passed by position, in order. optional: those with a default.
+    stored: the parameters that it stores as they are, by attribute."""
+
+    positional: list[str]
+    optional: set[str]
+    stored: dict[str, str]
+
+
+def _constructor(cls: ir.ClassDef, methods: dict[str, ir.Function]) -> _Constructor | None:
+    init = methods.get("__init__")
+    if init is not None:
+        parameters = init.params[1:]
+        if any(parameter.kind in ("vararg", "kwarg") for parameter in parameters):
+            return None
+        positional = [parameter.name for parameter in parameters if parameter.kind != "kwonly"]
+        return _Constructor(positional, {p.name for p in parameters if p.default is not None}, _stored(init))
+    if cls.bases or "__post_init__" in methods or not any(last_name(node) == "dataclass" for node in cls.decorators):
+        return None
+    fields = [one for one in cls.body if isinstance(one, ir.AnnAssign) and isinstance(one.target, ir.Name)]
+    if any(isinstance(one.value, ir.Call) or last_name(one.annotation) in ("ClassVar", "InitVar") for one in fields):
+        return None  # ``field(init=False)``
+    names = {one.target.id: one.value for one in fields if isinstance(one.target, ir.Name)}
+    return _Constructor([*names], {name for name, value in names.items() if value is not None}, {n: n for n in names})
 
 
 def _of_class(context: Context, cls: ir.ClassDef) -> Iterator[Report]:
     methods = {one.function.name: one.function for one in cls.body if isinstance(one, ir.FunctionDef)}
-    needed = [methods.get(name) for name in ("__init__", "tree_flatten", "tree_unflatten")]
-    if None in needed or not cls.name:
+    constructor, unflatten = _constructor(cls, methods), methods.get("tree_unflatten")
+    flatten = methods.get("tree_flatten") or methods.get("tree_flatten_with_keys")
+    if constructor is None or flatten is None or unflatten is None:
         return
-    init, flatten, unflatten = (one for one in needed if one is not None)
     given = _given(flatten)
     rebuilt = _rebuilt(unflatten, *given) if given is not None else None
-    parameters = init.params[1:]
-    if rebuilt is None or any(parameter.kind in ("vararg", "kwarg") for parameter in parameters):
+    if rebuilt is None:
         return
-    by_position = [parameter.name for parameter in parameters if parameter.kind != "kwonly"]
-    passed = dict(zip(by_position, rebuilt.positional)) | rebuilt.named
-    stored = _stored(init)
-    left = {p.name for p in parameters if p.name not in passed and p.default is not None}
-    read = {name for one in methods.values() if one.name not in _SILENT for name in _attributes(one)}
-    lost = [name for name, own in stored.items() if own in left and name in read - _OF_OUTPUT]
+    passed, stored = dict(zip(constructor.positional, rebuilt.positional)) | rebuilt.named, constructor.stored
+    left = constructor.optional - passed.keys()
+    read = {name for one in methods.values() if one.name not in _SILENT for name in _attributes(one)} - _OF_OUTPUT
+    lost = [name for name, own in stored.items() if own in left and name in read]
     if lost:
         yield _report_lost(context, cls, rebuilt, flatten, lost)
     for name, attribute in passed.items():
@@ -224,7 +261,9 @@ def _report_lost(
 
 _OF_OUTPUT = frozenset({"verbose", "debug", "quiet", "silent", "logger", "name", "label", "description"})
 """Attributes for what a program prints: a value that is lost changes no result."""
-_SILENT = frozenset({"__init__", "__repr__", "__str__", "__eq__", "tree_flatten", "tree_unflatten"})
+_SILENT = frozenset(
+    {"__init__", "__repr__", "__str__", "__eq__", "tree_flatten", "tree_flatten_with_keys", "tree_unflatten"}
+)
 
 
 def _attributes(function: ir.Function) -> Iterator[str]:
@@ -302,6 +341,8 @@ def _parts(node: ir.Expr, receiver: str) -> _Parts:
 
 
 def _attribute(node: ir.Expr, receiver: str) -> str | None:
+    if isinstance(node, ir.Tuple) and len(node.elts) == 2 and isinstance(node.elts[0], ir.Call):
+        node = node.elts[1]  # ``(GetAttrKey("slope"), self.slope)``
     is_own = isinstance(node, ir.Attribute) and isinstance(node.value, ir.Name) and node.value.id == receiver
     return node.attr if is_own and isinstance(node, ir.Attribute) else None
 

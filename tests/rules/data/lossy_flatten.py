@@ -1,5 +1,6 @@
 """Registered classes that JAX rebuilds otherwise than they were, and classes that look alike."""
 
+import dataclasses
 from functools import partial
 
 import jax
@@ -58,6 +59,59 @@ class Swapped:
     @classmethod
     def tree_unflatten(cls, aux, children):
         return cls(children[0], children[1], **aux)
+
+
+class Called:
+    def __init__(self, rate, floor=0.0):
+        self.rate = rate
+        self.floor = floor
+
+    def step(self, x):
+        return self.rate * x + self.floor
+
+    def tree_flatten(self):
+        return (self.rate,), None  # expect: lossy-flatten
+
+    @classmethod
+    def tree_unflatten(cls, aux, children):
+        return cls(children[0])
+
+
+register_pytree_node_class(Called)
+
+
+@register_pytree_node_class
+@dataclasses.dataclass
+class Fields:
+    rate: jax.Array
+    floor: float = 0.0
+
+    def step(self, x):
+        return self.rate * x + self.floor
+
+    def tree_flatten(self):
+        return (self.rate,), None  # expect: lossy-flatten
+
+    @classmethod
+    def tree_unflatten(cls, aux, children):
+        return cls(*children)
+
+
+@jax.tree_util.register_pytree_with_keys_class
+class Keyed:
+    def __init__(self, rate, floor=0.0):
+        self.rate = rate
+        self.floor = floor
+
+    def step(self, x):
+        return self.rate * x + self.floor
+
+    def tree_flatten_with_keys(self):
+        return ((jax.tree_util.GetAttrKey("rate"), self.rate),), None  # expect: lossy-flatten
+
+    @classmethod
+    def tree_unflatten(cls, aux, children):
+        return cls(*children)
 
 
 # --- never flagged -------------------------------------------------------------
@@ -160,3 +214,24 @@ class Plain:
 
 
 # runs: jax.tree.map(jnp.sin, [ByAux(1.0), Forgotten(1.0), Swapped(1.0, 2.0, "x"), Named(1.0, 2.0), Restored(1.0), Whole(1.0)])
+
+
+@register_pytree_node_class
+@dataclasses.dataclass
+class Computed:
+    rate: jax.Array
+    floor: float = 0.0
+    total: float = dataclasses.field(default=0.0, init=False)
+
+    def step(self, x):
+        return self.rate * x + self.floor + self.total
+
+    def tree_flatten(self):
+        return (self.rate, self.floor), None
+
+    @classmethod
+    def tree_unflatten(cls, aux, children):
+        return cls(*children)
+
+
+# runs: jax.tree.map(jnp.sin, [Called(1.0), Fields(1.0), Keyed(1.0), Computed(1.0)])
