@@ -458,3 +458,12 @@ def match_elements(n: int) -> str:
     return program(
         ["y = x", "match b:", f"    case [{names}]:", "        y = p0", f"    case {{{items}}}:", "        y = p0"]
     )
+
+
+@grows(80)
+def records_that_name_one_another(n: int) -> str:
+    """NamedTuples whose annotations name two others each: the paths through them are far more than the classes."""
+    head = "import jax\nfrom typing import NamedTuple\n\n\n"
+    records = (f"class T{i}(NamedTuple):\n    a: 'T{(i + 1) % n}'\n    b: 'T{i * 7 % n}'\n\n\n" for i in range(n))
+    users = (f"@jax.jit\ndef f{i}(t: T{i}):\n    return t\n\n\n" for i in range(n))
+    return head + "".join(records) + "".join(users)

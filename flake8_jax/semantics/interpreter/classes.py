@@ -462,12 +462,7 @@ def generic_instance(m: Machine, cls: ClassValue, level: Level | None = None) ->
     if "enum" in cls.traits:
         return Static("")
     if "namedtuple" in cls.traits:
-        if cls in m.program.instantiating:  # a tree node that holds its own kind
-            return Unknown(cls.node.name)
-        m.program.instantiating.append(cls)
-        values = tuple(_field_value(m, cls, f) for f in cls.fields)
-        m.program.instantiating.pop()
-        made: Value = TupleValue(values, cls, tuple(f.name for f in cls.fields))
+        made = _generic_record(m, cls)
         return boundary.to_tracers(made, level) if level is not None else made
     if level is None:
         known = m.program.generic(cls)
@@ -484,6 +479,25 @@ def generic_instance(m: Machine, cls: ClassValue, level: Level | None = None) ->
         traced.level = level
         _forget_origins(traced)
     return traced
+
+
+def _generic_record(m: Machine, cls: ClassValue) -> Value:
+    """A NamedTuple of which only the class is known. Records that hold records are made to some depth, and so many in all: the
+    paths through classes that name one another are far more than the classes."""
+    around = m.program.instantiating
+    if not around:
+        m.program.records_left = _MAX_RECORDS
+    if cls in around or len(around) >= _MAX_NESTED_RECORDS or not m.program.records_left:  # a tree node holds its own kind
+        return Unknown(cls.node.name)
+    m.program.records_left -= 1
+    around.append(cls)
+    values = tuple(_field_value(m, cls, f) for f in cls.fields)
+    around.pop()
+    return TupleValue(values, cls, tuple(f.name for f in cls.fields))
+
+
+_MAX_NESTED_RECORDS = 8
+_MAX_RECORDS = 200
 
 
 def _forget_origins(made: Instance) -> None:

@@ -67,6 +67,7 @@ class Program:
 
     run_module, constant: how a module's top level runs, and what a constant of a library is; given by what runs code.
     library_objects: the values of ``library.name``, one each. instantiating: classes whose generic object is being made.
+    records_left: how many more NamedTuples the outermost of them may hold.
     x64: whether 64-bit dtypes may be enabled, once that is known.
     free_names, tested_names, deciding, filled_attributes, self_stores: what walks over functions have found, by identity.
     unjitting: names in the tests under which code switches ``jax_disable_jit`` on.
@@ -103,6 +104,7 @@ class Program:
         self.self_stores: dict[int, set[str]] = {}
         self.dispatched: dict[int, ir.Expr] = {}
         self.instantiating: list[Any] = []
+        self.records_left = 0
         self._resolving = 0
         scopes = list(scopes)
         self.roots = Roots(scopes, knowledge.libraries | {"numpy", "scipy"})
