@@ -70,6 +70,8 @@ def _in_object(event: LibraryCall, key: ir.Attribute, fn: ir.Function) -> Report
         return None
     if any(_replaces(node, key.attr) for statement in tree.body for node in walk(statement)):
         return None
+    if _makes_another(method, classes[0].name):
+        return None
     return Report(
         event.at,
         f"`{path_of(key)}` is the same key in every call of `{method.name}`, so each call draws the same numbers; "
@@ -77,6 +79,17 @@ def _in_object(event: LibraryCall, key: ir.Attribute, fn: ir.Function) -> Report
         "warning",
         preview=True,
     )
+
+
+def _makes_another(method: ir.Function, name: str) -> bool:
+    """The method makes an object of its own class, which may hold the next key: ``return Stream(key), sub``."""
+    calls = [node for statement in method.body for node in walk(statement) if isinstance(node, ir.Call)]
+    return any(path_of(call.func) in (name, "cls", "self.__class__") or _is_own_type(call.func) for call in calls)
+
+
+def _is_own_type(func: ir.Expr) -> bool:
+    """``type(self)``."""
+    return isinstance(func, ir.Call) and path_of(func.func) == "type" and len(func.args) == 1
 
 
 def _outcome(event: LibraryCall) -> str:

@@ -56,6 +56,16 @@ SPARED = {
         key, sub = jax.random.split(self.key)
         return jax.random.categorical(sub, logits), self.replace(key=key)
 """,
+    "held by another object of the class": """
+    def draw(self, shape):
+        key, sub = jax.random.split(self.key)
+        return jax.random.normal(sub, shape), Policy(key)
+
+
+    def next(self):
+        key, sub = jax.random.split(self.key)
+        return type(self)(key), jax.random.normal(sub)
+""",
     "runs once": """
     def init_params(self, n):
         return jax.random.normal(self.key, (n,))
