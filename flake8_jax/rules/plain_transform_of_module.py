@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
 from flake8_jax.core.findings import Positions, Step
+from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import quote
+from flake8_jax.rules._units import library_name
 from flake8_jax.rules._wording import spelled
 from flake8_jax.semantics.domain.values import TransformedValue
-from flake8_jax.semantics.events.events import LibraryCall
+from flake8_jax.semantics.events.events import LibraryCall, RootMet
 from flake8_jax.semantics.events.shared_draws import SharedDraw
 
 _PURIFYING = frozenset({"haiku.transform", "haiku.transform_with_state"})
@@ -16,7 +19,7 @@ _REFUSED = frozenset({"jax.jit", "jax.pmap"})
 
 
 @rule("JAX523", "error", raises="another error")
-def plain_transform_of_module(event: LibraryCall | SharedDraw) -> Report | None:
+def plain_transform_of_module(event: LibraryCall | RootMet | SharedDraw) -> Report | None:
     """A transform of JAX is applied to code of Haiku or Flax linen that needs the transform of the library.
 
     The rule is on only with `--preview`, because too few public repositories have such code to judge the rule. It reports
@@ -173,9 +176,9 @@ def plain_transform_of_module(event: LibraryCall | SharedDraw) -> Report | None:
 
     ## Limitations
 
-    Of the layers of Flax, the rule knows only `nn.Dropout`. It does not report other transforms. Most of them, such as
-    `jax.lax.scan`, raise `UnexpectedTracerError` if a module makes its parameters inside. Others work, such as
-    `jax.grad`.
+    Of the layers of Flax, the rule knows only `nn.Dropout`, beside calls of `make_rng`. It does not report other
+    transforms. Most of them, such as `jax.lax.scan`, raise `UnexpectedTracerError` if a module makes its parameters
+    inside. Others work, such as `jax.grad`.
 
     ## Fix safety
 
@@ -200,6 +203,8 @@ def plain_transform_of_module(event: LibraryCall | SharedDraw) -> Report | None:
     """
     if isinstance(event, SharedDraw):
         return _report_draw(event)
+    if isinstance(event, RootMet):
+        return _report_decorators(event)
     if event.name not in _PURIFYING:
         return None
     given = event.args[0] if event.args else event.kwargs.get("f")
@@ -211,6 +216,23 @@ def plain_transform_of_module(event: LibraryCall | SharedDraw) -> Report | None:
     return Report(event.at, f"{problem}; apply {jit} to the `init` and `apply` that `{function}` returns", preview=True)
 
 
+def _report_decorators(event: RootMet) -> Report | None:
+    """``@hk.transform`` stands above ``@jax.jit``."""
+    scope = event.context.scope
+    if not event.decorator or event.name not in _REFUSED or "haiku" not in scope.text or event.context.caught:
+        return None
+    nodes = (node for statement in scope.tree.body for node in walk(statement) if isinstance(node, ir.FunctionDef))
+    above = next(([*node.decorators] for node in nodes if any(one is event.at for one in node.decorators)), [])
+    for decorator in above:
+        if decorator is event.at:
+            return None
+        if library_name(decorator, scope) in _PURIFYING:
+            jit, shown = event.name.rpartition(".")[2], quote(event.context, decorator)
+            problem = f"{shown} gets a function that is already transformed by {jit}, so it raises ValueError"
+            return Report(decorator, f"{problem}; apply {jit} to the `init` and `apply` that it returns", preview=True)
+    return None
+
+
 def _report_draw(event: SharedDraw) -> Report | None:
     """All elements of a ``vmap`` draw with one key of a module."""
     if is_test(event.context) or event.context.presumed:
@@ -219,6 +241,9 @@ def _report_draw(event: SharedDraw) -> Report | None:
     if event.library == "haiku":
         problem = f"`hk.next_rng_key` gives all batch elements of this {plain} one key, so they draw the same numbers"
         remedy = "use hk.vmap with split_rng=True"
+    elif "make_rng" in draw.scope.text[draw.start : draw.end]:
+        problem = f"`make_rng` gives all batch elements of this {plain} one key, so they draw the same numbers"
+        remedy = "use nn.vmap with split_rngs, or draw for the whole batch outside"
     else:
         problem = f"`nn.Dropout` drops the same units of all batch elements of this {plain}"
         remedy = 'use nn.vmap with split_rngs={"dropout": True}, or call the module on the whole batch'

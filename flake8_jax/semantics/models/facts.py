@@ -97,7 +97,7 @@ from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.products import Product, keep_product
 from flake8_jax.semantics.trackers.readiness import queued
 from flake8_jax.semantics.trackers.recipes import NO_TANGENT, WIDE, Asked, emit_wide_dtype, track_call
-from flake8_jax.semantics.trackers.shared_draws import emit_dropout
+from flake8_jax.semantics.trackers.shared_draws import emit_dropout, emit_made_key
 from flake8_jax.semantics.trackers.unrolling import track_same, varieties_now
 from flake8_jax.semantics.trackers.variation import Variations, vary_call
 from flake8_jax.semantics.trackers.versions import ApiUses, track_variables
@@ -444,6 +444,7 @@ def call_external_method(m: Machine, func: ExternalMethod, at: Call) -> Value:
     if m.trackers[Presuming].presumption is not None:
         track_method_rule(m, func.cls, func.name, at.args)
     _track_collection(m, func, at)
+    emit_made_key(m, func, at)
     if func.cls.startswith("orbax.") and f"{func.cls}.{func.name}" in SAVERS:
         m.trackers[CheckpointPaths].check(m, f"{func.cls}.{func.name}", at)
     if fact is None:

@@ -1,5 +1,7 @@
 """Maps over modules of Flax linen that draw with keys of their own: reported, and others that look alike."""
 
+from functools import partial
+
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
@@ -51,6 +53,31 @@ class Off(nn.Module):
         keys = jax.random.split(key, len(xs))
         ys = jax.vmap(lambda x, key: dropout(x, rng=key))(xs, keys)
         return jax.vmap(block)(xs) + ys + jax.vmap(columns)(xs) + jax.vmap(Block(rate=0))(xs)
+
+
+class Sparse(nn.Module):
+    @nn.compact
+    def __call__(self, x, off):
+        return nn.Dropout(0.5, deterministic=off)(x)
+
+
+class Keyword(nn.Module):
+    @nn.compact
+    def __call__(self, xs, off):
+        return jax.vmap(partial(Sparse(), off=off))(xs)  # expect: plain-transform-of-module
+
+
+class Positional(nn.Module):
+    @nn.compact
+    def __call__(self, xs, off):
+        block = Sparse()
+        rows = jax.vmap(block, in_axes=(0, None))  # expect: plain-transform-of-module
+        return rows(xs, off) + jax.vmap(Noisy())(xs)  # expect: plain-transform-of-module
+
+
+class Noisy(nn.Module):
+    def __call__(self, x):
+        return x + jax.random.normal(self.make_rng("noise"), x.shape)
 
 
 class Members(nn.Module):
