@@ -26,7 +26,7 @@ from flake8_jax.rules._units import Unit, imports_jax, library_name, own_express
 from flake8_jax.semantics.domain.code import all_statements, bound_paths, is_named_step, last_name, nodes_around
 from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.joining import members_of
-from flake8_jax.semantics.domain.values import GRAD, Array, Opaque, Tree, Value
+from flake8_jax.semantics.domain.values import GRAD, Array, FunctionValue, Opaque, Tree, Value
 from flake8_jax.semantics.events.events import FileRead, LibraryCall, MethodCall
 
 _CASTS = frozenset({"builtins.float", "builtins.int", "builtins.bool"})
@@ -161,7 +161,8 @@ def _reads_in(file: File, unit: Unit, loop: ir.For | ir.While) -> Iterator[tuple
     made: Made = {}
     for statement in _in_each_iteration(loop.body):
         for node in own_expressions(statement):
-            if (read := _read_by(unit, statement, node, made)) is not None:
+            read = _read_by(unit, statement, node, made)
+            if read is not None and not (_is_count(node) and _is_unjitted(file, unit, read)):
                 yield node, read
         if isinstance(statement, ir.Assign):
             calls = [(target, _maker(file, unit, value, made)) for target, value in _pairs(statement)]
@@ -258,6 +259,13 @@ def _is_count(node: ir.Expr) -> bool:
             return True
         node = node.func if isinstance(node, ir.Call) else node.value
     return False
+
+
+def _is_unjitted(file: File, unit: Unit, call: ir.Call) -> bool:
+    """The call is one of a function in view that nothing jits: what it counts may be a number of Python."""
+    name = last_name(call.func)
+    value = unit.scope.slots.get(name) if isinstance(call.func, ir.Name) else None
+    return name not in file.jitted and (name in file.functions or isinstance(value, FunctionValue))
 
 
 _COUNTERS = frozenset({"step", "steps", "global_step", "iteration", "count"})
