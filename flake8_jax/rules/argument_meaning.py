@@ -12,7 +12,7 @@ from flake8_jax.rules._crossed_fields import crossed_fields
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._wording import spelled as spelled_function
-from flake8_jax.semantics.domain.code import path_of, spelled
+from flake8_jax.semantics.domain.code import last_name, path_of, spelled
 from flake8_jax.semantics.domain.dtypes import dtype_class
 from flake8_jax.semantics.domain.host_tests import written_as
 from flake8_jax.semantics.domain.values import Const, UnionValue, Value
@@ -284,7 +284,7 @@ def _name(node: ir.Expr) -> str:
 
 def _leaves_out(event: LibraryCall, node: ir.Expr, other: ir.Expr | None) -> bool:
     """The argument is a difference that takes away the other argument, or what the other one is computed from."""
-    if other is None:
+    if other is None or _joins(event):
         return False
     function, text = event.context.inner, event.context.scope.text
     parts = {spelled(part, text) for one in (other, written_as(other, function)) for part in _terms(one)}
@@ -295,6 +295,13 @@ def _leaves_out(event: LibraryCall, node: ir.Expr, other: ir.Expr | None) -> boo
         for written in _written_with_arguments(node, function)
         for part in walk(written)
     )
+
+
+def _joins(event: LibraryCall) -> bool:
+    """The schedule is one part of several, so that it may end before the others do."""
+    body = event.context.inner.body if event.context.inner is not None else []
+    calls = (node for statement in body for node in walk(statement) if isinstance(node, ir.Call))
+    return any(last_name(call.func) == "join_schedules" for call in calls)
 
 
 def _written_with_arguments(node: ir.Expr, function: ir.Function | None) -> list[ir.Expr]:

@@ -69,6 +69,12 @@ def schedules(peak, total, config):
     ]
 
 
+def joined(peak, total):
+    rising = optax.warmup_cosine_decay_schedule(0.0, peak, WARMUP, total - WARMUP)
+    return optax.join_schedules([rising, optax.constant_schedule(0.0)], [total - WARMUP])
+
+
+# runs: joined(1.0, 100)
 # runs: schedules(1.0, 100, {"min_lr": 1e-6})
 
 
