@@ -487,7 +487,9 @@ def _generic_record(m: Machine, cls: ClassValue) -> Value:
     around = m.program.instantiating
     if not around:
         m.program.records_left = _MAX_RECORDS
-    if cls in around or len(around) >= _MAX_NESTED_RECORDS or not m.program.records_left:  # a tree node holds its own kind
+    if (
+        cls in around or len(around) >= _MAX_NESTED_RECORDS or not m.program.records_left
+    ):  # a tree node holds its own kind
         return Unknown(cls.node.name)
     m.program.records_left -= 1
     around.append(cls)

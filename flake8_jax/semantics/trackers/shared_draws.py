@@ -100,8 +100,9 @@ def _emit(m: Machine, draw: Site, library: Library) -> None:
     m.trackers[Networks].draws.append((draw, library))
     if axis.transform not in _PLAIN:
         return
-    runs_network = library == "haiku" and any(depth <= axis.depth for depth in m.trackers[Networks].depths)
-    if runs_network or any(_are_modules(m, outside, _BASES[library])):
+    # Haiku gives keys to networks alone: one that does not begin inside of the map is around it
+    is_around = library == "haiku" and all(depth <= axis.depth for depth in m.trackers[Networks].depths)
+    if is_around or any(_are_modules(m, outside, _BASES[library])):
         context = m.path.context(axis.site.scope)
         m.bus.emit(SharedDraw(context, axis.site, draw, axis.transform, library))
 
