@@ -115,7 +115,9 @@ def lost_dtype(event: LibraryCall) -> Report | None:
 
     <https://docs.jax.dev/en/latest/type_promotion.html>
     """
-    if not event.name.startswith(_MAKERS) or event.context.inner is None or is_test(event.context):
+    if not event.name.startswith(_MAKERS) or "dtype" not in event.bound_nodes or event.context.inner is None:
+        return None
+    if is_test(event.context):
         return None
     path = list(nodes_around(event.context.scope.tree.body, event.at.start, event.at.end))
     while path and path[-1] is not event.at:

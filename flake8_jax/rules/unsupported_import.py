@@ -104,17 +104,17 @@ def unsupported_import(event: NameUse) -> Report | None:
 
     <https://docs.jax.dev/en/latest/api_compatibility.html>
     """
+    library, remedy = event.spelled.partition(".")[0], ""
+    if not _is_private(event.spelled) and library not in _UNMAINTAINED:
+        return None
     if event.context.presumed or is_test(event.context) or _is_tried(event):
         return None
-    library, remedy = event.spelled.partition(".")[0], ""
     if _is_private(event.spelled):
         home = _public_home(event.spelled)
         remedy = f"; use {home}" if home else "; write it without this name, or require the release of JAX that has it"
         message = f"`{event.spelled}` is private, so any release of JAX may move or remove it"
-    elif library in _UNMAINTAINED:
-        message, remedy = f"`{library}` is no longer maintained", f"; use {_UNMAINTAINED[library]}"
     else:
-        return None
+        message, remedy = f"`{library}` is no longer maintained", f"; use {_UNMAINTAINED[library]}"
     return Report(event.at, f"{message}{remedy}", preview=True)
 
 

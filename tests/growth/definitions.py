@@ -460,7 +460,7 @@ def match_elements(n: int) -> str:
     )
 
 
-@grows(80)
+@grows(200)
 def records_that_name_one_another(n: int) -> str:
     """NamedTuples whose annotations name two others each: the paths through them are far more than the classes."""
     head = "import jax\nfrom typing import NamedTuple\n\n\n"

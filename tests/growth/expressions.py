@@ -25,6 +25,13 @@ def sum_of_terms(n: int) -> str:
     return program(["y = (", *(f"    + {i} * x ** {i}" for i in range(n)), ")"])
 
 
+@grows(1500)
+def sum_of_calls(n: int) -> str:
+    """``jnp.sin(x * 0) + jnp.sin(x * 1) + …``, as programs that generate code write it."""
+    terms = " + ".join(f"jnp.sin(x * {i})" for i in range(n))
+    return program(f"y = {terms}")
+
+
 @grows(3200)
 def sum_of_strings(n: int) -> str:
     """``"a" + str(a) + …``."""
