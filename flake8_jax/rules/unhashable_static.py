@@ -11,6 +11,7 @@ from flake8_jax.semantics.domain.hashing import Lack, lack_of_hash
 from flake8_jax.semantics.domain.signatures import parameter_names, underlying
 from flake8_jax.semantics.domain.values import FunctionValue, Instance, TupleValue, Value
 from flake8_jax.semantics.events.events import RootMet, TransformCall
+from flake8_jax.semantics.events.facts import hashed_fact
 
 
 def report_calls(candidates: list[Candidate]) -> list[Candidate]:
@@ -230,7 +231,7 @@ def unhashable_static(event: TransformCall | RootMet) -> Report | None:
         return apply(Config(2, [1]), x) + apply(Table([1]), x) + apply(Named("a"), x)
     ```
 
-    jaxlint does not report these parameters either, because a call may pass a value that has a hash:
+    jaxlint does not report these parameters either, because a call passes a value that has a hash, or may do so:
 
     ```python
     from functools import partial
@@ -249,6 +250,15 @@ def unhashable_static(event: TransformCall | RootMet) -> Report | None:
     @partial(jax.jit, static_argnames=("shape", "mask"))
     def filled(x, shape: Shape, mask: jax.Array = None):
         return jnp.full((shape.rows, shape.columns), x)
+
+
+    @partial(jax.jit, static_argnames="shape")
+    def spread(x, shape: jnp.ndarray):
+        return jnp.broadcast_to(x, shape)
+
+
+    def main():
+        return spread(1.0, (3, 3))
     ```
 
     ## Limitations
@@ -316,7 +326,7 @@ def _report_annotated(event: RootMet) -> Report | None:
     name = parameter.name
     holds = f"the field `{field}` of its annotation is an array" if field else "its annotation is an array"
     said = f"Static argument `{name}` must be hashable, but {holds}; do not make `{name}` static"
-    return Report(event.at, said, "warning", preview=True)
+    return Report(event.at, said, "warning", preview=True, unless=hashed_fact(name))
 
 
 def _parameter(operand: Value, position: int) -> str:

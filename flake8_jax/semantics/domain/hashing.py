@@ -27,6 +27,7 @@ from flake8_jax.semantics.domain.values import (
     HostArray,
     Instance,
     ListValue,
+    Static,
     TupleValue,
     UnionValue,
     Unknown,
@@ -73,6 +74,17 @@ def hash_kind(cls: ClassValue) -> HashKind:
         if "__eq__" in owner.namespace:
             return "none"
     return by_library
+
+
+def has_hash(value: Value, depth: int = MAX_DEPTH) -> bool:
+    """A value certainly has a hash: a number, a string, or a tuple or frozen object of them."""
+    if isinstance(value, TupleValue):
+        return depth > 0 and all(has_hash(part, depth - 1) for part in value.elts)
+    if isinstance(value, Instance):
+        parts = [value.slots.get(f.name) for f in value.cls.fields if f.hashed]
+        is_known = depth > 0 and value.exact and hash_kind(value.cls) == "fields"
+        return is_known and all(part is not None and has_hash(part, depth - 1) for part in parts)
+    return isinstance(value, Const) or (isinstance(value, Static) and value.kind not in ("", "set") and not value.guess)
 
 
 def _kind_of_bases(cls: ClassValue) -> HashKind:

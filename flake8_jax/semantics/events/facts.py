@@ -38,6 +38,11 @@ def bound_axis_fact(axis: str) -> str:
     return f"axis {axis} bound"
 
 
+def hashed_fact(parameter: str) -> str:
+    """The fact that a call passes a value with a hash for a static parameter, whatever the annotation says."""
+    return f"{parameter} gets a value with a hash"
+
+
 TAKES_ITEMS = "stored to no array of JAX"
 """The fact that on some path what an item is assigned to is a ``Ref``, an array of NumPy or another value that takes it."""
 

@@ -32,6 +32,7 @@ from flake8_jax.semantics.domain.arguments import Arguments, Call, bind_paramete
 from flake8_jax.semantics.domain.boundary import relevelled
 from flake8_jax.semantics.domain.code import statement_at
 from flake8_jax.semantics.domain.conditions import are_mutually_exclusive
+from flake8_jax.semantics.domain.hashing import has_hash
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.signatures import (
     call_error,
@@ -78,6 +79,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.domain.varying import Variation
 from flake8_jax.semantics.events.events import RootMet, TransformCall
+from flake8_jax.semantics.events.facts import hashed_fact
 from flake8_jax.semantics.interpreter.classes import generic_instance
 from flake8_jax.semantics.interpreter.objects import value_of_descriptor
 from flake8_jax.semantics.interpreter.operations import call, value_of_annotation
@@ -394,6 +396,7 @@ def _emit_call(m: Machine, tv: TransformedValue, at: Call, node: ir.Call, *, run
         differentiated = tuple(positions or [0]) if known and positions is not None else None
     statics = static_parameters(tv) if fact.statics else (set(), set())
     _look_at_heirs(m, statics, args)
+    _track_hashed(m, tv, statics, args)
     m.bus.emit(
         TransformCall(
             m.path.context(at.frame.scope), node, tv.name, tv.options, tuple(args.values), args.kwargs, tuple(args.nodes),
@@ -401,6 +404,16 @@ def _emit_call(m: Machine, tv: TransformedValue, at: Call, node: ir.Call, *, run
             tv.operand, is_sure(m, tv), _varying(m, tv) if runs and always else {},
         )
     )  # fmt: skip
+
+
+def _track_hashed(m: Machine, tv: TransformedValue, statics: tuple[set[int], set[str]] | None, args: Arguments) -> None:
+    """A call passes values with a hash for static parameters: it tells more than their annotations."""
+    positions, names = statics or (set(), set())
+    parameters = parameter_names(tv.operand) or [] if positions else []
+    given = [(parameters[i], args.values[i]) for i in positions if 0 <= i < min(len(args.values), len(parameters))]
+    for name, value in (*given, *[(name, value) for name, value in args.kwargs.items() if name in names]):
+        if has_hash(value):
+            m.bus.record_fact(hashed_fact(name), tv.site.scope, tv.site.start)
 
 
 def _varying(m: Machine, tv: TransformedValue) -> dict[Value, Variation]:

@@ -1,6 +1,7 @@
 """Static arguments with and without a hash."""
 
 from functools import partial
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -62,3 +63,25 @@ def fine(x):
 
 
 # runs: fine(jnp.ones(2))
+
+
+class Bounds(NamedTuple):
+    low: jax.Array
+    high: jax.Array
+
+
+@partial(jax.jit, static_argnums=1)
+def clipped(x, bounds: Bounds):
+    return jnp.clip(x, bounds.low, bounds.high)
+
+
+@partial(jax.jit, static_argnames="bounds")  # expect: unhashable-static
+def clipped_by_any(x, bounds: Bounds):
+    return jnp.clip(x, bounds.low, bounds.high)
+
+
+def clip(x, low, high):
+    return clipped(x, Bounds(0.0, 1.0)) + clipped_by_any(x, bounds=Bounds(low, 1.0))
+
+
+# runs: clip(jnp.ones(2), 0.0, 1.0)
