@@ -448,10 +448,16 @@ def eager_step(event: EagerStep | LibraryCall) -> Report | None:
     <https://docs.jax.dev/en/latest/jit-compilation.html>
     """
     context = event.context
-    if context.staged or context.presumed or is_test(context) or is_without_jit_on_purpose(context, event.at):
+    if context.staged or context.presumed or is_test(context):
         return None
-    if not isinstance(event, EagerStep):
-        return _report_stored(event)
+    found = _report_loop(event) if isinstance(event, EagerStep) else _report_stored(event)
+    # What stands around is asked last, and only of what is reported: there are as many calls as a long expression has.
+    return None if found is None or is_without_jit_on_purpose(context, event.at) else found
+
+
+def _report_loop(event: EagerStep) -> Report:
+    """Of a loop, by what its iterations run."""
+    context = event.context
     subject = quote(context, event.at, "this")
     where = at_place(Site(event.loop_scope, event.loop.start, event.loop.start), context)
     if event.kind in ("model", "layer", "layers", "optimizer"):
