@@ -8,6 +8,7 @@ from flake8_jax.rules._merging import first_of_each
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.code import last_name
 from flake8_jax.semantics.events.events import CapturedConstant
+from flake8_jax.semantics.events.facts import EXPORTED
 
 MIB = 1 << 20
 
@@ -177,6 +178,43 @@ def captured_constant(event: CapturedConstant) -> Report | None:
         return jax.lax.fori_loop(0, 10, body_fun, w)
     ```
 
+    With `--preview`, jaxlint does not report parameters of a function that the program exports, because the exported
+    program has to contain them, or a dict of numbers, which holds no parameters of a network:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    class Scale:
+        def apply(self, options, x):
+            return x * options["factor"]
+
+
+    class Dense:
+        def apply(self, params, x):
+            return x @ params["kernel"]
+
+
+    scale, dense = Scale(), Dense()
+    options = {"factor": 0.1}
+    params = {"kernel": jax.random.normal(jax.random.key(0), (2, 2))}
+
+
+    @jax.jit
+    def scaled(x):
+        return scale.apply(options, x)
+
+
+    @jax.jit
+    def predict(x):
+        return dense.apply(params, x)
+
+
+    def main():
+        return jax.export.export(predict)(jnp.ones(2))
+    ```
+
     ## Limitations
 
     The rule misses a large array that is the default value of a parameter (`def f(x, table=TABLE)`), or that the
@@ -215,7 +253,7 @@ def captured_constant(event: CapturedConstant) -> Report | None:
             return None
         problem = f"jit compiles the captured {subject}, which holds parameters of a network, into constants"
         message = f"{problem}; pass it as an argument"
-        return Report(event.at, message, "info", preview=True)
+        return Report(event.at, message, "info", preview=True, unless=EXPORTED)
     return Report(
         event.at,
         f"jit compiles the captured {subject} (at least {event.bytes // MIB} MiB) into a constant; pass it as an argument",

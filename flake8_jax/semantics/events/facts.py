@@ -43,6 +43,9 @@ def hashed_fact(parameter: str) -> str:
     return f"{parameter} gets a value with a hash"
 
 
+EXPORTED = "written into an exported program on purpose"
+"""The fact that the function that captures parameters is exported: they have to be in the program."""
+
 TAKES_ITEMS = "stored to no array of JAX"
 """The fact that on some path what an item is assigned to is a ``Ref``, an array of NumPy or another value that takes it."""
 

@@ -46,7 +46,7 @@ from flake8_jax.semantics.models.transforms import apply_transform
 from flake8_jax.semantics.trackers.allocations import track_made_here
 from flake8_jax.semantics.trackers.axes import check_spec
 from flake8_jax.semantics.trackers.call_signatures import CallSignatures
-from flake8_jax.semantics.trackers.captures import Captures, embed
+from flake8_jax.semantics.trackers.captures import Captures, embed, track_exported
 from flake8_jax.semantics.trackers.checkpoint_paths import SAVERS, CheckpointPaths
 from flake8_jax.semantics.trackers.clocks import CLOCKS, PROFILING, read_clock, track_trace
 from flake8_jax.semantics.trackers.contracts import track_function_rule
@@ -137,6 +137,8 @@ def _described(m: Machine, name: str, fact: FunctionFact, at: Call) -> Value:
     result = call_fact(m, name, fact, at)
     if m.trackers[HostBuffers].narrow or name.startswith("numpy."):
         _track_buffers(m, name, fact, at, result)
+    if name == "jax.export.export" and at.args.values:
+        track_exported(m, at.args.values[0])
     if name.endswith(".clear_caches"):
         forget_compiled(m)
     if m.path.loops:

@@ -24,6 +24,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.loading import is_loaded
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.signatures import underlying
 from flake8_jax.semantics.domain.sizes import is_large
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
@@ -48,8 +49,10 @@ from flake8_jax.semantics.domain.values import (
     TupleValue,
     Unknown,
     Value,
+    held_by,
 )
 from flake8_jax.semantics.events.events import CapturedConstant
+from flake8_jax.semantics.events.facts import EXPORTED
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 from flake8_jax.semantics.trackers.allocations import escapes_trace
@@ -69,7 +72,8 @@ class Capture(msgspec.Struct, frozen=True, eq=False):
 class Captures(Tracker):
     """constants: arrays that compiled code closes over, by identity. embedded: those that became part of a program.
     loaded: by the block that binds a variable and its name, whether it holds a data set (see ``domain.loading``).
-    data_sets: these matter, for previews."""
+    data_sets: these matter, for previews. exported: functions that are exported, by identity. applied: where a function
+    captures parameters."""
 
     def __init__(self, m: Machine) -> None:
         self.m = m
@@ -77,6 +81,8 @@ class Captures(Tracker):
         self.embedded: list[Value] = []
         self.loaded: dict[tuple[int, str], bool] = {}
         self.data_sets = False
+        self.exported: set[int] = set()
+        self.applied: dict[int, list[tuple[ModuleScope, int]]] = {}
 
     def call(self, function: FunctionValue, bound: dict[str, Value]) -> int:
         return len(self.embedded)
@@ -144,11 +150,36 @@ def track_parameters(m: Machine, frame: Frame, node: ir.Call) -> None:
     for name, value in captured:
         if value is not None and all(_may_be_parameters(one) for one in members_of(value)):
             m.bus.emit(CapturedConstant(m.path.context(frame.scope), name, value, 0))
+            _track_applied(m, frame.scope, name)
             return
 
 
-def _may_be_parameters(value: Value) -> bool:
-    """Neither code nor a number; of an unknown library, an object that is passed as parameters holds them."""
+def _track_applied(m: Machine, scope: ModuleScope, name: ir.Name) -> None:
+    """Functions that run here capture parameters, which is right if one of them is exported."""
+    captures = m.trackers[Captures]
+    for function in {id(link.fn) for link in m.path.stack if link.fn is not None}:
+        captures.applied.setdefault(function, []).append((scope, name.start))
+        if function in captures.exported:
+            m.bus.record_fact(EXPORTED, scope, name.start)
+
+
+def track_exported(m: Machine, function: Value) -> None:
+    """``jax.export.export(jax.jit(f))``: what ``f`` captures has to be part of the program."""
+    captures, operand = m.trackers[Captures], underlying(function)
+    if isinstance(operand, FunctionValue):
+        captures.exported.add(id(operand.fn))
+        for scope, start in captures.applied.get(id(operand.fn), ()):
+            m.bus.record_fact(EXPORTED, scope, start)
+
+
+MAX_DEPTH = 4
+
+
+def _may_be_parameters(value: Value, depth: int = MAX_DEPTH) -> bool:
+    """Neither code nor a number, nor a container of only those; of an unknown library, an object that is passed as parameters
+    holds them."""
+    if isinstance(value, (TupleValue, ListValue, DictValue)) and depth and (parts := held_by(value)):
+        return any(_may_be_parameters(part, depth - 1) for part in parts)
     known = isinstance(value, External) and value.name.startswith(("jax.", "numpy.", "flax.", "optax.", "haiku."))
     return not known and not isinstance(value, _NO_PARAMETERS)
 
