@@ -20,7 +20,15 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report
 from flake8_jax.rules._tracers import contains_tracer, quote
 from flake8_jax.rules._wording import callee, spelled
-from flake8_jax.semantics.domain.code import all_statements, bound_paths, called_name, names_read, nodes_around, path_of
+from flake8_jax.semantics.domain.code import (
+    all_statements,
+    bound_paths,
+    called_name,
+    last_name,
+    names_read,
+    nodes_around,
+    path_of,
+)
 from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.values import Array, HostArray, ListValue, Opaque, Tree, UnionValue, Value
 from flake8_jax.semantics.events.events import Context, LibraryCall
@@ -94,7 +102,8 @@ def report_copies(event: LibraryCall) -> Report | None:
     repeated = _repeated(node)
     element = known[0] if known else value.slots.get("*")
     is_array = _is_array(element) or (isinstance(element, Tree) and contains_tracer(element))
-    if repeated is None or not is_array or (known is not None and len(known) <= _FEW_COPIES):
+    count = len(known) if known is not None else _written_count(node)
+    if repeated is None or not is_array or (count is not None and count <= _FEW_COPIES):
         return None
     is_scalar = isinstance(element, Array) and element.ndim == 0
     instead = "jnp.full" if is_scalar else "jnp.broadcast_to" if event.name in _CONVERTING | {_STACKING} else "jnp.tile"
@@ -114,6 +123,15 @@ def _repeated(node: ir.Expr) -> ir.Expr | None:
         targets = set().union(*[names_read(generator.target) for generator in node.generators])
         return node.element if targets.isdisjoint(names_read(node.element)) else None
     return None
+
+
+def _written_count(node: ir.Expr) -> int | None:
+    """3 of ``[x for _ in range(3)]``."""
+    only = node.generators[0].iter if isinstance(node, ir.Comprehension) and len(node.generators) == 1 else None
+    if not isinstance(only, ir.Call) or last_name(only.func) != "range" or len(only.args) != 1:
+        return None
+    end = only.args[0].value
+    return end.value if isinstance(end, ir.Constant) and type(end.value) is int else None
 
 
 def report_scalars(event: LibraryCall) -> Report | None:

@@ -286,6 +286,11 @@ def list_of_arrays(event: LibraryCall | JoinedKeys) -> Report | None:
         losses = [float(loss(w, x)) for x in batches]
         ends = jnp.array([loss(w, batches[0]), loss(w, batches[-1])])
         return jnp.array(losses), ends
+
+
+    @jax.jit
+    def colored(gray):
+        return jnp.stack([gray for _ in range(3)])
     ```
 
     ## Limitations

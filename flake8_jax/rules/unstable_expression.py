@@ -243,6 +243,15 @@ def unstable_expression(event: Computation) -> Report | None:
         return -jnp.sum(nonzero * jnp.log(nonzero))
 
 
+    def log_signal_to_noise(betas):
+        remaining = jnp.cumprod(1 - betas)
+        return jnp.log(remaining) - jnp.log(1 - remaining)
+
+
+    def log_volume(box):
+        return jnp.log(jnp.prod(box[:3])) + jnp.log(jnp.prod(jnp.array([1.0, 2.0, 3.0])))
+
+
     def log_odd_numbers(n):
         return jnp.cumsum(jnp.log(2 * jnp.arange(n) + 1))
 

@@ -46,6 +46,9 @@ class Finding(NamedTuple):
     preview: bool = False
 
 
+_FEW_FACTORS = 3
+"""A product of so many numbers hardly leaves the range of a float."""
+
 LOG_SOFTMAX = "jax.nn.log_softmax"
 LOG_SIGMOID = "jax.nn.log_sigmoid"
 LOGSUMEXP = "jax.scipy.special.logsumexp"
@@ -202,7 +205,18 @@ def _of_product_of_all(event: Computation, product: Recipe) -> Finding | None:
     factors = product.operands[0]
     if not isinstance(factors, (Array, Tree, Unknown)) or getattr(factors, "dtype", "") in ("int", "bool"):
         return None
+    if _has_few_factors(product, factors):
+        return None
     return Finding("computes log(prod(x)), which is infinite if the product underflows or overflows", SUM_OF_LOGS)
+
+
+def _has_few_factors(product: Recipe, factors: Value) -> bool:
+    """An array that is known to be short, or ``box[:3]``."""
+    if isinstance(factors, Array) and factors.ndim == 1 and factors.length is not None:
+        return factors.length <= _FEW_FACTORS
+    written = product.node.args[0].value if isinstance(product.node, ir.Call) and product.node.args else None
+    end = written.index.upper if isinstance(written, ir.Subscript) and isinstance(written.index, ir.Slice) else None
+    return isinstance(end, ir.Constant) and type(end.value) is int and 0 <= end.value <= _FEW_FACTORS
 
 
 def _of_squared_product(event: Computation, square: Recipe) -> Finding | None:

@@ -66,7 +66,8 @@ _INPUT = re.compile(
 )
 _EPSILON = re.compile(r"(?i)(?:^|_)(?:eps|epsilon|tiny|delta)\w*$|^FLT_MIN$")
 _LARGEST_EPSILON = 1e-3
-_FLOORS = frozenset({"clip", "maximum", "minimum", "+", "where", "select", "exp", "max", "nan_to_num", "log_softmax"})
+_FLOORS = frozenset({"clip", "maximum", "minimum", "+", "where", "select", "exp", "max", "nan_to_num", "log_softmax",
+                     "cumprod"})  # fmt: skip
 _SHIFTS = frozenset({"max", "maximum", "minimum", "clip", "stop_gradient", "log_softmax", "log_sigmoid", "tanh", "sigmoid",
                      "softmax", "cos", "sin", "logsumexp", "min", "relu"})  # fmt: skip
 _SHIFT_NAMES = re.compile(r"(?i)max|shift|^[mc]$|lse|log_?z|norm|offset|^b$|peak|ref|top|base|stab|cent")

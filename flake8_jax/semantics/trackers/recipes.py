@@ -52,7 +52,7 @@ RECORDED = frozenset({
     "sqrt", "square", "stop_gradient", "subtract", "sum", "true_divide", "where", "max", "amax", "cos", "sin",
     "asarray", "tanh", "sub", "mul", "div", "prod", "dot", "vdot", "matmul", "inner", "tensordot", "einsum", "nan_to_num",
     "nansum", "nanmean", "cosh", "sinh", "std", "var", "arange", "floor", "ceil", "rint", "trunc", "count_nonzero", "tril",
-    "triu",
+    "triu", "cumprod",
 })  # fmt: skip
 """Functions of JAX, by the last part of their names, whose results remember how they were made."""
 
