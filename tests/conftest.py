@@ -52,7 +52,9 @@ NO_JAX = pytest.StashKey[Guard]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.stash[NO_JAX] = Guard(Path(tempfile.gettempdir()) / f"jaxlint-tests-{os.getpid()}-imported-jax")
+    guard = Guard(Path(tempfile.gettempdir()) / f"jaxlint-tests-{os.getpid()}-imported-jax")
+    guard.take()  # of an earlier run that was killed, whose process had the same number
+    config.stash[NO_JAX] = guard
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
