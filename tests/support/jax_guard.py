@@ -28,7 +28,7 @@ class Guard:
         start, before = subprocess.Popen.__init__, {name: os.environ.get(name) for name in ("PYTHONPATH", NOTES)}
 
         def start_without_jax(self: subprocess.Popen[Any], *args: Any, **options: Any) -> None:
-            if options.get("env") is not None:
+            if options.get("env") is not None and options["env"].get(NOTES) != "":
                 options["env"] = {**options["env"], **changes(options["env"].get("PYTHONPATH"))}
             start(self, *args, **options)
 

@@ -23,6 +23,8 @@ from typing import Any
 
 import pytest
 
+from support.no_jax.sitecustomize import NOTES
+
 BATCHES = 3
 """So many processes share the programs of a script, so that every core has something to do."""
 FEW = 40
@@ -103,13 +105,14 @@ def run_all(programs: Iterable[Program], folder: Path, python: str = sys.executa
         "JAX_TRACEBACK_FILTERING": "off",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
+    # NOTES is empty: the tests of a batch may run JAX, although a thread may start it while another test runs.
     while left:
         index.write_text(json.dumps([program.job() for program in left.values()]), encoding="utf-8")
         results.write_text("", encoding="utf-8")
         command = [python, str(CHILD), str(index), str(results)]
         done = subprocess.run(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
-            env={**os.environ, **fixed, **settings}, check=False,
+            env={**os.environ, **fixed, **settings, NOTES: ""}, check=False,
         )  # fmt: skip
         lines = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
         found |= dict(lines)

@@ -11,7 +11,7 @@ from importlib.util import module_from_spec
 from types import ModuleType
 
 NOTES = "JAXLINT_TESTS_IMPORTS_OF_JAX"
-"""The variable that names the file for notes."""
+"""The variable that names the file for notes; empty where JAX is not refused."""
 
 
 class Refusal:
@@ -45,5 +45,6 @@ def run_the_next() -> None:
 
 
 if __name__ == "sitecustomize" and NOTES in os.environ:
-    sys.meta_path.insert(0, Refusal())  # type: ignore[arg-type]
+    if os.environ[NOTES]:
+        sys.meta_path.insert(0, Refusal())  # type: ignore[arg-type]
     run_the_next()
