@@ -84,6 +84,8 @@ def check_static_attribute(m: Machine, change: Change, source: ir.Expr | None) -
         others = [owner for owner in mro_of(target.cls) if not _contains(owner.node, function)]
         if not isinstance(first, ir.Constant) or any(_may_assign(owner, change.name) for owner in others):
             return
+        if _deletes(function, change.name):
+            return
         if _is_refused(m, change.frame, target.cls, change.name):
             context = m.path.context(change.frame.scope, caught=m.path.tries() or change.frame.attempts > 0)
             text = change.frame.scope.text[first.start : first.end]
@@ -100,6 +102,12 @@ def _first_assigned(function: ir.Function, name: str) -> ir.Expr | None:
     found = (n for n in nodes if isinstance(n, ir.Assign) and any(_is_attribute(t, name) for t in n.targets))
     first = min(found, key=lambda node: node.start, default=None)
     return first.value if first is not None else None
+
+
+def _deletes(function: ir.Function, name: str) -> bool:
+    """``del self.head``: the next assignment makes a new attribute."""
+    nodes = (node for statement in function.body for node in walk(statement))
+    return any(isinstance(node, ir.Delete) and any(_is_attribute(t, name) for t in node.targets) for node in nodes)
 
 
 def _is_attribute(target: ir.Expr, name: str) -> bool:

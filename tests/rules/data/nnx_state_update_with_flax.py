@@ -119,6 +119,13 @@ class Declared(nnx.Module):
             self.fourth = nnx.Linear(width, 1, rngs=rngs)
 
 
+class Deleted(nnx.Module):
+    def __init__(self, width, rngs):
+        self.extra = None
+        del self.extra
+        self.extra = nnx.Linear(width, 1, rngs=rngs)
+
+
 class Plain(nnx.Module, pytree=False):
     def __init__(self, width, rngs):
         self.extra = None
@@ -137,5 +144,5 @@ class Derived(Base):
         self.extra = nnx.Linear(width, 2, rngs=rngs)
 
 
-# runs: Declared(2, nnx.Rngs(0)), Declared(1, nnx.Rngs(0)), Plain(2, nnx.Rngs(0)), Derived(2, nnx.Rngs(0))
+# runs: Declared(2, nnx.Rngs(0)), Declared(1, nnx.Rngs(0)), Deleted(2, nnx.Rngs(0)), Plain(2, nnx.Rngs(0)), Derived(2, nnx.Rngs(0))
 # runs: Late(2, nnx.Rngs(0))
