@@ -442,9 +442,15 @@ def _is_meant(unit: Unit, key: str, first: Use, second: Use) -> bool:
         return False
     if first.callee == second.callee and "split" not in (first.kind, second.kind):
         alone = [[scope.text[a.start : a.end] for a in use.at.args] for use in (first, second)]
-        return unit.function is None or (one == other and alone[0] == alone[1])
+        is_same = one == other or _is_given(first.at.func, other, scope) or _is_given(second.at.func, one, scope)
+        return unit.function is None or (is_same and alone[0] == alone[1])
     shown = {path_of(argument.value) for argument in second.at.args}
     return "init" in second.callee and first.kind == "draw" and bool(shown & bound[0])
+
+
+def _is_given(func: ir.Expr, name: str, scope: ModuleScope) -> bool:
+    """``jax.grad(f)`` beside ``f``: a value and its gradient belong to one sample."""
+    return isinstance(func, ir.Call) and any(text_of(argument.value, scope) == name for argument in func.args)
 
 
 def _are_subtracted(unit: Unit, one: set[str], other: set[str]) -> bool:

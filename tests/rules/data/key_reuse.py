@@ -124,3 +124,9 @@ def failing_path(key, n):
 
 
 # runs: handed_back(jax.random.key(0)), elements(jax.random.key(0))
+
+
+def value_and_gradient(f, theta, key):
+    value = f(theta, key)
+    gradient = jax.grad(f)(theta, key)
+    return value, gradient
