@@ -417,35 +417,53 @@ def _is_meant(unit: Unit, key: str, first: Use, second: Use) -> bool:
     """Names or comments say that both get one key on purpose, or the analysis of values tells more of both uses."""
     if "given" not in (first.kind, second.kind) and not _shuffle_alike(first, second):
         return True
-    scope = unit.scope
-    lines = scope.text[_line_start(unit, first.at) : _line_end(unit, second.at)]
+    lines = unit.scope.text[_line_start(unit, first.at) : _line_end(unit, second.at)]
     if mentions_equal_draws(lines) or unit.reading is None:
         return True
-    statements = [s for s in unit.statements if not hasattr(s, "body")]
-    pair = [
-        next((s for s in statements if s.start <= use.at.start and use.at.end <= s.end), None)
-        for use in (first, second)
-    ]
-    bound = [bound_paths(s) if s is not None else set() for s in pair]
+    bound = [_bound_at(unit, use.at) for use in (first, second)]
+    if _names_say_so(unit, first, second, bound):
+        return True
+    return not _shuffle_alike(first, second) and _calls_say_so(unit, first, second, bound[0])
+
+
+def _bound_at(unit: Unit, at: ir.Node) -> set[str]:
+    """What the statement of a call binds."""
+    simple = (s for s in unit.statements if not hasattr(s, "body"))
+    statement = next((s for s in simple if s.start <= at.start and at.end <= s.end), None)
+    return bound_paths(statement) if statement is not None else set()
+
+
+def _names_say_so(unit: Unit, first: Use, second: Use, bound: list[set[str]]) -> bool:
+    """What becomes of the results of both uses, or how they are named, says that equal draws are meant. bound: the names of the
+    results."""
+    scope = unit.scope
     if second.kind == "split" and first.callee == "init" and library_name(first.at.func, scope):
         return True  # Flax makes the keys of its layers in another way
     if first.kind == "split" and not any("." in path or _is_read(unit, path) for path in bound[0]):
         return True
-    one, other = text_of(first.at.func, scope), text_of(second.at.func, scope)
-    if any(_COPY.search(name.lower()) for name in (one, other, *bound[0], *bound[1])):
+    called = [text_of(use.at.func, scope) for use in (first, second)]
+    if any(_COPY.search(name.lower()) for name in (*called, *bound[0], *bound[1])):
         return True
-    if _are_subtracted(unit, bound[0], bound[1]):
+    return _are_subtracted(unit, bound[0], bound[1])
+
+
+def _calls_say_so(unit: Unit, first: Use, second: Use, made: set[str]) -> bool:
+    """Both are one call written twice, or the second one starts what the first has made."""
+    scope, is_alike = unit.scope, first.callee == second.callee
+    if unit.function is None and is_alike and not _are_near(unit, first, second):
         return True
-    if unit.function is None and first.callee == second.callee and not _are_near(unit, first, second):
-        return True
-    if _shuffle_alike(first, second):
-        return False
-    if first.callee == second.callee and "split" not in (first.kind, second.kind):
-        alone = [[scope.text[a.start : a.end] for a in use.at.args] for use in (first, second)]
-        is_same = one == other or _is_given(first.at.func, other, scope) or _is_given(second.at.func, one, scope)
-        return unit.function is None or (is_same and alone[0] == alone[1])
+    if is_alike and "split" not in (first.kind, second.kind):
+        return unit.function is None or _is_repeated(first.at, second.at, scope)
     shown = {path_of(argument.value) for argument in second.at.args}
-    return "init" in second.callee and first.kind == "draw" and bool(shown & bound[0])
+    return "init" in second.callee and first.kind == "draw" and bool(shown & made)
+
+
+def _is_repeated(call: ir.Call, again: ir.Call, scope: ModuleScope) -> bool:
+    """Both calls have the same arguments, and call one function, or one of them its gradient."""
+    one, other = text_of(call.func, scope), text_of(again.func, scope)
+    is_same = one == other or _is_given(call.func, other, scope) or _is_given(again.func, one, scope)
+    arguments = [[scope.text[a.start : a.end] for a in each.args] for each in (call, again)]
+    return is_same and arguments[0] == arguments[1]
 
 
 def _is_given(func: ir.Expr, name: str, scope: ModuleScope) -> bool:
