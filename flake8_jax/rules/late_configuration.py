@@ -20,7 +20,8 @@ def late_configuration(event: Setting) -> Report | None:
     The finding is an error for `jax.distributed.initialize()` and `jax_num_cpu_devices`, because JAX raises
     `RuntimeError` there. It is a note if the program asks for JAX's devices first and makes the setting
     depend on the answer (`if jax.devices()[0].platform == "cpu": …`), because the setting then usually equals the one
-    that JAX already uses.
+    that JAX already uses. It is a note, too, if the code calls a function in which a test decides whether it makes the
+    setting.
 
     With `--preview`, the rule also reports a variable that JAX does not read, but whose name is almost that of one that
     JAX reads, such as `JAX_PLATFORM` or `JAX_BACKEND` instead of `JAX_PLATFORMS`, and a `CUDA_VISIBLE_DEVICES` that the
@@ -238,5 +239,6 @@ _OF_DEVICES = re.compile(r"PLATFORM|NUM_CPU_DEVICES|CUDA_VISIBLE|BACKEND")
 def _subject(event: Setting) -> str:
     if event.kind == "call" and event.direct:
         return f"`{event.name}` here"
-    sets = "may set" if _is_conditional_call(event) else "sets"
-    return f"Setting `{event.name}` here" if event.direct else f"This call, which {sets} `{event.name}`,"
+    if _is_conditional_call(event):
+        return f"If this call sets `{event.name}`, that"
+    return f"Setting `{event.name}` here" if event.direct else f"This call, which sets `{event.name}`,"
